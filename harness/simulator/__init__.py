@@ -1,0 +1,8 @@
+"""The deterministic simulator: one heap of events, integer time, named noise streams, a digest of every run.
+
+A run is code version + plan + variant; the plan names its noise seed. The same run gives the same bytes in any process.
+"""
+
+from harness.simulator.run import RunResult, simulate
+
+__all__ = ["RunResult", "simulate"]

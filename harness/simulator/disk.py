@@ -1,0 +1,93 @@
+"""A simulated disk: what was written, what of it is safe, and what a power loss leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nodes.recovery import DiskImage, PartitionImage
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from nodes.log import Batch
+
+WRITEBACK_US = 3_000_000
+"""After this the page cache has reached the disk on its own (Linux: ``dirty_expire_centisecs``, 30 s)."""
+
+TORN = 0.3
+"""Share of power losses that leave half of the first lost batch behind."""
+
+
+@dataclass(slots=True)
+class LogFile:
+    """One partition's log: batches with the time each was written; the first ``synced`` were fsynced."""
+
+    batches: list[Batch] = field(default_factory=list)
+    written_us: list[int] = field(default_factory=list)
+    synced: int = 0
+    torn: bool = False
+    epochs: tuple[tuple[int, int], ...] = ()
+
+
+class SimDisk:
+    """One broker's disk. Checkpoint files are written, fsynced and renamed, so they survive; log appends may not."""
+
+    def __init__(self) -> None:
+        """An empty disk."""
+        self.files: dict[str, LogFile] = {}
+        self.high_watermarks: dict[str, int] = {}
+        self.clean_broker_epoch: int | None = None
+
+    def file(self, partition: str) -> LogFile:
+        """The partition's log file, made when it is first asked for."""
+        found = self.files.get(partition)
+        if found is None:
+            found = self.files[partition] = LogFile()
+        return found
+
+    def append(self, now: int, partition: str, batch: Batch) -> None:
+        """Into the page cache."""
+        log = self.file(partition)
+        log.batches.append(batch)
+        log.written_us.append(now)
+
+    def truncate(self, partition: str, offset: int) -> None:
+        """Cut at a batch boundary; the cut itself is durable at once (a journalled metadata change)."""
+        log = self.file(partition)
+        while log.batches and log.batches[-1].end > offset:
+            log.batches.pop()
+            log.written_us.pop()
+        log.synced = min(log.synced, len(log.batches))
+
+    def sync(self, partition: str) -> None:
+        """Fsync."""
+        log = self.file(partition)
+        log.synced = len(log.batches)
+
+    def lose_power(self, now: int, noise: Random) -> None:
+        """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch."""
+        for log in self.files.values():
+            safe = log.synced
+            while safe < len(log.batches) and now - log.written_us[safe] >= WRITEBACK_US:
+                safe += 1
+            keep = safe + int(noise.random() * (len(log.batches) - safe + 1))
+            log.torn = keep < len(log.batches) and noise.random() < TORN
+            del log.batches[keep:]
+            del log.written_us[keep:]
+            log.synced = keep
+
+    def wipe(self) -> None:
+        """A new, empty disk."""
+        self.__init__()  # type: ignore[misc]
+
+    def load(self) -> DiskImage:
+        """What a starting process finds; the clean-shutdown mark is deleted at the start of loading."""
+        partitions = {
+            name: PartitionImage(list(log.batches), log.torn, log.epochs) for name, log in self.files.items()
+        }
+        image = DiskImage(partitions, dict(self.high_watermarks), self.clean_broker_epoch)
+        self.clean_broker_epoch = None
+        for log in self.files.values():
+            log.torn = False
+        return image

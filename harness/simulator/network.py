@@ -1,0 +1,59 @@
+"""The simulated network: a latency per message, and the link faults in force."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nemesis.injector import EVERYONE
+from nodes.messages import LeaderAndIsr
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from nemesis.injector import Link
+
+BASE_US = 300
+SPREAD_US = 2_000
+CLIENTS_FROM = 100
+"""Node ids from here on are clients."""
+
+
+class LinkFaults:
+    """Which links are cut, slow or lossy now. A link with several faults suffers all of them."""
+
+    def __init__(self, noise: Random) -> None:
+        """No faults."""
+        self._noise = noise
+        self._rules: dict[int, tuple[frozenset[Link], str, int]] = {}
+
+    def __bool__(self) -> bool:
+        """Whether any fault is in force."""
+        return bool(self._rules)
+
+    def add(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
+        """Put a fault on links."""
+        self._rules[key] = (frozenset(links), effect, amount)
+
+    def remove(self, key: int) -> None:
+        """Take it off."""
+        self._rules.pop(key, None)
+
+    def judge(self, source: int, to: int, message: object) -> int:
+        """Extra delay in µs for this message, or −1 if it is lost."""
+        link = (EVERYONE if source >= CLIENTS_FROM else source, EVERYONE if to >= CLIENTS_FROM else to)
+        extra = 0
+        for links, effect, amount in self._rules.values():
+            if link not in links:
+                continue
+            if effect == "cut":
+                return -1
+            if effect == "slow":
+                extra += int(amount * self._noise.random())
+            elif effect == "lossy":
+                if self._noise.random() * 1000 < amount:
+                    return -1
+            elif isinstance(message, LeaderAndIsr):
+                if effect == "lost-leadership":
+                    return -1
+                extra += int(amount * self._noise.random())
+        return extra

@@ -1,0 +1,149 @@
+"""One run: boot, work under faults, heal, demand convergence, read everything back."""
+
+from __future__ import annotations
+
+import gc
+import marshal
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from checkers.history import History
+from harness.simulator.convergence import waiting_for
+from harness.simulator.network import CLIENTS_FROM
+from harness.simulator.world import World
+from harness.workload import Consumer, FinalReader, Producer
+from nemesis import Injector
+
+if TYPE_CHECKING:
+    from nemesis import Plan
+    from nodes.variant import Variant
+
+AFTER_HEAL_US = 1_000_000
+"""Producers go on this long after healing, so that a replica that is stuck has something to be stuck on."""
+CONVERGE_US = 15_000_000
+"""The bound for coming to rest, ten times the longest time-out in the settings."""
+LOOK_US = 200_000
+FINAL_READ_US = 5_000_000
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What a simulated run gives.
+
+    Attributes:
+        history: see docs/history.md.
+        digest: of the history and of the delivery time of every event; equal digests mean equal runs.
+        events: number of events delivered.
+        virtual_us: how long it took in virtual time.
+    """
+
+    history: History
+    digest: str
+    events: int
+    virtual_us: int
+
+
+def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunResult:
+    """Run a plan under a variant, in virtual time.
+
+    Args:
+        plan: faults, workload and cluster.
+        variant: the protocol.
+        contract: the promise the history is to be judged by; the variant's own by default.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        world = World(plan.cluster, variant, plan.noise_seed)
+        _drive(world, plan)
+    finally:
+        if collecting:
+            gc.enable()
+    history = History(
+        meta={
+            "variant": variant.name,
+            "contract": contract or variant.contract,
+            "replicas": {name: list(replicas) for name, replicas in plan.cluster.assignment().items()},
+            "min_isr": plan.cluster.settings.min_isr,
+            "acks": plan.cluster.acks,
+            "unclean_election": plan.cluster.settings.unclean_election,
+            "epoch_cache": variant.has_epoch_cache,
+            "faults_end_us": plan.faults_end_us,
+            "end_us": world.now,
+            "plan": plan.index,
+            "seed": plan.seed,
+        },
+        ops=world.ops,
+        nemesis=world.nemesis,
+        trace=world.trace,
+    )
+    return RunResult(history, _digest(world), len(world.times), world.now)
+
+
+def _drive(world: World, plan: Plan) -> None:
+    world.boot()
+    work = plan.workload
+    producers = [Producer(world, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
+    consumers = [
+        Consumer(world, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)
+    ]
+    for client in (*producers, *consumers):
+        client.begin()
+    injector = Injector(world, plan.faults)
+    injector.arm()
+    world.run_until(plan.faults_end_us)
+    injector.heal_all()
+    world.run_until(world.now + AFTER_HEAL_US)
+    for client in (*producers, *consumers):
+        client.stopped = True
+    _converge(world)
+    _read_back(world)
+    _finish(world)
+
+
+def _converge(world: World) -> None:
+    deadline = world.now + CONVERGE_US
+    waiting = {name: "" for name in world.partitions()}
+    while True:
+        world.run_until(world.now + LOOK_US)
+        waiting = {name: waiting_for(world, name) for name in waiting}
+        if not any(waiting.values()) or world.now >= deadline:
+            break
+    for name, why in waiting.items():
+        world.trace_event(0, "converged", name, not why, why)
+
+
+def _read_back(world: World) -> None:
+    reader = FinalReader(world, 3 * CLIENTS_FROM)
+    reader.begin()
+    deadline = world.now + FINAL_READ_US
+    while not reader.done and world.now < deadline:
+        world.run_until(world.now + LOOK_US)
+    reader.stopped = True
+
+
+def _finish(world: World) -> None:
+    for broker in world.brokers():
+        machine = world.broker(broker)
+        if machine is None:
+            continue
+        for name, replica in machine.replicas.items():
+            role = "leader" if replica.leading else "follower"
+            batches = tuple((b.base, b.epoch, b.values) for b in replica.log.batches)
+            world.trace_event(
+                broker, "final", name, role, replica.leader_epoch, replica.log.leo, replica.hw, replica.cache.entries(), batches
+            )
+
+
+def _digest(world: World) -> str:
+    """Of everything observable, and of when every event was delivered.
+
+    ``marshal`` version 2 has neither references nor interning flags: equal values give equal bytes.
+    """
+    digest = blake2b(digest_size=16)
+    digest.update(world.times.tobytes())
+    digest.update(marshal.dumps([tuple(op) for op in world.ops], 2))
+    digest.update(marshal.dumps(world.nemesis, 2))
+    digest.update(marshal.dumps(world.trace, 2))
+    return digest.hexdigest()

@@ -1,0 +1,363 @@
+"""The simulated world: the event heap, the nodes on it, and the verbs the nemesis uses.
+
+The loop is the hot path of everything; what looks unusual in it (bare tuples, class identity tests, one flat ``if`` chain by
+frequency) is there because it was measured (bench/).
+"""
+
+from __future__ import annotations
+
+from array import array
+from heapq import heappop, heappush
+from random import Random
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.simulator.disk import SimDisk
+from harness.simulator.network import BASE_US, SPREAD_US, LinkFaults
+from nodes.actions import (
+    Append,
+    Halt,
+    MarkCleanShutdown,
+    Send,
+    SetTimer,
+    Sync,
+    Truncate,
+    WriteEpochs,
+    WriteHighWatermarks,
+)
+from nodes.broker import Broker
+from nodes.controller import Controller
+from nodes.events import ShutdownRequested, Started, TimerFired
+from nodes.messages import CONTROLLER, Elect
+from nodes.recovery import recover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checkers.history import Op
+    from nemesis.injector import Link
+    from nodes.actions import Action
+    from nodes.cluster import ClusterSpec
+    from nodes.partition_state import PartitionState
+    from nodes.variant import Variant
+
+
+class Actor:
+    """Something events are delivered to.
+
+    ``token`` changes whenever the process behind it dies or starts: what was under way to the old process (messages on its
+    connections, its timers) never reaches the new one. ``paused`` actors keep a backlog.
+    """
+
+    __slots__ = ("backlog", "paused", "token")
+
+    def __init__(self) -> None:
+        """Alive, not paused."""
+        self.token = 0
+        self.paused = False
+        self.backlog: list[object] = []
+
+    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
+        """Take an event."""
+        raise NotImplementedError
+
+
+class Caller(Actor):
+    """Calls functions at a time."""
+
+    __slots__ = ()
+
+    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401, ARG002 - the event is the function
+        """Call it."""
+        event()
+
+
+class Machine(Protocol):
+    """A broker or the controller."""
+
+    def step(self, now_us: int, event: object) -> list[Action]:
+        """See nodes."""
+
+
+class SimNode(Actor):
+    """A node that runs a state machine on a simulated disk."""
+
+    __slots__ = ("disk", "incarnation", "machine", "node_id", "restart_wanted", "running", "stopping", "world")
+
+    def __init__(self, world: World, node_id: int) -> None:
+        """Not running yet."""
+        super().__init__()
+        self.world = world
+        self.node_id = node_id
+        self.disk = SimDisk()
+        self.machine: Machine | None = None
+        self.incarnation = 0
+        self.running = False
+        self.stopping = False
+        self.restart_wanted = False
+
+    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
+        """Step the machine and carry out what it asks for."""
+        world = self.world
+        for action in self.machine.step(now, event):  # type: ignore[union-attr]
+            cls = action.__class__
+            if cls is Send:
+                world.send(self.node_id, action.to, action.message)  # type: ignore[union-attr]
+            elif cls is tuple:
+                world.trace.append((now, self.node_id, *action))  # type: ignore[misc]
+                if action[0] in world.watched:  # type: ignore[index]
+                    world.notify(action[0], self.node_id)  # type: ignore[index]
+            elif cls is Append:
+                self.disk.append(now, action.partition, action.batch)  # type: ignore[union-attr]
+            elif cls is SetTimer:
+                world.push(
+                    now + action.delay_us,  # type: ignore[union-attr]
+                    self,
+                    TimerFired(action.name, action.generation),  # type: ignore[union-attr]
+                )
+            else:
+                self._rare(action)
+
+    def _rare(self, action: Action) -> None:
+        disk = self.disk
+        if isinstance(action, WriteHighWatermarks):
+            disk.high_watermarks = action.offsets
+        elif isinstance(action, WriteEpochs):
+            disk.file(action.partition).epochs = action.entries
+        elif isinstance(action, Truncate):
+            disk.truncate(action.partition, action.offset)
+        elif isinstance(action, Sync):
+            disk.sync(action.partition)
+        elif isinstance(action, MarkCleanShutdown):
+            disk.clean_broker_epoch = action.broker_epoch
+        elif isinstance(action, Halt):
+            self.world.halted(self, action.how)
+
+
+class World:
+    """All nodes, the network, and the time. Implements ``nemesis.FaultyWorld``.
+
+    Attributes:
+        ops, nemesis, trace: the history as it grows (docs/history.md).
+        times: when each event was delivered; part of the digest.
+    """
+
+    def __init__(self, cluster: ClusterSpec, variant: Variant, noise_seed: int) -> None:
+        """Build the nodes; :meth:`boot` starts them."""
+        self.cluster = cluster
+        self.variant = variant
+        self.now = 0
+        self.ops: list[Op] = []
+        self.nemesis: list[tuple[Any, ...]] = []
+        self.trace: list[tuple[Any, ...]] = []
+        self.times = array("q")
+        self.watched: dict[object, list[Callable[[int], None]]] = {}
+        self._noise_seed = noise_seed
+        self._heap: list[tuple[int, int, Actor, int, object]] = []
+        self._seq = 0
+        self._latency = self.stream("network").random
+        self.faults = LinkFaults(self.stream("links"))
+        self._disk_noise = self.stream("disk")
+        self._caller = Caller()
+        self.nodes = {b: SimNode(self, b) for b in (CONTROLLER, *cluster.broker_ids())}
+        self.actors: dict[int, Actor] = dict(self.nodes)
+        self.controller = Controller(cluster.broker_ids(), cluster.assignment(), variant, cluster.settings)
+        controller = self.nodes[CONTROLLER]
+        controller.machine = self.controller
+        controller.running = True
+
+    def stream(self, name: str) -> Random:
+        """A noise stream of its own, so that one part's draws never shift another's."""
+        return Random(f"{self._noise_seed}/{name}")
+
+    def boot(self) -> None:
+        """Start the controller and all brokers."""
+        self.nodes[CONTROLLER].handle(self.now, Started())
+        for broker in self.brokers():
+            self.start(broker)
+
+    # The heap
+
+    def push(self, at: int, actor: Actor, event: object) -> None:
+        """Deliver an event at a time, unless the actor's process ends before."""
+        self._seq += 1
+        heappush(self._heap, (at, self._seq, actor, actor.token, event))
+
+    def send(self, source: int, to: int, message: object) -> None:
+        """Put a message on the network."""
+        at = self.now + BASE_US + int(self._latency() * SPREAD_US)
+        if self.faults:
+            extra = self.faults.judge(source, to, message)
+            if extra < 0:
+                return
+            at += extra
+        actor = self.actors[to]
+        self._seq += 1
+        heappush(self._heap, (at, self._seq, actor, actor.token, message))
+
+    def run_until(self, until: int) -> None:
+        """Deliver events in order of time, then of their making, up to and including ``until``."""
+        heap = self._heap
+        note = self.times.append
+        while heap and heap[0][0] <= until:
+            at, _, actor, token, event = heappop(heap)
+            self.now = at
+            note(at)
+            if token != actor.token:
+                continue
+            if actor.paused:
+                actor.backlog.append(event)
+                continue
+            actor.handle(at, event)
+        self.now = until
+
+    # nemesis.FaultyWorld
+
+    def brokers(self) -> tuple[int, ...]:
+        """All broker ids."""
+        return self.cluster.broker_ids()
+
+    def partitions(self) -> tuple[str, ...]:
+        """All partition names."""
+        return tuple(self.controller.partitions)
+
+    def _state(self, partition: str) -> PartitionState:
+        return self.controller.partitions[partition]
+
+    def leader_of(self, partition: str) -> int:
+        """The controller's leader, −1 if there is none."""
+        return self._state(partition).leader
+
+    def isr_of(self, partition: str) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+        return self._state(partition).isr
+
+    def replicas_of(self, partition: str) -> tuple[int, ...]:
+        """The partition's replicas, preferred leader first."""
+        return self._state(partition).replicas
+
+    def running(self, broker: int) -> bool:
+        """Whether the process exists."""
+        return self.nodes[broker].running
+
+    def call_at(self, at_us: int, action: Callable[[], None]) -> None:
+        """Call something at a time."""
+        self.push(at_us, self._caller, action)
+
+    def on_trace(self, event: str, callback: Callable[[int], None]) -> None:
+        """Tell of every further trace event of a kind."""
+        self.watched.setdefault(event, []).append(callback)
+
+    def notify(self, event: object, node: int) -> None:
+        """Tell those who watch an event."""
+        for callback in self.watched[event]:
+            callback(node)
+
+    def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
+        """Put a fault on links."""
+        self.faults.add(key, links, effect, amount)
+
+    def clear_link_fault(self, key: int) -> None:
+        """Take it off."""
+        self.faults.remove(key)
+
+    def start(self, broker: int) -> None:
+        """Start the process with what its disk holds."""
+        node = self.nodes[broker]
+        if node.running:
+            node.restart_wanted = node.stopping
+            return
+        node.running = True
+        node.stopping = node.restart_wanted = False
+        node.paused = False
+        node.token += 1
+        node.incarnation += 1
+        image = node.disk.load()
+        recovered = recover(image)
+        self._trace(broker, "start", "", node.incarnation)
+        for name, found in recovered.partitions.items():
+            leo = found.batches[-1].end if found.batches else 0
+            self._trace(broker, "recovered", name, leo, found.hw, self._lost(node, name, leo))
+            node.disk.file(name).epochs = found.epochs
+        node.machine = Broker(broker, node.incarnation, self.variant, self.cluster.settings, recovered)
+        self.push(self.now, node, Started())
+
+    def _lost(self, node: SimNode, partition: str, leo: int) -> int:
+        """Records the previous process had beyond what recovery found."""
+        before = node.machine.replicas.get(partition) if isinstance(node.machine, Broker) else None
+        return before.log.leo - leo if before is not None else 0
+
+    def stop(self, broker: int, how: str) -> None:
+        """End the process; ``clean`` only asks for it."""
+        node = self.nodes[broker]
+        if not node.running:
+            return
+        if how == "clean":
+            if not node.stopping:
+                node.stopping = True
+                self.push(self.now, node, ShutdownRequested())
+            return
+        self._end(node, how)
+        if how == "power":
+            node.disk.lose_power(self.now, self._disk_noise)
+        elif how == "disk":
+            node.disk.wipe()
+            for name in self.partitions():
+                if broker in self._state(name).replicas:
+                    node.disk.file(name)
+
+    def halted(self, node: SimNode, how: str) -> None:
+        """The process ended itself."""
+        restart = node.restart_wanted
+        self._end(node, how)
+        if restart:
+            self.start(node.node_id)
+
+    def _end(self, node: SimNode, how: str) -> None:
+        self._trace(node.node_id, "stop", "", how)
+        node.running = node.stopping = node.restart_wanted = False
+        node.paused = False
+        node.backlog.clear()
+        node.token += 1
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+        node = self.nodes[broker]
+        if node.running and not node.paused:
+            node.paused = True
+            self._trace(broker, "pause", "")
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT: everything that waited arrives now, in order."""
+        node = self.nodes[broker]
+        if node.paused:
+            node.paused = False
+            self._trace(broker, "resume", "")
+            for event in node.backlog:
+                self.push(self.now, node, event)
+            node.backlog.clear()
+
+    def elect(self, partition: str, how: str, target: int) -> None:
+        """Ask the controller for an election, as an operator's tool would."""
+        self.push(self.now, self.nodes[CONTROLLER], Elect(CONTROLLER, partition, how, target))
+
+    def now_us(self) -> int:
+        """The virtual time."""
+        return self.now
+
+    def record(self, entry: tuple[int, str, int, str, dict[str, Any]]) -> None:
+        """Add to the nemesis operations."""
+        self.nemesis.append(entry)
+
+    def _trace(self, node: int, event: str, partition: str, *fields: object) -> None:
+        self.trace.append((self.now, node, event, partition, *fields))
+        if event in self.watched:
+            self.notify(event, node)
+
+    def trace_event(self, node: int, event: str, partition: str, *fields: object) -> None:
+        """Add an event of the harness (``converged``, ``final``) to the trace."""
+        self._trace(node, event, partition, *fields)
+
+    def broker(self, broker: int) -> Broker | None:
+        """The broker's state machine, None while its process does not run."""
+        node = self.nodes[broker]
+        return node.machine if node.running and isinstance(node.machine, Broker) else None

@@ -1,0 +1,24 @@
+"""The nemesis: faults as plain values, plans of them, and the injector that makes them happen in a world.
+
+A :class:`~nemesis.plan.Plan` is drawn first and holds everything about a run but the variant; it can be read, edited, stored
+and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
+"""
+
+from nemesis.fault import Fault, FaultError, Trigger
+from nemesis.generate import PROFILES, generate_plan
+from nemesis.injector import FaultyWorld, Injector
+from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
+
+__all__ = [
+    "PROFILES",
+    "Fault",
+    "FaultError",
+    "FaultyWorld",
+    "Injector",
+    "Plan",
+    "PlanError",
+    "Trigger",
+    "WorkloadSpec",
+    "generate_plan",
+    "read_plan",
+]

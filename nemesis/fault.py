@@ -1,0 +1,125 @@
+"""One fault as a plain value: what, whom, when, for how long."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+KINDS: dict[str, str] = {
+    "isolate": "cut the target from all other brokers and the controller",
+    "from-peers": "cut the target from the other brokers; the controller still hears it",
+    "from-controller": "cut the target from the controller; brokers and clients still reach it",
+    "halves": "cut the brokers into two halves; the controller stays with the target's",
+    "one-way-in": "nothing from other brokers and the controller reaches the target",
+    "one-way-out": "nothing from the target reaches other brokers and the controller",
+    "slow": "messages between the target and other brokers take up to `amount` µs longer",
+    "lossy": "messages between the target and other brokers are lost with `amount` per mille",
+    "late-leadership": "the controller's leadership messages reach the target `amount` µs later, out of order",
+    "lost-leadership": "the controller's leadership messages to the target are lost",
+    "crash": "kill -9 the target; it starts again at the end (what was written survives)",
+    "crash-all": "kill -9 all brokers; they start again at the end",
+    "restart": "shut the target down cleanly; it starts again at the end",
+    "pause": "SIGSTOP the target, SIGCONT at the end",
+    "power": "power loss of the target: what was not synced may be gone",
+    "power-all": "power loss of all brokers at once",
+    "disk": "the target loses its disk; it starts again empty at the end",
+    "preferred-election": "elect the preferred leader",
+    "forced-election": "elect the target, if it may lead without loss",
+    "unclean-election": "elect the target, in sync or not (an operator's decision)",
+    "fast-failover": "elect the target and, `amount` µs later, another replica or the old leader",
+}
+"""Kind of fault → what it does (docs/faults.md)."""
+
+TARGETS = ("leader", "follower", "isr-member", "any")
+TRIGGER_EVENTS = ("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start")
+
+
+class FaultError(ValueError):
+    """A fault that makes no sense; the message says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """Strike after the ``nth`` trace event of a kind (see docs/history.md) at a node (0: anywhere)."""
+
+    event: str
+    nth: int
+    node: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault; immutable, so plans can be compared, cut down and stored.
+
+    Attributes:
+        kind: a key of :data:`KINDS`.
+        at_us: when it strikes; with ``after``, not before that event *and* this time.
+        lasts_us: when it is healed, counted from the strike (elections ignore it).
+        target: a role, resolved when it strikes, or ``"bN"`` for broker N.
+        pick: which of several candidates, modulo their number.
+        partition: number of the partition whose roles are meant, modulo their number.
+        amount: the kind's measure (µs or per mille).
+        clients: whether clients are cut off as well (partitions only).
+        after: strike after a trace event instead of at a time.
+    """
+
+    kind: str
+    at_us: int
+    lasts_us: int = 0
+    target: str = "leader"
+    pick: int = 0
+    partition: int = 0
+    amount: int = 0
+    clients: bool = False
+    after: Trigger | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse unknown words and negative times."""
+        if self.kind not in KINDS:
+            msg = f"unknown kind of fault {self.kind!r}: known are {', '.join(KINDS)}"
+            raise FaultError(msg)
+        if self.target not in TARGETS and not (self.target[:1] == "b" and self.target[1:].isdigit()):
+            msg = f"unknown target {self.target!r}: use {', '.join(TARGETS)} or a broker such as b1"
+            raise FaultError(msg)
+        if min(self.at_us, self.lasts_us, self.pick, self.partition, self.amount) < 0:
+            msg = "times, amounts and picks must not be negative"
+            raise FaultError(msg)
+        if self.after is not None and (self.after.event not in TRIGGER_EVENTS or self.after.nth < 1):
+            msg = f"a trigger needs nth ≥ 1 and an event among {', '.join(TRIGGER_EVENTS)}"
+            raise FaultError(msg)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, defaults left out."""
+        return {
+            f.name: asdict(value) if isinstance(value := getattr(self, f.name), Trigger) else value
+            for f in fields(self)
+            if f.name in {"kind", "at_us"} or getattr(self, f.name) != f.default
+        }
+
+    @staticmethod
+    def from_json(data: Any) -> Fault:  # noqa: ANN401 - anything a file may hold
+        """The reverse of :meth:`to_json`.
+
+        Raises:
+            FaultError: missing, unknown or wrongly typed entries.
+        """
+        if not isinstance(data, dict) or "kind" not in data or "at_us" not in data:
+            msg = "a fault is an object with at least kind and at_us"
+            raise FaultError(msg)
+        known = {f.name for f in fields(Fault)}
+        for name, value in data.items():
+            if name not in known:
+                msg = f"unknown entry {name!r}"
+                raise FaultError(msg)
+            wanted = str if name in {"kind", "target"} else bool if name == "clients" else int
+            if name != "after" and type(value) is not wanted:
+                msg = f"{name} must be {wanted.__name__}, not {value!r}"
+                raise FaultError(msg)
+        after = data.get("after")
+        if after is not None:
+            try:
+                after = Trigger(**after)
+            except TypeError:
+                msg = "after is an object with event, nth and, if wanted, node"
+                raise FaultError(msg) from None
+        return Fault(**{**data, "after": after})

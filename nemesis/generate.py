@@ -1,0 +1,110 @@
+"""Random plans, swarm-style: each plan first draws which kinds of fault it uses and how hard, then the faults.
+
+Groce et al., "Swarm Testing" (ISSTA 2012): leaving features out at random finds more than always using all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from nemesis.fault import Fault, Trigger
+from nemesis.plan import Plan, WorkloadSpec
+from nodes.cluster import ClusterSpec
+from nodes.settings import MS
+
+SECOND = 1_000 * MS
+
+INTACT = (
+    "isolate",
+    "from-peers",
+    "from-controller",
+    "halves",
+    "one-way-in",
+    "one-way-out",
+    "slow",
+    "lossy",
+    "late-leadership",
+    "lost-leadership",
+    "crash",
+    "crash-all",
+    "restart",
+    "pause",
+    "preferred-election",
+    "forced-election",
+    "fast-failover",
+)
+DESTRUCTIVE = ("power", "power-all", "disk", "unclean-election")
+
+PROFILES: dict[str, tuple[str, ...]] = {"intact": INTACT, "destructive": INTACT + DESTRUCTIVE}
+"""Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
+unclean elections as well."""
+
+_TRIGGERS = ("append", "truncate", "lead", "follow", "fetched", "isr", "elect")
+_ROLES = ("leader", "leader", "follower", "isr-member", "any")
+
+
+def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> Plan:
+    """The ``index``-th plan of a seed; the same arguments give the same plan anywhere.
+
+    Raises:
+        KeyError: unknown profile.
+    """
+    rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
+    kinds = _swarm(rng, PROFILES[profile])
+    end = rng.randrange(3 * SECOND, 8 * SECOND)
+    count = 1 + int(rng.expovariate(1 / 4))
+    burst = rng.random() < 0.4
+    centre = rng.randrange(SECOND // 2, end)
+    faults = []
+    for _ in range(min(count, 16)):
+        at = int(rng.gauss(centre, 0.4 * SECOND)) if burst else rng.randrange(SECOND // 4, end)
+        faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster))
+    faults.sort(key=lambda fault: fault.at_us)
+    workload = WorkloadSpec(
+        producers=rng.choice((1, 2, 2, 3)),
+        consumers=1,
+        interval_us=rng.choice((40, 80, 80, 160, 320)) * MS,
+        batch=rng.choice((1, 3, 3, 10)),
+    )
+    if profile == "destructive" and rng.random() < 0.3:
+        cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
+    return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
+
+
+def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
+    share = rng.choice((0.15, 0.3, 0.5))
+    chosen = [kind for kind in kinds if rng.random() < share]
+    return chosen or [rng.choice(kinds)]
+
+
+def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
+    """One fault; durations are log-uniform from 50 ms to 3 s, so that short and long ones are equally likely."""
+    lasts = int(50 * MS * 60 ** rng.random())
+    if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk"}:
+        lasts += 300 * MS
+    amount = {
+        "slow": int(20 * MS * 30 ** rng.random()),
+        "lossy": rng.choice((50, 200, 500, 800)),
+        "late-leadership": int(50 * MS * 40 ** rng.random()),
+        "fast-failover": int(2 * MS * 250 ** rng.random()),
+    }.get(kind, 0)
+    target = rng.choice(_ROLES)
+    if kind in {"forced-election", "fast-failover"}:
+        target = "follower"
+    elif kind == "unclean-election":
+        target = "any"
+    after = None
+    if rng.random() < 0.3:
+        after = Trigger(rng.choice(_TRIGGERS), rng.randrange(1, 12), 0)
+    return Fault(
+        kind,
+        at,
+        lasts,
+        target,
+        rng.randrange(6),
+        rng.randrange(cluster.partitions),
+        amount,
+        clients=rng.random() < 0.2,
+        after=after,
+    )

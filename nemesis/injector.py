@@ -1,0 +1,230 @@
+"""Makes a plan's faults happen in a world, heals them, and records what they hit.
+
+A world (the simulator, containers, real brokers) offers the few verbs of :class:`FaultyWorld`; everything about roles, overlaps
+and healing is here and the same for all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nemesis.fault import Fault
+
+CONTROLLER = 0
+EVERYONE = -1
+"""Stands for all clients in a link."""
+
+Link = tuple[int, int]
+"""(from, to); 0 is the controller, −1 all clients."""
+
+
+class FaultyWorld(Protocol):
+    """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense."""
+
+    def brokers(self) -> tuple[int, ...]:
+        """All broker ids."""
+
+    def partitions(self) -> tuple[str, ...]:
+        """All partition names."""
+
+    def leader_of(self, partition: str) -> int:
+        """The controller's leader, −1 if there is none."""
+
+    def isr_of(self, partition: str) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+
+    def replicas_of(self, partition: str) -> tuple[int, ...]:
+        """The partition's replicas, preferred leader first."""
+
+    def running(self, broker: int) -> bool:
+        """Whether the process exists (paused or not)."""
+
+    def call_at(self, at_us: int, action: Callable[[], None]) -> None:
+        """Do something at a time."""
+
+    def on_trace(self, event: str, callback: Callable[[int], None]) -> None:
+        """Be told the node of every further trace event of a kind."""
+
+    def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
+        """Put ``cut``, ``slow``, ``lossy``, ``late-leadership`` or ``lost-leadership`` on links, under a key."""
+
+    def clear_link_fault(self, key: int) -> None:
+        """Take the fault with this key off."""
+
+    def stop(self, broker: int, how: str) -> None:
+        """End the process: ``crash``, ``power`` or ``disk``; ``clean`` asks it to shut down."""
+
+    def start(self, broker: int) -> None:
+        """Start the process if it is not running."""
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT."""
+
+    def elect(self, partition: str, how: str, target: int) -> None:
+        """Ask the controller for an election: ``preferred``, ``forced`` or ``unclean``."""
+
+    def now_us(self) -> int:
+        """The time."""
+
+    def record(self, entry: tuple[int, str, int, str, dict[str, Any]]) -> None:
+        """Add to the history's nemesis operations."""
+
+
+class Injector:
+    """Schedules faults, resolves their targets when they strike, and undoes them."""
+
+    def __init__(self, world: FaultyWorld, faults: tuple[Fault, ...]) -> None:
+        """Only remember; :meth:`arm` schedules."""
+        self._world = world
+        self._faults = faults
+        self._over = False
+        self._undo: dict[int, Callable[[], None]] = {}
+
+    def arm(self) -> None:
+        """Schedule every fault, by time or by trace event."""
+        for index, fault in enumerate(self._faults):
+            if fault.after is None:
+                self._world.call_at(fault.at_us, lambda i=index, f=fault: self._strike(i, f))  # type: ignore[misc]
+            else:
+                self._watch(index, fault)
+
+    def _watch(self, index: int, fault: Fault) -> None:
+        trigger = fault.after
+        if trigger is None:
+            return
+        left = [trigger.nth]
+
+        def seen(node: int) -> None:
+            if trigger.node not in (0, node) or self._world.now_us() < fault.at_us:
+                return
+            left[0] -= 1
+            if left[0] == 0:
+                self._world.call_at(self._world.now_us(), lambda: self._strike(index, fault))
+
+        self._world.on_trace(trigger.event, seen)
+
+    def heal_all(self) -> None:
+        """End every fault, start and resume everything, let no further fault strike."""
+        self._over = True
+        for index in list(self._undo):
+            self._heal(index, self._faults[index].kind)
+        for broker in self._world.brokers():
+            self._world.resume(broker)
+            self._world.start(broker)
+        self._world.record((self._world.now_us(), "heal", -1, "all", {}))
+
+    def _heal(self, index: int, kind: str) -> None:
+        undo = self._undo.pop(index, None)
+        if undo is not None:
+            undo()
+            self._world.record((self._world.now_us(), "heal", index, kind, {}))
+
+    def _strike(self, index: int, fault: Fault) -> None:
+        if self._over:
+            return
+        world = self._world
+        names = world.partitions()
+        partition = names[fault.partition % len(names)]
+        node = self._resolve(fault, partition)
+        detail: dict[str, Any] = {"node": node, "role": fault.target, "partition": partition}
+        if fault.amount:
+            detail["amount"] = fault.amount
+        undo = self._apply(index, fault, partition, node, detail)
+        world.record((world.now_us(), "strike", index, fault.kind, detail))
+        if undo is not None:
+            self._undo[index] = undo
+            world.call_at(world.now_us() + fault.lasts_us, lambda: self._heal(index, fault.kind))
+
+    def _resolve(self, fault: Fault, partition: str) -> int:
+        """The broker a role means now; without a leader, or with no such replica, any replica stands in."""
+        world = self._world
+        if fault.target[0] == "b" and fault.target[1:].isdigit():
+            return int(fault.target[1:])
+        leader = world.leader_of(partition)
+        if fault.target == "leader" and leader > 0:
+            return leader
+        replicas = world.replicas_of(partition)
+        isr = world.isr_of(partition)
+        candidates = {
+            "follower": [b for b in replicas if b in isr and b != leader] or [b for b in replicas if b != leader],
+            "isr-member": [b for b in replicas if b in isr],
+        }.get(fault.target)
+        candidates = candidates or list(replicas)
+        return candidates[fault.pick % len(candidates)]
+
+    def _apply(
+        self, index: int, fault: Fault, partition: str, node: int, detail: dict[str, Any]
+    ) -> Callable[[], None] | None:
+        """Do it; returns how to undo it (None: nothing to undo)."""
+        kind = fault.kind
+        if kind in _ELECTIONS:
+            self._elect(fault, partition, node, detail)
+            return None
+        if kind == "pause":
+            self._world.pause(node)
+            return lambda: self._world.resume(node)
+        if kind in _STOPS:
+            return self._stop(kind, node, detail)
+        effect, links = self._links(fault, node)
+        self._world.set_link_fault(index, links, effect, fault.amount)
+        return lambda: self._world.clear_link_fault(index)
+
+    def _stop(self, kind: str, node: int, detail: dict[str, Any]) -> Callable[[], None]:
+        world = self._world
+        nodes = world.brokers() if kind.endswith("-all") else (node,)
+        down = [b for b in nodes if world.running(b)]
+        detail["nodes"] = down
+        for broker in down:
+            world.stop(broker, {"restart": "clean"}.get(kind, kind.removesuffix("-all")))
+
+        def start() -> None:
+            for broker in down:
+                world.start(broker)
+
+        return start
+
+    def _elect(self, fault: Fault, partition: str, node: int, detail: dict[str, Any]) -> None:
+        world = self._world
+        old = world.leader_of(partition)
+        how = {"preferred-election": "preferred", "unclean-election": "unclean"}.get(fault.kind, "forced")
+        world.elect(partition, how, node)
+        if fault.kind == "fast-failover":
+            others = [b for b in world.replicas_of(partition) if b != node]
+            second = old if fault.pick % 2 and old > 0 else others[fault.pick // 2 % len(others)] if others else node
+            detail["then"] = second
+            world.call_at(
+                world.now_us() + fault.amount,
+                lambda: None if self._over else world.elect(partition, "forced", second),
+            )
+
+    def _links(self, fault: Fault, node: int) -> tuple[str, tuple[Link, ...]]:
+        others = [b for b in self._world.brokers() if b != node]
+        kind = fault.kind
+        if kind in {"late-leadership", "lost-leadership"}:
+            return kind, ((CONTROLLER, node),)
+        if kind == "from-controller":
+            return "cut", ((CONTROLLER, node), (node, CONTROLLER))
+        if kind == "halves":
+            here = [node, *others[: len(others) // 2]]
+            there = [b for b in others if b not in here]
+            far = [(a, b) for a in here for b in there] + [(CONTROLLER, b) for b in there]
+            return "cut", tuple(far + [(b, a) for a, b in far])
+        peers = others if kind in {"from-peers", "slow", "lossy"} else [*others, CONTROLLER]
+        if fault.clients and kind in {"isolate", "from-peers"}:
+            peers = [*peers, EVERYONE]
+        links: list[Link] = []
+        if kind != "one-way-in":
+            links += [(node, p) for p in peers]
+        if kind != "one-way-out":
+            links += [(p, node) for p in peers]
+        return {"slow": "slow", "lossy": "lossy"}.get(kind, "cut"), tuple(links)
+
+
+_ELECTIONS = frozenset({"preferred-election", "forced-election", "unclean-election", "fast-failover"})
+_STOPS = frozenset({"crash", "crash-all", "restart", "power", "power-all", "disk"})

@@ -1,0 +1,164 @@
+"""A plan: everything about a run except the variant, as readable JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from nemesis.fault import Fault, FaultError
+from nodes.cluster import ClusterError, ClusterSpec
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class PlanError(ValueError):
+    """A plan that cannot be used; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadSpec:
+    """How busy the clients are.
+
+    Attributes:
+        producers, consumers: number of client processes.
+        interval_us: mean pause between two sends of one producer.
+        poll_us: mean pause between two polls of one consumer.
+        batch: the most records a batch holds.
+    """
+
+    producers: int = 2
+    consumers: int = 1
+    interval_us: int = 80_000
+    poll_us: int = 250_000
+    batch: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse a workload without producers or with senseless pauses."""
+        if self.producers < 1 or self.consumers < 0 or self.batch < 1 or min(self.interval_us, self.poll_us) < 1:
+            msg = "workload: needs at least one producer, and positive intervals and batch size"
+            raise PlanError(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run's plan; paired comparisons give the same plan to every variant.
+
+    Attributes:
+        index, seed: where it comes from (``generate_plan(seed, index)``).
+        noise_seed: names the noise streams (latencies, torn tails, think times).
+        profile: which set of faults it was drawn from.
+        faults_end_us: at this time everything is healed and convergence is demanded.
+    """
+
+    index: int
+    seed: int
+    noise_seed: int
+    profile: str
+    cluster: ClusterSpec
+    workload: WorkloadSpec
+    faults: tuple[Fault, ...]
+    faults_end_us: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "index": self.index,
+            "seed": self.seed,
+            "noise_seed": self.noise_seed,
+            "profile": self.profile,
+            "faults_end_us": self.faults_end_us,
+            "cluster": self.cluster.to_json(),
+            "workload": asdict(self.workload),
+            "faults": [fault.to_json() for fault in self.faults],
+        }
+
+    def to_text(self) -> str:
+        """The plan file: JSON, with each fault on a line of its own."""
+        data = self.to_json()
+        faults = data.pop("faults")
+        head = json.dumps(data, indent=1).removesuffix("\n}")
+        lines = ",\n  ".join(json.dumps(fault) for fault in faults)
+        return f'{head},\n "faults": [\n  {lines}\n ]\n}}\n'
+
+    @staticmethod
+    def from_json(data: Any) -> Plan:  # noqa: ANN401 - anything a file may hold
+        """The reverse of :meth:`to_json`.
+
+        Raises:
+            PlanError: with the place, such as ``faults[2]``.
+        """
+        if not isinstance(data, dict):
+            msg = "a plan is a JSON object"
+            raise PlanError(msg)
+        known = [f.name for f in fields(Plan)]
+        for name in data:
+            if name not in known:
+                msg = f"unknown entry {name!r}"
+                raise PlanError(msg)
+        if not isinstance(data.get("faults"), list):
+            msg = "faults: must be a list"
+            raise PlanError(msg)
+        faults = []
+        for i, entry in enumerate(data["faults"]):
+            try:
+                faults.append(Fault.from_json(entry))
+            except FaultError as error:
+                msg = f"faults[{i}]: {error}"
+                raise PlanError(msg) from None
+        numbers = {}
+        for name, default in (("index", 0), ("seed", 0), ("noise_seed", 0), ("faults_end_us", 8_000_000)):
+            numbers[name] = data.get(name, default)
+            if type(numbers[name]) is not int:
+                msg = f"{name}: must be an integer, not {numbers[name]!r}"
+                raise PlanError(msg)
+        try:
+            cluster = ClusterSpec.from_json(data.get("cluster", {}))
+            workload = WorkloadSpec(**data.get("workload", {}))
+        except ClusterError as error:
+            raise PlanError(str(error)) from None
+        except TypeError as error:
+            msg = f"workload: {error}"
+            raise PlanError(msg) from None
+        return Plan(
+            profile=str(data.get("profile", "by hand")),
+            cluster=cluster,
+            workload=workload,
+            faults=tuple(faults),
+            **numbers,
+        )
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan file.
+
+    Raises:
+        PlanError: one sentence with file, line and reason.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path}: cannot be read ({error.__class__.__name__}: {error})"
+        raise PlanError(msg) from None
+    try:
+        return Plan.from_json(json.loads(text))
+    except json.JSONDecodeError as error:
+        msg = f"{path}, line {error.lineno}: not JSON ({error.msg})"
+        raise PlanError(msg) from None
+    except PlanError as error:
+        msg = f"{path}, line {_line_of(text, str(error))}: {error}"
+        raise PlanError(msg) from None
+
+
+def _line_of(text: str, message: str) -> int:
+    """The line a complaint is about: that of the nth fault, or of the entry it names first."""
+    place = message.split(":")[0]
+    if place.startswith("faults["):
+        at = text.find('"faults"')
+        for _ in range(int(place[7:-1]) + 1):
+            at = text.find("{", at + 1)
+    else:
+        words = [w for w in message.replace(".", " ").replace(":", " ").replace("'", " ").split() if f'"{w}"' in text]
+        at = text.find(f'"{words[-1]}"') if words else 0
+    return text.count("\n", 0, max(at, 0)) + 1

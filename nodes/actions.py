@@ -1,0 +1,88 @@
+"""What a machine asks its driver to do. Actions are carried out in order.
+
+A plain tuple ``(event, partition, *fields)`` among the actions is a trace record (see docs/history.md); it is a bare tuple
+because it is by far the most frequent action.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from nodes.log import Batch
+
+Trace: TypeAlias = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Send:
+    """Send ``message`` to node ``to``."""
+
+    to: int
+    message: object
+
+
+@dataclass(slots=True)
+class SetTimer:
+    """Fire ``TimerFired(name, generation)`` after ``delay_us``."""
+
+    name: str
+    delay_us: int
+    generation: int
+
+
+@dataclass(slots=True)
+class Append:
+    """Write a batch at the end of the partition's log file (page cache, not disk)."""
+
+    partition: str
+    batch: Batch
+
+
+@dataclass(slots=True)
+class Truncate:
+    """Cut the partition's log file to end at ``offset`` (a batch boundary)."""
+
+    partition: str
+    offset: int
+
+
+@dataclass(slots=True)
+class Sync:
+    """fsync the partition's log file."""
+
+    partition: str
+
+
+@dataclass(slots=True)
+class WriteEpochs:
+    """Replace ``leader-epoch-checkpoint`` (temporary file, fsync, rename)."""
+
+    partition: str
+    entries: tuple[tuple[int, int], ...]
+
+
+@dataclass(slots=True)
+class WriteHighWatermarks:
+    """Replace ``replication-offset-checkpoint`` (temporary file, fsync, rename)."""
+
+    offsets: dict[str, int]
+
+
+@dataclass(slots=True)
+class MarkCleanShutdown:
+    """Write the clean-shutdown mark, with the broker epoch that KIP-966 wants in it."""
+
+    broker_epoch: int
+
+
+@dataclass(slots=True)
+class Halt:
+    """End the process: ``clean`` or ``fatal``."""
+
+    how: str
+
+
+Action: TypeAlias = (
+    Trace | Send | SetTimer | Append | Truncate | Sync | WriteEpochs | WriteHighWatermarks | MarkCleanShutdown | Halt
+)

@@ -1,0 +1,227 @@
+"""A broker: its replicas, its session with the controller, its shutdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nodes.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
+from nodes.epoch_cache import NO_EPOCH_END
+from nodes.events import ShutdownRequested, Started, TimerFired
+from nodes.messages import (
+    CONTROLLER,
+    NOT_LEADER,
+    STALE_BROKER_EPOCH,
+    AlterPartitionResponse,
+    ConsumeRequest,
+    ConsumeResponse,
+    EpochRequest,
+    EpochResponse,
+    FetchRequest,
+    FetchResponse,
+    Heartbeat,
+    HeartbeatReply,
+    LeaderAndIsr,
+    MetadataRequest,
+    MetadataResponse,
+    ProduceRequest,
+    ProduceResponse,
+    Register,
+    Registered,
+)
+from nodes.replica import Replica
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nodes.actions import Action
+    from nodes.recovery import Recovered
+    from nodes.settings import Settings
+    from nodes.variant import Variant
+
+
+class Broker:
+    """The state machine of one broker process, from start to halt. A restart is a new object with what recovery found.
+
+    Args:
+        node_id: 1, 2, 3 …
+        incarnation: counts this broker's starts.
+        variant: the protocol it speaks.
+        settings: the cluster's settings.
+        recovered: what its disk gave back.
+    """
+
+    def __init__(
+        self, node_id: int, incarnation: int, variant: Variant, settings: Settings, recovered: Recovered
+    ) -> None:
+        """Set up the replicas; nothing happens before ``Started``."""
+        self.node_id = node_id
+        self.incarnation = incarnation
+        self.variant = variant
+        self.settings = settings
+        self.broker_epoch = -1
+        self.out: list[Action] = []
+        self.replicas = {name: Replica(self, name, found) for name, found in recovered.partitions.items()}
+        self.leaders: dict[str, int] = {}
+        self._known: dict[str, int] = {}
+        """Partition → newest partition epoch seen; reported in heartbeats so that lost states are sent again."""
+        self._proof = recovered.clean_broker_epoch
+        self._heartbeat_due = 0
+        self._checkpoint_due = settings.hw_checkpoint_us
+        self._stop_by: int | None = None
+        self._tick_generation = 0
+        self._handlers: dict[type, Callable[[int, Any], None]] = {
+            FetchRequest: self._on_fetch,
+            FetchResponse: self._on_fetch_response,
+            ProduceRequest: self._on_produce,
+            ConsumeRequest: self._on_consume,
+            EpochRequest: self._on_epoch_request,
+            EpochResponse: self._on_epoch_response,
+            MetadataRequest: self._on_metadata,
+            LeaderAndIsr: self._on_leader_and_isr,
+            AlterPartitionResponse: self._on_alter_response,
+            Registered: self._on_registered,
+            HeartbeatReply: self._on_heartbeat_reply,
+            TimerFired: self._on_timer,
+            Started: self._on_started,
+            ShutdownRequested: self._on_shutdown,
+        }
+
+    def step(self, now_us: int, event: object) -> list[Action]:
+        """Take one event at a time; what to do about it, in order."""
+        self._handlers[event.__class__](now_us, event)
+        actions = self.out[:]
+        self.out.clear()
+        return actions
+
+    # Replication and clients
+
+    def _on_fetch(self, now: int, m: FetchRequest) -> None:
+        replica = self.replicas.get(m.partition)
+        if replica is None or replica.leading is None:
+            response = FetchResponse(self.node_id, m.partition, m.correlation, [], 0, 0, NOT_LEADER)
+            self.out.append(Send(m.source, response))
+        else:
+            replica.leading.on_fetch(now, m)
+
+    def _on_fetch_response(self, now: int, m: FetchResponse) -> None:
+        following = self.replicas[m.partition].following
+        if following is not None:
+            following.on_fetch_response(now, m)
+
+    def _on_epoch_request(self, _now: int, m: EpochRequest) -> None:
+        replica = self.replicas.get(m.partition)
+        if replica is None or replica.leading is None:
+            response = EpochResponse(self.node_id, m.partition, m.correlation, NO_EPOCH_END, NOT_LEADER)
+            self.out.append(Send(m.source, response))
+        else:
+            replica.leading.on_epoch_request(m)
+
+    def _on_epoch_response(self, now: int, m: EpochResponse) -> None:
+        following = self.replicas[m.partition].following
+        if following is not None:
+            following.on_epoch_response(now, m)
+
+    def _on_produce(self, now: int, m: ProduceRequest) -> None:
+        replica = self.replicas.get(m.partition)
+        if replica is None or replica.leading is None or self._stop_by is not None:
+            self.out.append(Send(m.source, ProduceResponse(self.node_id, m.partition, m.correlation, -1, NOT_LEADER)))
+        else:
+            replica.leading.on_produce(now, m)
+
+    def _on_consume(self, _now: int, m: ConsumeRequest) -> None:
+        replica = self.replicas.get(m.partition)
+        if replica is None or replica.leading is None:
+            response = ConsumeResponse(self.node_id, m.partition, m.correlation, [], 0, NOT_LEADER)
+            self.out.append(Send(m.source, response))
+        else:
+            replica.leading.on_consume(m)
+
+    def _on_metadata(self, _now: int, m: MetadataRequest) -> None:
+        self.out.append(Send(m.source, MetadataResponse(self.node_id, m.correlation, dict(self.leaders))))
+
+    # Controller
+
+    def _on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
+        if self.variant.bounce_detection and m.broker_epoch != self.broker_epoch:
+            return
+        name = m.partition
+        if m.partition_epoch > self._known.get(name, -1):
+            self._known[name] = m.partition_epoch
+            self.leaders[name] = m.leader
+        if self.node_id in m.replicas:
+            replica = self.replicas.get(name)
+            if replica is None:
+                replica = self.replicas[name] = Replica(self, name, None)
+            replica.on_leader_and_isr(now, m)
+
+    def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
+        leading = self.replicas[m.partition].leading
+        if leading is not None:
+            leading.on_alter_response(now, m)
+            if m.error is None:
+                self._known[m.partition] = max(self._known.get(m.partition, -1), m.partition_epoch)
+
+    def _on_registered(self, now: int, m: Registered) -> None:
+        if m.incarnation == self.incarnation and self.broker_epoch < 0:
+            self.broker_epoch = m.broker_epoch
+            self._heartbeat(now)
+
+    def _on_heartbeat_reply(self, _now: int, m: HeartbeatReply) -> None:
+        if m.error == STALE_BROKER_EPOCH:
+            self.broker_epoch = -1
+            self._known.clear()
+        elif m.may_stop and self._stop_by is not None:
+            self._stop()
+
+    def _heartbeat(self, now: int) -> None:
+        self._heartbeat_due = now + self.settings.heartbeat_us
+        if self.broker_epoch < 0:
+            self.out.append(Send(CONTROLLER, Register(self.node_id, self.incarnation, self._proof)))
+        else:
+            beat = Heartbeat(self.node_id, self.broker_epoch, dict(self._known), self._stop_by is not None)
+            self.out.append(Send(CONTROLLER, beat))
+
+    # Life cycle
+
+    def _on_started(self, now: int, _event: Started) -> None:
+        self._checkpoint_due = now + self.settings.hw_checkpoint_us
+        self._heartbeat(now)
+        self._set_tick()
+
+    def _set_tick(self) -> None:
+        self._tick_generation += 1
+        self.out.append(SetTimer("tick", self.settings.tick_us, self._tick_generation))
+
+    def _on_timer(self, now: int, event: TimerFired) -> None:
+        if event.generation != self._tick_generation:
+            return
+        if self._stop_by is not None and now >= self._stop_by:
+            self._stop()
+            return
+        if now >= self._heartbeat_due:
+            self._heartbeat(now)
+        for replica in self.replicas.values():
+            if replica.leading is not None:
+                replica.leading.on_tick(now)
+            elif replica.following is not None:
+                replica.following.on_tick(now)
+        if now >= self._checkpoint_due:
+            self._checkpoint_due = now + self.settings.hw_checkpoint_us
+            self._checkpoint()
+        self._set_tick()
+
+    def _checkpoint(self) -> None:
+        self.out.append(WriteHighWatermarks({name: replica.hw for name, replica in self.replicas.items()}))
+
+    def _on_shutdown(self, now: int, _event: ShutdownRequested) -> None:
+        """Ask the controller to take leadership away; go after a while even if it does not answer (controlled shutdown)."""
+        if self._stop_by is None:
+            self._stop_by = now + self.settings.session_us
+            self._heartbeat(now)
+
+    def _stop(self) -> None:
+        for name in self.replicas:
+            self.out.append(Sync(name))
+        self._checkpoint()
+        self.out.append(MarkCleanShutdown(self.broker_epoch))
+        self.out.append(Halt("clean"))

@@ -1,0 +1,80 @@
+"""The shape of a cluster: brokers, partitions and where they lie, settings, acks."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from nodes.settings import Settings
+
+ACKS = ("all", "1", "0")
+
+
+class ClusterError(ValueError):
+    """The cluster cannot exist; the message says why in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpec:
+    """What a run's cluster looks like; the same for every variant of a comparison."""
+
+    brokers: int = 3
+    replication_factor: int = 3
+    partitions: int = 1
+    acks: str = "all"
+    settings: Settings = field(default_factory=Settings)
+
+    def __post_init__(self) -> None:
+        """Refuse what no Kafka cluster could be."""
+        if self.brokers < 1 or self.partitions < 1 or self.replication_factor < 1:
+            msg = "brokers, partitions and replication factor must each be at least 1"
+            raise ClusterError(msg)
+        if self.replication_factor > self.brokers:
+            msg = f"replication factor {self.replication_factor} is larger than the number of brokers {self.brokers}"
+            raise ClusterError(msg)
+        if not 1 <= self.settings.min_isr <= self.replication_factor:
+            msg = f"min ISR {self.settings.min_isr} must lie between 1 and the replication factor {self.replication_factor}"
+            raise ClusterError(msg)
+        if self.acks not in ACKS:
+            msg = f"acks {self.acks!r} must be one of {', '.join(ACKS)}"
+            raise ClusterError(msg)
+
+    def broker_ids(self) -> tuple[int, ...]:
+        """1, 2, 3 …"""
+        return tuple(range(1, self.brokers + 1))
+
+    def assignment(self) -> dict[str, tuple[int, ...]]:
+        """Partition → replicas; preferred leaders are spread round-robin over the brokers."""
+        ids = self.broker_ids()
+        return {
+            f"t-{p}": tuple(ids[(p + r) % self.brokers] for r in range(self.replication_factor))
+            for p in range(self.partitions)
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> ClusterSpec:
+        """The reverse of :meth:`to_json`; missing entries keep their defaults.
+
+        Raises:
+            ClusterError: unknown entry, wrong type, or an impossible cluster.
+        """
+        data = dict(data)
+        settings = _build(Settings, data.pop("settings", {}), "settings")
+        return _build(ClusterSpec, {**data, "settings": settings}, "cluster")
+
+
+def _build(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a small typed constructor for two classes
+    known = {f.name: f for f in fields(kind)}
+    if not isinstance(data, dict) or (unknown := sorted(set(data) - set(known))):
+        msg = f"{what}: {'must be an object' if not isinstance(data, dict) else f'unknown entry {unknown[0]!r}'}"
+        raise ClusterError(msg)
+    for name, value in data.items():
+        default = known[name].default
+        if isinstance(default, (int, str)) and type(value) is not type(default):
+            msg = f"{what}.{name} must be {type(default).__name__}, not {value!r}"
+            raise ClusterError(msg)
+    return kind(**data)

@@ -1,0 +1,23 @@
+"""Events that are not messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Started:
+    """The process has started; what recovery found was given to the constructor."""
+
+
+@dataclass(slots=True)
+class TimerFired:
+    """A timer ran out. ``generation`` tells a cancelled timer from the current one."""
+
+    name: str
+    generation: int
+
+
+@dataclass(slots=True)
+class ShutdownRequested:
+    """SIGTERM: hand over leadership, flush, write the clean-shutdown mark, stop."""

@@ -1,0 +1,144 @@
+"""What a replica does while it follows: truncate as its rule says, then fetch (PROTOCOL section 3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.actions import Append, Halt, Send
+from nodes.epoch_cache import UNDEFINED, EpochEnd
+from nodes.log import OutOfOrderError
+from nodes.messages import OFFSET_OUT_OF_RANGE, EpochRequest, EpochResponse, FetchRequest, FetchResponse
+
+if TYPE_CHECKING:
+    from nodes.replica import Replica
+    from nodes.truncation import Step
+
+
+class Following:
+    """One follower's work for one leader in one leader epoch.
+
+    Attributes:
+        asking: an OffsetForLeaderEpoch is outstanding or due (state *truncating*); otherwise fetches are.
+        established: the first fetch of this epoch was answered with neither error nor divergence.
+    """
+
+    __slots__ = ("asking", "epoch", "established", "in_flight", "leader", "replica", "sent_us")
+
+    def __init__(self, replica: Replica, leader: int, epoch: int) -> None:
+        """Follow ``leader`` in ``epoch``; nothing is sent before :meth:`begin`."""
+        self.replica = replica
+        self.leader = leader
+        self.epoch = epoch
+        self.asking = False
+        self.established = False
+        self.in_flight = 0
+        """Correlation of the request that is waited for; 0: none, the next tick sends one (back-off)."""
+        self.sent_us = 0
+
+    def begin(self, now: int, *, truncate: bool) -> None:
+        """Apply the truncation rule (unless the fetcher was never interrupted), then fetch."""
+        if truncate:
+            self._do(now, self.replica.rule.on_new_leader(self.replica))
+        else:
+            self._fetch(now)
+
+    def _do(self, now: int, step: Step) -> None:
+        if step.cut is not None:
+            self.replica.cut(step.cut, step.why)
+        self.asking = step.ask and self.replica.latest_epoch != UNDEFINED
+        self._send(now)
+
+    def _send(self, now: int) -> None:
+        if self.asking:
+            self._ask(now)
+        else:
+            self._fetch(now)
+
+    def _ask(self, now: int) -> None:
+        replica = self.replica
+        self.sent_us = now
+        self.in_flight = correlation = replica.next_correlation()
+        epoch = replica.latest_epoch
+        replica.out.append(("ask", replica.name, self.leader, epoch))
+        replica.out.append(
+            Send(self.leader, EpochRequest(replica.node_id, replica.name, epoch, self.epoch, correlation))
+        )
+
+    def _fetch(self, now: int) -> None:
+        replica = self.replica
+        self.sent_us = now
+        self.in_flight = correlation = replica.next_correlation()
+        last = replica.cache.latest if replica.rule.epoch_in_fetch else UNDEFINED
+        replica.out.append(
+            Send(
+                self.leader,
+                FetchRequest(
+                    replica.node_id, replica.name, replica.log.leo, self.epoch, last, replica.broker_epoch(), correlation
+                ),
+            )
+        )
+
+    def on_epoch_response(self, now: int, m: EpochResponse) -> None:
+        """Cut as the rule says; an error is retried at the next tick."""
+        if m.correlation != self.in_flight:
+            return
+        self.in_flight = 0
+        if m.error is None:
+            self._do(now, self.replica.rule.on_answer(self.replica, m.answer))
+
+    def on_fetch_response(self, now: int, m: FetchResponse) -> None:
+        """Append what came, follow the leader's high watermark, fetch on."""
+        if m.correlation != self.in_flight:
+            return
+        self.in_flight = 0
+        if m.error is not None:
+            if m.error == OFFSET_OUT_OF_RANGE:
+                self._on_out_of_range(now, m)
+            return
+        if m.diverging is not None:
+            self._on_diverging(now, m, m.diverging)
+            return
+        replica = self.replica
+        log = replica.log
+        out = replica.out
+        if not self.established:
+            self.established = True
+            out.append(("fetched", replica.name, self.epoch, self.leader))
+        for batch in m.batches:
+            try:
+                log.append(batch)
+            except OutOfOrderError:
+                out.append(("out-of-order", replica.name, batch.base, log.leo))
+                return
+            replica.note_epoch(batch)
+            out.append(Append(replica.name, batch))
+            out.append(("append", replica.name, batch.base, batch.epoch, batch.values))
+        replica.follow_hw(m.hw)
+        self._fetch(now)
+
+    def _on_diverging(self, now: int, m: FetchResponse, diverging: EpochEnd) -> None:
+        self._do(now, self.replica.rule.on_answer(self.replica, diverging))
+        if "KAFKA-14704" in self.replica.variant.bugs:
+            self.replica.follow_hw(m.hw)
+
+    def _on_out_of_range(self, now: int, m: FetchResponse) -> None:
+        """The leader's log ends before this one.
+
+        Up to 0.10 a broker for which unclean election is disabled takes this for the data loss that must not happen, and
+        stops (``ReplicaFetcherThread.handleOffsetOutOfRange``); later ones cut to the leader's end.
+        """
+        replica = self.replica
+        if m.leo >= replica.log.leo:
+            return
+        if replica.variant.truncation == "hw" and not replica.settings.unclean_election:
+            words = f"leader's log end {m.leo} is below own {replica.log.leo}, and unclean election is disabled"
+            replica.out.append(("fatal", replica.name, words))
+            replica.out.append(Halt("fatal"))
+            return
+        replica.cut(m.leo, f"out of range: to the leader's log end {m.leo}")
+        self._fetch(now)
+
+    def on_tick(self, now: int) -> None:
+        """Send again what was refused or got no answer."""
+        if self.in_flight == 0 or now - self.sent_us >= self.replica.settings.request_timeout_us:
+            self._send(now)

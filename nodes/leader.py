@@ -1,0 +1,347 @@
+"""What a replica does while it leads: serve fetches and clients, advance the high watermark, keep the ISR (PROTOCOL section 4)."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from nodes.actions import Append, Send
+from nodes.epoch_cache import UNDEFINED, EpochEnd
+from nodes.log import Batch
+from nodes.messages import (
+    ALL,
+    CONTROLLER,
+    FENCED_LEADER_EPOCH,
+    INELIGIBLE_REPLICA,
+    NOT_ENOUGH_REPLICAS,
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    NOT_LEADER,
+    OFFSET_OUT_OF_RANGE,
+    REQUEST_TIMED_OUT,
+    STALE_BROKER_EPOCH,
+    UNKNOWN_LEADER_EPOCH,
+    AlterPartition,
+    AlterPartitionResponse,
+    ConsumeRequest,
+    ConsumeResponse,
+    EpochRequest,
+    EpochResponse,
+    FetchRequest,
+    FetchResponse,
+    LeaderAndIsr,
+    ProduceRequest,
+    ProduceResponse,
+)
+
+if TYPE_CHECKING:
+    from nodes.replica import Replica
+
+NEVER = -(1 << 62)
+
+
+class Remote:
+    """What the leader knows of one follower.
+
+    Attributes:
+        leo: the follower's log end offset, −1 until its first fetch in this leadership.
+        caught_up_us: when it last had everything (``lastCaughtUpTimeMs``).
+        in_epoch: whether its last fetch named this leader epoch.
+        broker_epoch: the incarnation that fetched last.
+    """
+
+    __slots__ = ("broker_epoch", "caught_up_us", "in_epoch", "last_fetch_us", "leader_leo_then", "leo")
+
+    def __init__(self, caught_up_us: int) -> None:
+        """Know nothing but when it was last caught up."""
+        self.leo = -1
+        self.caught_up_us = caught_up_us
+        self.last_fetch_us = NEVER
+        self.leader_leo_then = 1 << 62
+        self.in_epoch = False
+        self.broker_epoch = -1
+
+
+class Leadership:
+    """One term of one leader; dropped when the leader epoch changes.
+
+    Attributes:
+        isr: the committed ISR. maximal: with a pending expansion, the superset that gates the high watermark.
+        pending: the AlterPartition in flight, if any, and when it was sent.
+    """
+
+    def __init__(self, now: int, replica: Replica, state: LeaderAndIsr) -> None:
+        """Begin a term: forget all remote log ends; members of the ISR count as caught up now."""
+        self.replica = replica
+        self.epoch = state.leader_epoch
+        self.epoch_start = replica.log.leo
+        self.isr = state.isr
+        self.maximal = state.isr
+        self.pending: AlterPartition | None = None
+        self.pending_since = 0
+        self.remotes = {b: Remote(now if b in state.isr else NEVER) for b in state.replicas if b != replica.node_id}
+        self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
+        self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
+        self._correlation = 0
+        variant = replica.variant
+        self._fence_fetch = "fetch" in variant.fences
+        self._fence_hw = "hw" in variant.fences
+        self._fence_isr = "isr" in variant.fences
+        self._check_brokers = variant.broker_epoch_checks
+        self._count_diverging = "KAFKA-13141" in variant.bugs
+        self._expand_below_start = "KAFKA-7128" in variant.bugs
+
+    # Followers
+
+    def _fenced(self, request_epoch: int) -> str | None:
+        if request_epoch == self.epoch:
+            return None
+        return FENCED_LEADER_EPOCH if request_epoch < self.epoch else UNKNOWN_LEADER_EPOCH
+
+    def on_fetch(self, now: int, m: FetchRequest) -> None:
+        """Answer a follower's fetch, now or when there is something to say."""
+        replica = self.replica
+        source = m.source
+        remote = self.remotes.get(source)
+        if remote is None:
+            self._refuse(m, NOT_LEADER)
+            return
+        if self._fence_fetch and m.leader_epoch != self.epoch:
+            self._refuse(m, self._fenced(m.leader_epoch))
+            return
+        if self._check_brokers:
+            if m.broker_epoch < remote.broker_epoch:
+                self._refuse(m, STALE_BROKER_EPOCH)
+                return
+            remote.broker_epoch = m.broker_epoch
+        log = replica.log
+        leo = log.leo
+        offset = m.offset
+        if offset < log.start:
+            self._refuse(m, OFFSET_OUT_OF_RANGE)
+            return
+        if m.last_fetched_epoch != UNDEFINED:
+            end = replica.cache.end_offset_for(m.last_fetched_epoch, leo)
+            if end.offset == UNDEFINED:
+                self._refuse(m, OFFSET_OUT_OF_RANGE)
+                return
+            if end.epoch < m.last_fetched_epoch or end.offset < offset:
+                if self._count_diverging:
+                    self._note_progress(now, remote, m)
+                self._refuse(m, None, end)
+                return
+        if offset > leo:
+            self._refuse(m, OFFSET_OUT_OF_RANGE)
+            return
+        if not self._fence_hw or m.leader_epoch == self.epoch:
+            self._note_progress(now, remote, m)
+        if offset < leo:
+            self._answer(m)
+        else:
+            self.parked_fetches[source] = (m, now + replica.settings.fetch_wait_us)
+
+    def _note_progress(self, now: int, remote: Remote, m: FetchRequest) -> None:
+        """Take the follower's log end, and what follows: caught-up time, ISR expansion, high watermark."""
+        leo = self.replica.log.leo
+        before = remote.leo
+        offset = m.offset
+        if offset >= leo:
+            remote.caught_up_us = now
+        elif offset >= remote.leader_leo_then and remote.last_fetch_us > remote.caught_up_us:
+            remote.caught_up_us = remote.last_fetch_us
+        remote.leo = offset
+        remote.leader_leo_then = leo
+        remote.last_fetch_us = now
+        remote.in_epoch = m.leader_epoch == self.epoch
+        if m.source not in self.maximal:
+            self._maybe_expand(now, m.source, remote)
+        if offset != before:
+            self.maybe_advance_hw(now)
+
+    def _refuse(self, m: FetchRequest, error: str | None, diverging: EpochEnd | None = None) -> None:
+        replica = self.replica
+        replica.out.append(
+            Send(
+                m.source,
+                FetchResponse(
+                    replica.node_id, m.partition, m.correlation, [], replica.hw, replica.log.leo, error, diverging
+                ),
+            )
+        )
+
+    def _answer(self, m: FetchRequest) -> None:
+        replica = self.replica
+        log = replica.log
+        batches = log.read(m.offset, replica.settings.max_fetch_batches)
+        replica.out.append(
+            Send(m.source, FetchResponse(replica.node_id, m.partition, m.correlation, batches, replica.hw, log.leo))
+        )
+
+    def on_epoch_request(self, m: EpochRequest) -> None:
+        """Answer OffsetForLeaderEpoch from the own epoch cache."""
+        replica = self.replica
+        error = self._fenced(m.current_epoch) if "truncation" in replica.variant.fences else None
+        answer = replica.cache.end_offset_for(m.epoch, replica.log.leo)
+        if replica.variant.truncation == "kip101":
+            answer = EpochEnd(UNDEFINED, answer.offset)
+        replica.out.append(Send(m.source, EpochResponse(replica.node_id, m.partition, m.correlation, answer, error)))
+
+    # Clients
+
+    def on_produce(self, now: int, m: ProduceRequest) -> None:
+        """Append a producer's batch; acknowledge as its ``acks`` asks."""
+        replica = self.replica
+        if m.acks == ALL and len(self.isr) < replica.settings.min_isr:
+            self._acknowledge(m, -1, NOT_ENOUGH_REPLICAS)
+            return
+        log = replica.log
+        batch = Batch(log.leo, self.epoch, m.values)
+        log.append(batch)
+        replica.note_epoch(batch)
+        out = replica.out
+        out.append(Append(m.partition, batch))
+        out.append(("append", m.partition, batch.base, batch.epoch, batch.values))
+        if m.acks == ALL:
+            self.parked_produces.append((batch.end, m, batch.base, now + replica.settings.produce_timeout_us))
+        elif m.acks != "0":
+            self._acknowledge(m, batch.base, None)
+        if self.parked_fetches:
+            for fetch, _ in self.parked_fetches.values():
+                self._answer(fetch)
+            self.parked_fetches.clear()
+        if len(self.maximal) == 1:
+            self.maybe_advance_hw(now)
+
+    def _acknowledge(self, m: ProduceRequest, base: int, error: str | None) -> None:
+        replica = self.replica
+        replica.out.append(Send(m.source, ProduceResponse(replica.node_id, m.partition, m.correlation, base, error)))
+
+    def on_consume(self, m: ConsumeRequest) -> None:
+        """Give a consumer what lies below the high watermark."""
+        replica = self.replica
+        log, hw, offset = replica.log, replica.hw, m.offset
+        records: list[tuple[int, int]] = []
+        error = OFFSET_OUT_OF_RANGE if offset > log.leo or offset < log.start else None
+        if offset < hw:
+            for batch in log.read(offset, replica.settings.max_fetch_batches):
+                for at, value in enumerate(batch.values, batch.base):
+                    if offset <= at < hw:
+                        records.append((at, value))  # noqa: PERF401 - twice as fast as a nested generator here
+        replica.out.append(
+            Send(m.source, ConsumeResponse(replica.node_id, m.partition, m.correlation, records, hw, error))
+        )
+
+    # High watermark
+
+    def maybe_advance_hw(self, now: int) -> None:
+        """HW = the least log end of leader, maximal ISR, and replicas that are caught up; never back within a term."""
+        replica = self.replica
+        if replica.variant.min_isr_gates_hw and len(self.isr) < replica.settings.min_isr:
+            return
+        hw = replica.log.leo
+        maximal = self.maximal
+        for broker, remote in self.remotes.items():
+            if remote.leo < hw and (
+                broker in maximal or (remote.leo >= 0 and now - remote.caught_up_us <= replica.settings.lag_time_us)
+            ):
+                hw = remote.leo
+        if hw > replica.hw:
+            replica.hw = hw
+            replica.out.append(("hw", replica.name, hw, self.epoch, True))
+            parked = self.parked_produces
+            while parked and parked[0][0] <= hw:
+                _, request, base, _ = parked.popleft()
+                enough = len(maximal) >= replica.settings.min_isr
+                self._acknowledge(request, base, None if enough else NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+
+    # ISR
+
+    def _maybe_expand(self, now: int, broker: int, remote: Remote) -> None:
+        if self.pending is not None or remote.leo < self.replica.hw:
+            return
+        if remote.leo < self.epoch_start and not self._expand_below_start:
+            return
+        if self._fence_isr and not remote.in_epoch:
+            return
+        self._propose(now, (*self.isr, broker))
+
+    def _maybe_shrink(self, now: int) -> None:
+        leo = self.replica.log.leo
+        lag = self.replica.settings.lag_time_us
+        keep = tuple(
+            b for b in self.isr if b not in self.remotes or self._in_sync(self.remotes[b], now, leo, lag)
+        )
+        if keep != self.isr:
+            self._propose(now, keep)
+
+    @staticmethod
+    def _in_sync(remote: Remote, now: int, leo: int, lag: int) -> bool:
+        return remote.leo == leo or now - remote.caught_up_us <= lag
+
+    def _propose(self, now: int, isr: tuple[int, ...]) -> None:
+        """Ask the controller for a new ISR. Until it answers, the high watermark waits for old and new members alike."""
+        replica = self.replica
+        self._correlation += 1
+        mine = replica.broker_epoch()
+        members = tuple(
+            (b, mine if b == replica.node_id else self.remotes[b].broker_epoch) for b in isr
+        )
+        self.pending = AlterPartition(
+            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation
+        )
+        self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
+        replica.out.append(("isr", replica.name, self.isr, self.maximal, replica.partition_epoch))
+        self._send_pending(now)
+
+    def _send_pending(self, now: int) -> None:
+        self.pending_since = now
+        self.replica.out.append(Send(CONTROLLER, self.pending))
+
+    def on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
+        """The controller committed or refused the proposal.
+
+        After a refusal for a stale version the true ISR is unknown: the proposal stays pending, so that the high watermark
+        keeps waiting for everyone, until the controller's newer state arrives.
+        """
+        if self.pending is None or m.correlation != self.pending.correlation or m.leader_epoch != self.epoch:
+            return
+        if m.error is None:
+            self.adopt(now, m.isr, m.partition_epoch)
+        elif m.error == INELIGIBLE_REPLICA:
+            self.adopt(now, self.isr, self.replica.partition_epoch)
+
+    def adopt(self, now: int, isr: tuple[int, ...], partition_epoch: int) -> None:
+        """Take a committed ISR; nothing is pending any more."""
+        replica = self.replica
+        replica.partition_epoch = partition_epoch
+        self.isr = self.maximal = isr
+        self.pending = None
+        replica.out.append(("isr", replica.name, isr, isr, partition_epoch))
+        self.maybe_advance_hw(now)
+
+    # Time
+
+    def on_tick(self, now: int) -> None:
+        """Shrink the ISR, repeat a lost proposal, answer fetches that waited long enough."""
+        if self.pending is None:
+            if len(self.isr) > 1:
+                self._maybe_shrink(now)
+        elif now - self.pending_since >= self.replica.settings.request_timeout_us:
+            self._send_pending(now)
+        if self.parked_fetches:
+            due = [source for source, (_, deadline) in self.parked_fetches.items() if deadline <= now]
+            for source in due:
+                fetch, _ = self.parked_fetches.pop(source)
+                self._answer(fetch)
+        parked = self.parked_produces
+        while parked and parked[0][3] <= now:
+            _, request, base, _ = parked.popleft()
+            self._acknowledge(request, base, REQUEST_TIMED_OUT)
+        if self.replica.hw < self.replica.log.leo:
+            self.maybe_advance_hw(now)
+
+    def resign(self) -> None:
+        """Answer everything that waits: followers learn that this is no leader, producers that nothing is known."""
+        for fetch, _ in self.parked_fetches.values():
+            self._refuse(fetch, NOT_LEADER)
+        for _, request, base, _ in self.parked_produces:
+            self._acknowledge(request, base, REQUEST_TIMED_OUT)

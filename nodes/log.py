@@ -1,0 +1,89 @@
+"""The log of one replica: a list of batches. Offsets are exclusive where they are ends.
+
+Batches, not records, are what is appended, fetched and cut (the seed's KIP-279 scenario 1 turns on this).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Batch:
+    """A record batch as its leader wrote it; never changed afterwards, so replicas may share one object.
+
+    Attributes:
+        base: offset of the first record.
+        epoch: leader epoch of the leader that appended it first.
+        values: one entry a record.
+        end: offset after the last record.
+    """
+
+    base: int
+    epoch: int
+    values: tuple[int, ...]
+    end: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Set the end offset."""
+        self.end = self.base + len(self.values)
+
+
+class OutOfOrderError(Exception):
+    """A batch does not begin at the log's end (Kafka: out of order sequence of offsets)."""
+
+
+@dataclass(slots=True)
+class Log:
+    """What a replica has, in order.
+
+    Attributes:
+        batches: consecutive batches.
+        start: log start offset.
+        leo: log end offset.
+    """
+
+    batches: list[Batch] = field(default_factory=list)
+    start: int = 0
+    leo: int = field(init=False)
+    _bases: list[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Derive the end offset and the index."""
+        self.leo = self.batches[-1].end if self.batches else self.start
+        self._bases = [b.base for b in self.batches]
+
+    def append(self, batch: Batch) -> None:
+        """Add a batch at the end.
+
+        Raises:
+            OutOfOrderError: the batch does not begin at :attr:`leo`.
+        """
+        if batch.base != self.leo:
+            raise OutOfOrderError
+        self.batches.append(batch)
+        self._bases.append(batch.base)
+        self.leo = batch.end
+
+    def read(self, offset: int, limit: int) -> list[Batch]:
+        """Up to ``limit`` whole batches from the one that holds ``offset`` on (as Kafka reads: never half a batch)."""
+        if offset >= self.leo:
+            return []
+        first = bisect_right(self._bases, offset) - 1
+        return self.batches[first : first + limit]
+
+    def truncate(self, offset: int) -> int:
+        """Cut everything from ``offset`` on; a batch that straddles the cut goes whole.
+
+        Returns:
+            The new log end offset, which may lie below ``offset``.
+        """
+        if offset < self.leo:
+            keep = bisect_right(self._bases, offset - 1) if offset > self.start else 0
+            if keep and self.batches[keep - 1].end > offset:
+                keep -= 1
+            del self.batches[keep:]
+            del self._bases[keep:]
+            self.leo = self.batches[-1].end if self.batches else self.start
+        return self.leo

@@ -1,0 +1,238 @@
+"""Messages between brokers, controller and clients: the fields of Kafka's requests that the protocol turns on.
+
+Every message names its ``source`` node, so a message is itself the event "this has arrived". Requests carry a ``correlation``
+number that their response repeats; a response to anything but the latest request of its kind is ignored. An ``error`` is
+Kafka's name for it, or None. They are plain mutable slots classes because the simulator makes hundreds of thousands a second;
+nobody changes one after it was sent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nodes.epoch_cache import EpochEnd
+from nodes.log import Batch
+
+NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
+FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
+UNKNOWN_LEADER_EPOCH = "UNKNOWN_LEADER_EPOCH"
+OFFSET_OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
+NOT_ENOUGH_REPLICAS = "NOT_ENOUGH_REPLICAS"
+NOT_ENOUGH_REPLICAS_AFTER_APPEND = "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
+REQUEST_TIMED_OUT = "REQUEST_TIMED_OUT"
+STALE_BROKER_EPOCH = "STALE_BROKER_EPOCH"
+INVALID_UPDATE_VERSION = "INVALID_UPDATE_VERSION"
+INELIGIBLE_REPLICA = "INELIGIBLE_REPLICA"
+
+CONTROLLER = 0
+"""The controller's node id; brokers are 1, 2, 3 …"""
+
+ALL = "all"
+"""acks=all (−1)."""
+
+
+@dataclass(slots=True)
+class FetchRequest:
+    """A follower asks for records from ``offset`` on (Fetch v15's fields; KIP-320, KIP-595, KIP-903)."""
+
+    source: int
+    partition: str
+    offset: int
+    leader_epoch: int
+    last_fetched_epoch: int
+    broker_epoch: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class FetchResponse:
+    """Records from ``offset`` on, or a diverging epoch, or an error; ``leo`` serves out-of-range followers."""
+
+    source: int
+    partition: str
+    correlation: int
+    batches: list[Batch]
+    hw: int
+    leo: int
+    error: str | None = None
+    diverging: EpochEnd | None = None
+
+
+@dataclass(slots=True)
+class EpochRequest:
+    """OffsetForLeaderEpoch: where does ``epoch`` end? ``current_epoch`` is the asker's leader epoch (KIP-320)."""
+
+    source: int
+    partition: str
+    epoch: int
+    current_epoch: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class EpochResponse:
+    """The largest epoch not above the one asked for and its end offset; (-1, -1) is undefined."""
+
+    source: int
+    partition: str
+    correlation: int
+    answer: EpochEnd
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class ProduceRequest:
+    """One batch of a producer; ``acks`` is ``"all"``, ``"1"`` or ``"0"``."""
+
+    source: int
+    partition: str
+    values: tuple[int, ...]
+    acks: str
+    correlation: int
+
+
+@dataclass(slots=True)
+class ProduceResponse:
+    """The base offset, or an error.
+
+    ``NOT_LEADER_OR_FOLLOWER`` and ``NOT_ENOUGH_REPLICAS`` are only sent when nothing was appended. A leader that is deposed
+    with the batch in its log answers ``REQUEST_TIMED_OUT``: the outcome is unknown.
+    """
+
+    source: int
+    partition: str
+    correlation: int
+    base_offset: int
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class ConsumeRequest:
+    """A consumer asks for records from ``offset`` up to the high watermark."""
+
+    source: int
+    partition: str
+    offset: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class ConsumeResponse:
+    """(offset, value) pairs below the high watermark, or an error."""
+
+    source: int
+    partition: str
+    correlation: int
+    records: list[tuple[int, int]]
+    hw: int
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class MetadataRequest:
+    """A client asks any broker who leads what."""
+
+    source: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class MetadataResponse:
+    """Partition → leader, as the asked broker knows it (−1: none)."""
+
+    source: int
+    correlation: int
+    leaders: dict[str, int]
+
+
+@dataclass(slots=True)
+class LeaderAndIsr:
+    """Controller to broker: the state of a partition (``LeaderAndIsr`` with ZooKeeper, a partition record with KRaft).
+
+    May arrive late, out of order, or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380).
+    """
+
+    source: int
+    partition: str
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    partition_epoch: int
+    replicas: tuple[int, ...]
+    broker_epoch: int
+
+
+@dataclass(slots=True)
+class AlterPartition:
+    """A leader proposes an ISR of (broker, broker epoch) pairs (KIP-497, KIP-903; compare and set on ``partition_epoch``)."""
+
+    source: int
+    partition: str
+    leader_epoch: int
+    partition_epoch: int
+    isr: tuple[tuple[int, int], ...]
+    broker_epoch: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class AlterPartitionResponse:
+    """The committed state, or an error."""
+
+    source: int
+    partition: str
+    correlation: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    partition_epoch: int
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Register:
+    """A broker's process asks to be part of the cluster.
+
+    ``previous_broker_epoch`` is the epoch that a clean shutdown wrote beside the log (KIP-966), −1 without that proof.
+    """
+
+    source: int
+    incarnation: int
+    previous_broker_epoch: int
+
+
+@dataclass(slots=True)
+class Registered:
+    """The new broker epoch."""
+
+    source: int
+    incarnation: int
+    broker_epoch: int
+
+
+@dataclass(slots=True)
+class Heartbeat:
+    """Keeps the session, reports which partition epochs are known, and may ask to shut down."""
+
+    source: int
+    broker_epoch: int
+    known: dict[str, int] = field(default_factory=dict)
+    shutting_down: bool = False
+
+
+@dataclass(slots=True)
+class HeartbeatReply:
+    """Accepted, or ``STALE_BROKER_EPOCH``; ``may_stop`` lets a broker that asked to shut down go."""
+
+    source: int
+    may_stop: bool
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Elect:
+    """An operator's election: ``preferred``, ``forced`` (to a valid replica) or ``unclean`` (to any live one)."""
+
+    source: int
+    partition: str
+    how: str
+    target: int

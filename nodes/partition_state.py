@@ -1,0 +1,39 @@
+"""What the controller holds about one partition, and who may lead it (PROTOCOL section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class PartitionState:
+    """A partition's registration.
+
+    Attributes:
+        replicas: assignment order; the first is the preferred leader.
+        leader: −1 while there is none. last_leader: the last one there was (KIP-966's last known leader).
+        isr: committed ISR. elr: eligible leader replicas, () unless the variant keeps them.
+        leader_epoch, partition_epoch: raised by a leader change, and by any change.
+    """
+
+    name: str
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...] = ()
+    leader: int = -1
+    last_leader: int = -1
+    leader_epoch: int = -1
+    partition_epoch: int = -1
+
+    def candidates(self) -> tuple[int, ...]:
+        """Replicas that may lead without loss: the ISR, or the ELR when the ISR is empty; in assignment order."""
+        eligible = self.isr or self.elr
+        return tuple(b for b in self.replicas if b in eligible)
+
+    def with_isr(self, isr: tuple[int, ...], min_isr: int, *, keep_elr: bool) -> None:
+        """Commit an ISR; KIP-966: members that leave while it is below min ISR stay eligible."""
+        if not keep_elr or len(isr) >= min_isr:
+            self.elr = ()
+        else:
+            self.elr = tuple(b for b in self.replicas if (b in self.elr or b in self.isr) and b not in isr)
+        self.isr = isr

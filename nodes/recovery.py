@@ -1,0 +1,75 @@
+"""From what lies on disk to what a broker starts with (PROTOCOL section 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from nodes.log import Batch
+
+
+@dataclass(slots=True)
+class PartitionImage:
+    """One partition's files.
+
+    Attributes:
+        batches: the batches that can be read, in file order.
+        torn: whether bytes of a broken batch follow them (CRC does not match).
+        epochs: ``leader-epoch-checkpoint``, or empty.
+    """
+
+    batches: list[Batch] = field(default_factory=list)
+    torn: bool = False
+    epochs: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(slots=True)
+class DiskImage:
+    """What one broker's log directory holds when the process starts.
+
+    Attributes:
+        partitions: by name.
+        high_watermarks: ``replication-offset-checkpoint``; a missing partition reads as 0.
+        clean_broker_epoch: content of the clean-shutdown mark, None if there is no mark (KIP-966).
+    """
+
+    partitions: dict[str, PartitionImage] = field(default_factory=dict)
+    high_watermarks: dict[str, int] = field(default_factory=dict)
+    clean_broker_epoch: int | None = None
+
+
+@dataclass(slots=True)
+class RecoveredPartition:
+    """What recovery leaves of a partition: whole batches, an epoch cache that matches them, and an HW inside the log."""
+
+    batches: list[Batch]
+    epochs: tuple[tuple[int, int], ...]
+    hw: int
+
+
+@dataclass(slots=True)
+class Recovered:
+    """The state a broker starts with; ``clean_broker_epoch`` is −1 after an unclean stop."""
+
+    partitions: dict[str, RecoveredPartition]
+    clean_broker_epoch: int = -1
+
+
+def recover(image: DiskImage) -> Recovered:
+    """Load the logs; without the clean mark, cut at the first bad batch and rebuild what the epoch cache misses.
+
+    A broken batch and all that follows it are dropped, epochs that begin at or after the log's end go, and epochs that only
+    the batches know are added (KAFKA-10432). The high watermark is the checkpointed one, never beyond the log's end.
+    """
+    partitions = {}
+    for name, files in image.partitions.items():
+        batches = list(files.batches)
+        leo = batches[-1].end if batches else 0
+        epochs = [entry for entry in files.epochs if entry[1] < leo]
+        if image.clean_broker_epoch is None:
+            for batch in batches:
+                if batch.epoch > (epochs[-1][0] if epochs else -1):
+                    epochs.append((batch.epoch, batch.base))
+        hw = min(image.high_watermarks.get(name, 0), leo)
+        partitions[name] = RecoveredPartition(batches, tuple(epochs), hw)
+    clean = -1 if image.clean_broker_epoch is None else image.clean_broker_epoch
+    return Recovered(partitions, clean)

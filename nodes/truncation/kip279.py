@@ -1,0 +1,30 @@
+"""KIP-279: the reply names the epoch too, and the follower walks back until both know it (2.0 to 2.6)."""
+
+from nodes.epoch_cache import UNDEFINED, EpochEnd
+from nodes.truncation.rule import LogView, Step
+
+
+class Kip279Rule:
+    """``OffsetForLeaderEpoch`` v1, as many rounds as it takes; the steps (1) to (5) are PROTOCOL section 3's."""
+
+    epoch_in_fetch = False
+
+    def on_new_leader(self, view: LogView) -> Step:
+        """Ask for the latest epoch of the own log."""
+        if view.latest_epoch == UNDEFINED:
+            return Step(cut=view.hw, why="no epochs known: to high watermark")
+        return Step(ask=True)
+
+    def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
+        """KIP-279: "converge to the largest common epoch, and then to the largest common offset in that epoch"."""
+        if answer.offset == UNDEFINED:  # (1)
+            return Step(cut=view.hw, why="leader does not know the epoch: to high watermark")
+        if answer.epoch == UNDEFINED:  # (2) a leader that speaks version 0
+            return Step(cut=min(answer.offset, view.leo), why=f"to the leader's offset {answer.offset}")
+        local = view.end_offset_for(answer.epoch)
+        if local.offset == UNDEFINED:  # (3)
+            return Step(cut=min(answer.offset, view.leo), why=f"to the leader's offset {answer.offset}")
+        if local.epoch != answer.epoch:  # (4)
+            return Step(cut=min(local.offset, view.leo), ask=True, why=f"to the end of local epoch {local.epoch}")
+        cut = min(local.offset, answer.offset, view.leo)  # (5)
+        return Step(cut=cut, why=f"to the end of common epoch {answer.epoch}")
