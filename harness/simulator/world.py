@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 class Actor:
     """Something events are delivered to.
 
-    ``token`` changes whenever the process behind it dies or starts: what was under way to the old process (messages on its
-    connections, its timers) never reaches the new one. ``paused`` actors keep a backlog.
+    ``token`` is the incarnation of the process behind it, −1 while there is none: what was under way to an old process (messages
+    on its connections, its timers) never reaches a new one, and nothing reaches a dead one. ``paused`` actors keep a backlog.
     """
 
     __slots__ = ("backlog", "paused", "token")
@@ -179,18 +179,22 @@ class World:
 
     def push(self, at: int, actor: Actor, event: object) -> None:
         """Deliver an event at a time, unless the actor's process ends before."""
+        if actor.token < 0:
+            return
         self._seq += 1
         heappush(self._heap, (at, self._seq, actor, actor.token, event))
 
     def send(self, source: int, to: int, message: object) -> None:
         """Put a message on the network."""
+        actor = self.actors[to]
+        if actor.token < 0:
+            return
         at = self.now + BASE_US + int(self._latency() * SPREAD_US)
         if self.faults:
             extra = self.faults.judge(source, to, message)
             if extra < 0:
                 return
             at += extra
-        actor = self.actors[to]
         self._seq += 1
         heappush(self._heap, (at, self._seq, actor, actor.token, message))
 
@@ -269,8 +273,8 @@ class World:
         node.running = True
         node.stopping = node.restart_wanted = False
         node.paused = False
-        node.token += 1
         node.incarnation += 1
+        node.token = node.incarnation
         image = node.disk.load()
         recovered = recover(image)
         self._trace(broker, "start", "", node.incarnation)
@@ -317,7 +321,7 @@ class World:
         node.running = node.stopping = node.restart_wanted = False
         node.paused = False
         node.backlog.clear()
-        node.token += 1
+        node.token = -1
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""
