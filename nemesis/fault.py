@@ -26,7 +26,8 @@ KINDS: dict[str, str] = {
     "preferred-election": "elect the preferred leader",
     "forced-election": "elect the target, if it may lead without loss",
     "unclean-election": "elect the target, in sync or not (an operator's decision)",
-    "fast-failover": "elect the target and, `amount` µs later, another replica or the old leader",
+    "fast-failover": "elect the target and, `amount` µs later, another replica or the old leader; by `pick`, the old leader or "
+    "a bystander may be deaf to the controller meanwhile",
 }
 """Kind of fault → what it does (docs/faults.md)."""
 

@@ -40,8 +40,13 @@ PROFILES: dict[str, tuple[str, ...]] = {"intact": INTACT, "destructive": INTACT 
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well."""
 
-_TRIGGERS = ("append", "truncate", "lead", "follow", "fetched", "isr", "elect")
+_TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
+_MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "crash", "restart", "pause", "isolate")
+_ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
+"""One of these is in every plan: a run without an election tells nothing about truncation."""
+_BY_EVENT = {"fast-failover": 0.6, "forced-election": 0.5}
+"""Share of faults that wait for a trace event; elections are most telling right after an append."""
 
 
 def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> Plan:
@@ -52,19 +57,21 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     kinds = _swarm(rng, PROFILES[profile])
-    end = rng.randrange(3 * SECOND, 8 * SECOND)
-    count = 1 + int(rng.expovariate(1 / 4))
-    burst = rng.random() < 0.4
+    end = rng.randrange(2 * SECOND, 6 * SECOND)
+    count = 2 + int(rng.expovariate(1 / 5))
+    burst = rng.random() < 0.5
     centre = rng.randrange(SECOND // 2, end)
     faults = []
     for _ in range(min(count, 16)):
         at = int(rng.gauss(centre, 0.4 * SECOND)) if burst else rng.randrange(SECOND // 4, end)
         faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster))
+    if not any(fault.kind in _ELECTS for fault in faults):
+        faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster))
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
-        producers=rng.choice((1, 2, 2, 3)),
+        producers=rng.choice((2, 3, 4)),
         consumers=1,
-        interval_us=rng.choice((40, 80, 80, 160, 320)) * MS,
+        interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
     if profile == "destructive" and rng.random() < 0.3:
@@ -75,7 +82,9 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
 def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
     share = rng.choice((0.15, 0.3, 0.5))
     chosen = [kind for kind in kinds if rng.random() < share]
-    return chosen or [rng.choice(kinds)]
+    if not any(kind in _MOVES_LEADER for kind in chosen):
+        chosen.append(rng.choice(_MOVES_LEADER))
+    return chosen
 
 
 def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
@@ -95,14 +104,14 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
     elif kind == "unclean-election":
         target = "any"
     after = None
-    if rng.random() < 0.3:
+    if rng.random() < _BY_EVENT.get(kind, 0.25):
         after = Trigger(rng.choice(_TRIGGERS), rng.randrange(1, 12), 0)
     return Fault(
         kind,
         at,
         lasts,
         target,
-        rng.randrange(6),
+        rng.randrange(12),
         rng.randrange(cluster.partitions),
         amount,
         clients=rng.random() < 0.2,

@@ -163,8 +163,10 @@ class Injector:
     ) -> Callable[[], None] | None:
         """Do it; returns how to undo it (None: nothing to undo)."""
         kind = fault.kind
+        if kind == "fast-failover":
+            return self._fail_over(index, fault, partition, node, detail)
         if kind in _ELECTIONS:
-            self._elect(fault, partition, node, detail)
+            self._world.elect(partition, _ELECTIONS[kind], node)
             return None
         if kind == "pause":
             self._world.pause(node)
@@ -189,19 +191,26 @@ class Injector:
 
         return start
 
-    def _elect(self, fault: Fault, partition: str, node: int, detail: dict[str, Any]) -> None:
+    def _fail_over(
+        self, index: int, fault: Fault, partition: str, node: int, detail: dict[str, Any]
+    ) -> Callable[[], None] | None:
+        """Two elections before the followers have caught up (KAFKA-6361), perhaps with a replica that misses them (KAFKA-6880)."""
         world = self._world
         old = world.leader_of(partition)
-        how = {"preferred-election": "preferred", "unclean-election": "unclean"}.get(fault.kind, "forced")
-        world.elect(partition, how, node)
-        if fault.kind == "fast-failover":
-            others = [b for b in world.replicas_of(partition) if b != node]
-            second = old if fault.pick % 2 and old > 0 else others[fault.pick // 2 % len(others)] if others else node
-            detail["then"] = second
-            world.call_at(
-                world.now_us() + fault.amount,
-                lambda: None if self._over else world.elect(partition, "forced", second),
-            )
+        others = [b for b in world.replicas_of(partition) if b != node] or [node]
+        second = old if fault.pick % 3 and old > 0 else others[fault.pick % len(others)]
+        detail["then"] = second
+        bystanders = [b for b in others if b != old]
+        deaf = {1: old, 2: bystanders[0] if bystanders else old}.get(fault.pick // 3 % 3, -1)
+        world.elect(partition, "forced", node)
+        world.call_at(
+            world.now_us() + fault.amount, lambda: None if self._over else world.elect(partition, "forced", second)
+        )
+        if deaf < 0:
+            return None
+        detail["deaf"] = deaf
+        world.set_link_fault(index, ((CONTROLLER, deaf),), "lost-leadership", 0)
+        return lambda: world.clear_link_fault(index)
 
     def _links(self, fault: Fault, node: int) -> tuple[str, tuple[Link, ...]]:
         others = [b for b in self._world.brokers() if b != node]
@@ -226,5 +235,5 @@ class Injector:
         return {"slow": "slow", "lossy": "lossy"}.get(kind, "cut"), tuple(links)
 
 
-_ELECTIONS = frozenset({"preferred-election", "forced-election", "unclean-election", "fast-failover"})
+_ELECTIONS = {"preferred-election": "preferred", "forced-election": "forced", "unclean-election": "unclean"}
 _STOPS = frozenset({"crash", "crash-all", "restart", "power", "power-all", "disk"})

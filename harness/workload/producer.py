@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nemesis.plan import WorkloadSpec
 
 VALUES_PER_PRODUCER = 1_000_000
+REFRESH = 0.3
+"""Share of sends after which the producer asks for fresh metadata (``metadata.max.age.ms``, compressed like all times)."""
 
 
 class Producer(Client):
@@ -54,6 +56,8 @@ class Producer(Client):
         self._in_flight = False
         self._complete("invoke", tuple(("send", self._key, value) for value in self._values), None)
         self._try(now)
+        if self._noise.random() < REFRESH:
+            self.ask_metadata()
 
     def _complete(self, kind: str, value: tuple[object, ...], error: str | None) -> None:
         self.world.ops.append(Op(self.world.now, self.name, kind, "send", value, error, self._acks, False))  # noqa: FBT003 - positional for speed
