@@ -1,6 +1,6 @@
 """What a machine asks its driver to do. Actions are carried out in order.
 
-A plain tuple ``(event, partition, *fields)`` among the actions is a trace record (see docs/history.md); it is a bare tuple
+A plain tuple ``(time, node, event, partition, *fields)`` among the actions is a trace record (see docs/history.md); it is a bare tuple
 because it is by far the most frequent action.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from nodes.events import TimerFired
 from nodes.log import Batch
 
 Trace: TypeAlias = tuple[object, ...]
@@ -24,16 +25,15 @@ class Send:
 
 @dataclass(slots=True)
 class SetTimer:
-    """Fire ``TimerFired(name, generation)`` after ``delay_us``."""
+    """Deliver ``event`` after ``delay_us``."""
 
-    name: str
     delay_us: int
-    generation: int
+    event: TimerFired
 
 
 @dataclass(slots=True)
 class Append:
-    """Write a batch at the end of the partition's log file (page cache, not disk)."""
+    """Write a batch at the end of the partition's log file (page cache, not disk), and trace it as ``append``."""
 
     partition: str
     batch: Batch

@@ -68,7 +68,7 @@ class Broker:
         self._heartbeat_due = 0
         self._checkpoint_due = settings.hw_checkpoint_us
         self._stop_by: int | None = None
-        self._tick_generation = 0
+        self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._handlers: dict[type, Callable[[int, Any], None]] = {
             FetchRequest: self._on_fetch,
             FetchResponse: self._on_fetch_response,
@@ -87,11 +87,11 @@ class Broker:
         }
 
     def step(self, now_us: int, event: object) -> list[Action]:
-        """Take one event at a time; what to do about it, in order."""
+        """Take one event; what to do about it, in order. The list is used again by the next step."""
+        out = self.out
+        out.clear()
         self._handlers[event.__class__](now_us, event)
-        actions = self.out[:]
-        self.out.clear()
-        return actions
+        return out
 
     # Replication and clients
 
@@ -186,15 +186,9 @@ class Broker:
     def _on_started(self, now: int, _event: Started) -> None:
         self._checkpoint_due = now + self.settings.hw_checkpoint_us
         self._heartbeat(now)
-        self._set_tick()
+        self.out.append(self._next_tick)
 
-    def _set_tick(self) -> None:
-        self._tick_generation += 1
-        self.out.append(SetTimer("tick", self.settings.tick_us, self._tick_generation))
-
-    def _on_timer(self, now: int, event: TimerFired) -> None:
-        if event.generation != self._tick_generation:
-            return
+    def _on_timer(self, now: int, _event: TimerFired) -> None:
         if self._stop_by is not None and now >= self._stop_by:
             self._stop()
             return
@@ -208,7 +202,7 @@ class Broker:
         if now >= self._checkpoint_due:
             self._checkpoint_due = now + self.settings.hw_checkpoint_us
             self._checkpoint()
-        self._set_tick()
+        self.out.append(self._next_tick)
 
     def _checkpoint(self) -> None:
         self.out.append(WriteHighWatermarks({name: replica.hw for name, replica in self.replicas.items()}))

@@ -69,6 +69,7 @@ class Controller:
         self._next_broker_epoch = 1
         self._told: dict[tuple[int, str], int] = {}
         self._opened = False
+        self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._handlers: dict[type, Callable[[int, Any], None]] = {
             Heartbeat: self._on_heartbeat,
             Register: self._on_register,
@@ -79,23 +80,23 @@ class Controller:
         }
 
     def step(self, now_us: int, event: object) -> list[Action]:
-        """Take one event at a time; what to do about it, in order."""
+        """Take one event; what to do about it, in order. The list is used again by the next step."""
+        out = self.out
+        out.clear()
         self._handlers[event.__class__](now_us, event)
-        actions = self.out[:]
-        self.out.clear()
-        return actions
+        return out
 
     # Sessions
 
     def _on_started(self, _now: int, _event: Started) -> None:
-        self.out.append(SetTimer("tick", self.settings.tick_us, 0))
+        self.out.append(self._next_tick)
 
     def _on_timer(self, now: int, _event: TimerFired) -> None:
         for broker, session in self.sessions.items():
             if session.live and now - session.last_heard_us > self.settings.session_us:
-                self.out.append(("fence", "", broker))
+                self.out.append((now, CONTROLLER, "fence", "", broker))
                 self._fail(now, broker)
-        self.out.append(SetTimer("tick", self.settings.tick_us, 0))
+        self.out.append(self._next_tick)
 
     def _on_register(self, now: int, m: Register) -> None:
         session = self.sessions[m.source]
@@ -115,7 +116,7 @@ class Controller:
         session.broker_epoch = self._next_broker_epoch
         self._next_broker_epoch += 1
         session.live = True
-        self.out.append(("register", "", broker, session.broker_epoch, clean))
+        self.out.append((now, CONTROLLER, "register", "", broker, session.broker_epoch, clean))
         if not self._opened:
             self._maybe_open(now)
             return
@@ -211,7 +212,7 @@ class Controller:
         partition.leader_epoch += 1
         partition.partition_epoch += 1
         fields = (leader, partition.leader_epoch, partition.isr, partition.elr, how, clean, partition.partition_epoch)
-        self.out.append(("elect", partition.name, *fields))
+        self.out.append((now, CONTROLLER, "elect", partition.name, *fields))
         self._broadcast(now, partition)
 
     def _on_elect(self, now: int, m: Elect) -> None:
@@ -235,7 +236,7 @@ class Controller:
             isr = tuple(b for b, _ in m.isr)
             partition.with_isr(isr, self.settings.min_isr, keep_elr=self.variant.elr)
             partition.partition_epoch += 1
-            self._trace_isr(partition)
+            self._trace_isr(now, partition)
         response = AlterPartitionResponse(
             CONTROLLER,
             m.partition,
@@ -266,11 +267,11 @@ class Controller:
 
     def _commit(self, now: int, partition: PartitionState) -> None:
         partition.partition_epoch += 1
-        self._trace_isr(partition)
+        self._trace_isr(now, partition)
         self._broadcast(now, partition)
 
-    def _trace_isr(self, partition: PartitionState) -> None:
-        self.out.append(("isr-change", partition.name, partition.isr, partition.elr, partition.partition_epoch))
+    def _trace_isr(self, now: int, partition: PartitionState) -> None:
+        self.out.append((now, CONTROLLER, "isr-change", partition.name, partition.isr, partition.elr, partition.partition_epoch))
 
     # Telling the brokers
 

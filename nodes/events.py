@@ -15,7 +15,7 @@ class TimerFired:
     """A timer ran out. ``generation`` tells a cancelled timer from the current one."""
 
     name: str
-    generation: int
+    generation: int = 0
 
 
 @dataclass(slots=True)

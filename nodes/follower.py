@@ -44,7 +44,7 @@ class Following:
 
     def _do(self, now: int, step: Step) -> None:
         if step.cut is not None:
-            self.replica.cut(step.cut, step.why)
+            self.replica.cut(now, step.cut, step.why)
         self.asking = step.ask and self.replica.latest_epoch != UNDEFINED
         self._send(now)
 
@@ -59,7 +59,7 @@ class Following:
         self.sent_us = now
         self.in_flight = correlation = replica.next_correlation()
         epoch = replica.latest_epoch
-        replica.out.append(("ask", replica.name, self.leader, epoch))
+        replica.out.append((now, replica.node_id, "ask", replica.name, self.leader, epoch))
         replica.out.append(
             Send(self.leader, EpochRequest(replica.node_id, replica.name, epoch, self.epoch, correlation))
         )
@@ -103,23 +103,24 @@ class Following:
         out = replica.out
         if not self.established:
             self.established = True
-            out.append(("fetched", replica.name, self.epoch, self.leader))
+            out.append((now, replica.node_id, "fetched", replica.name, self.epoch, self.leader))
         for batch in m.batches:
             try:
                 log.append(batch)
             except OutOfOrderError:
-                out.append(("out-of-order", replica.name, batch.base, log.leo))
+                out.append((now, replica.node_id, "out-of-order", replica.name, batch.base, log.leo))
                 return
-            replica.note_epoch(batch)
+            if batch.epoch != replica.cache.latest:
+                replica.note_epoch(batch)
             out.append(Append(replica.name, batch))
-            out.append(("append", replica.name, batch.base, batch.epoch, batch.values))
-        replica.follow_hw(m.hw)
+        if m.hw != replica.hw:
+            replica.follow_hw(now, m.hw)
         self._fetch(now)
 
     def _on_diverging(self, now: int, m: FetchResponse, diverging: EpochEnd) -> None:
         self._do(now, self.replica.rule.on_answer(self.replica, diverging))
         if "KAFKA-14704" in self.replica.variant.bugs:
-            self.replica.follow_hw(m.hw)
+            self.replica.follow_hw(now, m.hw)
 
     def _on_out_of_range(self, now: int, m: FetchResponse) -> None:
         """The leader's log ends before this one.
@@ -132,10 +133,10 @@ class Following:
             return
         if replica.variant.truncation == "hw" and not replica.settings.unclean_election:
             words = f"leader's log end {m.leo} is below own {replica.log.leo}, and unclean election is disabled"
-            replica.out.append(("fatal", replica.name, words))
+            replica.out.append((now, replica.node_id, "fatal", replica.name, words))
             replica.out.append(Halt("fatal"))
             return
-        replica.cut(m.leo, f"out of range: to the leader's log end {m.leo}")
+        replica.cut(now, m.leo, f"out of range: to the leader's log end {m.leo}")
         self._fetch(now)
 
     def on_tick(self, now: int) -> None:

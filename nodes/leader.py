@@ -196,17 +196,19 @@ class Leadership:
         log = replica.log
         batch = Batch(log.leo, self.epoch, m.values)
         log.append(batch)
-        replica.note_epoch(batch)
+        if batch.epoch != replica.cache.latest:
+            replica.note_epoch(batch)
         out = replica.out
         out.append(Append(m.partition, batch))
-        out.append(("append", m.partition, batch.base, batch.epoch, batch.values))
         if m.acks == ALL:
             self.parked_produces.append((batch.end, m, batch.base, now + replica.settings.produce_timeout_us))
         elif m.acks != "0":
             self._acknowledge(m, batch.base, None)
         if self.parked_fetches:
-            for fetch, _ in self.parked_fetches.values():
-                self._answer(fetch)
+            new, hw, leo = [batch], replica.hw, log.leo
+            for fetch, _ in self.parked_fetches.values():  # a fetch is parked at the log's end: the new batch is its answer
+                answer = FetchResponse(replica.node_id, m.partition, fetch.correlation, new, hw, leo)
+                out.append(Send(fetch.source, answer))
             self.parked_fetches.clear()
         if len(self.maximal) == 1:
             self.maybe_advance_hw(now)
@@ -246,7 +248,7 @@ class Leadership:
                 hw = remote.leo
         if hw > replica.hw:
             replica.hw = hw
-            replica.out.append(("hw", replica.name, hw, self.epoch, True))
+            replica.out.append((now, replica.node_id, "hw", replica.name, hw, self.epoch, True))
             parked = self.parked_produces
             while parked and parked[0][0] <= hw:
                 _, request, base, _ = parked.popleft()
@@ -289,7 +291,7 @@ class Leadership:
             replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation
         )
         self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
-        replica.out.append(("isr", replica.name, self.isr, self.maximal, replica.partition_epoch))
+        replica.out.append((now, replica.node_id, "isr", replica.name, self.isr, self.maximal, replica.partition_epoch))
         self._send_pending(now)
 
     def _send_pending(self, now: int) -> None:
@@ -315,7 +317,7 @@ class Leadership:
         replica.partition_epoch = partition_epoch
         self.isr = self.maximal = isr
         self.pending = None
-        replica.out.append(("isr", replica.name, isr, isr, partition_epoch))
+        replica.out.append((now, replica.node_id, "isr", replica.name, isr, isr, partition_epoch))
         self.maybe_advance_hw(now)
 
     # Time

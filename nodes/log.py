@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 
 @dataclass(slots=True)
@@ -30,6 +31,9 @@ class Batch:
         self.end = self.base + len(self.values)
 
 
+_base = attrgetter("base")
+
+
 class OutOfOrderError(Exception):
     """A batch does not begin at the log's end (Kafka: out of order sequence of offsets)."""
 
@@ -47,12 +51,10 @@ class Log:
     batches: list[Batch] = field(default_factory=list)
     start: int = 0
     leo: int = field(init=False)
-    _bases: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Derive the end offset and the index."""
+        """Derive the end offset."""
         self.leo = self.batches[-1].end if self.batches else self.start
-        self._bases = [b.base for b in self.batches]
 
     def append(self, batch: Batch) -> None:
         """Add a batch at the end.
@@ -63,15 +65,17 @@ class Log:
         if batch.base != self.leo:
             raise OutOfOrderError
         self.batches.append(batch)
-        self._bases.append(batch.base)
         self.leo = batch.end
 
     def read(self, offset: int, limit: int) -> list[Batch]:
         """Up to ``limit`` whole batches from the one that holds ``offset`` on (as Kafka reads: never half a batch)."""
         if offset >= self.leo:
             return []
-        first = bisect_right(self._bases, offset) - 1
-        return self.batches[first : first + limit]
+        batches = self.batches
+        if offset >= batches[-1].base:
+            return batches[-1:]
+        first = bisect_right(batches, offset, key=_base) - 1
+        return batches[first : first + limit]
 
     def truncate(self, offset: int) -> int:
         """Cut everything from ``offset`` on; a batch that straddles the cut goes whole.
@@ -80,10 +84,9 @@ class Log:
             The new log end offset, which may lie below ``offset``.
         """
         if offset < self.leo:
-            keep = bisect_right(self._bases, offset - 1) if offset > self.start else 0
+            keep = bisect_right(self.batches, offset - 1, key=_base) if offset > self.start else 0
             if keep and self.batches[keep - 1].end > offset:
                 keep -= 1
             del self.batches[keep:]
-            del self._bases[keep:]
             self.leo = self.batches[-1].end if self.batches else self.start
         return self.leo

@@ -76,28 +76,28 @@ class Replica:
 
     def note_epoch(self, batch: Batch) -> None:
         """Keep the epoch cache in step with an appended batch (the write to disk is only asked for when it changed)."""
-        if batch.epoch != self.cache.latest and self._keeps_epochs and self.cache.assign(batch.epoch, batch.base):
+        if self._keeps_epochs and self.cache.assign(batch.epoch, batch.base):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
 
-    def follow_hw(self, leader_hw: int) -> None:
+    def follow_hw(self, now: int, leader_hw: int) -> None:
         """A follower's HW is the leader's, but never beyond its own log end; it may go back."""
         hw = min(leader_hw, self.log.leo)
         if hw != self.hw:
             self.hw = hw
-            self.out.append(("hw", self.name, hw, self.leader_epoch, False))
+            self.out.append((now, self.node_id, "hw", self.name, hw, self.leader_epoch, False))
 
-    def cut(self, offset: int, why: str) -> None:
+    def cut(self, now: int, offset: int, why: str) -> None:
         """Truncate the log, the epoch cache and the high watermark to ``offset``."""
         before = self.log.leo
         after = self.log.truncate(offset)
         if after < before:
             self.out.append(Truncate(self.name, after))
-            self.out.append(("truncate", self.name, after, before, why, self.leader_epoch))
+            self.out.append((now, self.node_id, "truncate", self.name, after, before, why, self.leader_epoch))
         if (after < before or not self._empty_epochs_stay) and self.cache.truncate_from_end(after):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
         if self.hw > after:
             self.hw = after
-            self.out.append(("hw", self.name, after, self.leader_epoch, False))
+            self.out.append((now, self.node_id, "hw", self.name, after, self.leader_epoch, False))
 
     # Roles
 
@@ -129,13 +129,13 @@ class Replica:
         start = self.log.leo
         if self.variant.epoch_on_lead and self._keeps_epochs and self.cache.assign(m.leader_epoch, start):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
-        self.out.append(("lead", self.name, m.leader_epoch, start, self.hw, m.isr))
+        self.out.append((now, self.node_id, "lead", self.name, m.leader_epoch, start, self.hw, m.isr))
         self.leading.maybe_advance_hw(now)
 
     def _follow(self, now: int, m: LeaderAndIsr) -> None:
         same_leader = m.leader == self.last_leader
         uninterrupted = same_leader and self.following is not None
-        self.out.append(("follow", self.name, m.leader_epoch, m.leader, self.log.leo, self.hw))
+        self.out.append((now, self.node_id, "follow", self.name, m.leader_epoch, m.leader, self.log.leo, self.hw))
         if m.leader < 0:
             self.following = None
             return

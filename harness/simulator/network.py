@@ -24,25 +24,21 @@ class LinkFaults:
     def __init__(self, noise: Random) -> None:
         """No faults."""
         self._noise = noise
-        self._rules: dict[int, tuple[frozenset[Link], str, int]] = {}
-
-    def __bool__(self) -> bool:
-        """Whether any fault is in force."""
-        return bool(self._rules)
+        self.rules: dict[int, tuple[frozenset[Link], str, int]] = {}
 
     def add(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links."""
-        self._rules[key] = (frozenset(links), effect, amount)
+        self.rules[key] = (frozenset(links), effect, amount)
 
     def remove(self, key: int) -> None:
         """Take it off."""
-        self._rules.pop(key, None)
+        self.rules.pop(key, None)
 
     def judge(self, source: int, to: int, message: object) -> int:
         """Extra delay in µs for this message, or −1 if it is lost."""
         link = (EVERYONE if source >= CLIENTS_FROM else source, EVERYONE if to >= CLIENTS_FROM else to)
         extra = 0
-        for links, effect, amount in self._rules.values():
+        for links, effect, amount in self.rules.values():
             if link not in links:
                 continue
             if effect == "cut":

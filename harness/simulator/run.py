@@ -78,7 +78,9 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunRe
         nemesis=world.nemesis,
         trace=world.trace,
     )
-    return RunResult(history, _digest(world), len(world.times), world.now)
+    result = RunResult(history, _digest(world), len(world.times), world.now)
+    world.dispose()
+    return result
 
 
 def _drive(world: World, plan: Plan) -> None:

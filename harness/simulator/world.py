@@ -26,7 +26,7 @@ from nodes.actions import (
 )
 from nodes.broker import Broker
 from nodes.controller import Controller
-from nodes.events import ShutdownRequested, Started, TimerFired
+from nodes.events import ShutdownRequested, Started
 from nodes.messages import CONTROLLER, Elect
 from nodes.recovery import recover
 
@@ -48,16 +48,18 @@ class Actor:
     on its connections, its timers) never reaches a new one, and nothing reaches a dead one. ``paused`` actors keep a backlog.
     """
 
-    __slots__ = ("backlog", "paused", "token")
+    __slots__ = ("backlog", "machine", "node_id", "paused", "token")
 
     def __init__(self) -> None:
         """Alive, not paused."""
         self.token = 0
         self.paused = False
         self.backlog: list[object] = []
+        self.machine: Machine | None = None
+        self.node_id = 0
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
-        """Take an event."""
+        """Take an event. Nodes have no handler: the loop steps their machine and carries out its actions itself."""
         raise NotImplementedError
 
 
@@ -81,7 +83,7 @@ class Machine(Protocol):
 class SimNode(Actor):
     """A node that runs a state machine on a simulated disk."""
 
-    __slots__ = ("disk", "incarnation", "machine", "node_id", "restart_wanted", "running", "stopping", "world")
+    __slots__ = ("disk", "incarnation", "restart_wanted", "running", "stopping", "world")
 
     def __init__(self, world: World, node_id: int) -> None:
         """Not running yet."""
@@ -89,35 +91,13 @@ class SimNode(Actor):
         self.world = world
         self.node_id = node_id
         self.disk = SimDisk()
-        self.machine: Machine | None = None
         self.incarnation = 0
         self.running = False
         self.stopping = False
         self.restart_wanted = False
 
-    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
-        """Step the machine and carry out what it asks for."""
-        world = self.world
-        for action in self.machine.step(now, event):  # type: ignore[union-attr]
-            cls = action.__class__
-            if cls is Send:
-                world.send(self.node_id, action.to, action.message)  # type: ignore[union-attr]
-            elif cls is tuple:
-                world.trace.append((now, self.node_id, *action))  # type: ignore[misc]
-                if action[0] in world.watched:  # type: ignore[index]
-                    world.notify(action[0], self.node_id)  # type: ignore[index]
-            elif cls is Append:
-                self.disk.append(now, action.partition, action.batch)  # type: ignore[union-attr]
-            elif cls is SetTimer:
-                world.push(
-                    now + action.delay_us,  # type: ignore[union-attr]
-                    self,
-                    TimerFired(action.name, action.generation),  # type: ignore[union-attr]
-                )
-            else:
-                self._rare(action)
-
-    def _rare(self, action: Action) -> None:
+    def carry_out(self, action: Action) -> None:
+        """Do what the machine asks of its disk or its process."""
         disk = self.disk
         if isinstance(action, WriteHighWatermarks):
             disk.high_watermarks = action.offsets
@@ -156,6 +136,8 @@ class World:
         self._seq = 0
         self._latency = self.stream("network").random
         self.faults = LinkFaults(self.stream("links"))
+        self.detour: object = self.faults.rules
+        """While this is true, every message takes the long way through :meth:`send`; a subclass may set it for good."""
         self._disk_noise = self.stream("disk")
         self._caller = Caller()
         self.nodes = {b: SimNode(self, b) for b in (CONTROLLER, *cluster.broker_ids())}
@@ -171,7 +153,7 @@ class World:
 
     def boot(self) -> None:
         """Start the controller and all brokers."""
-        self.nodes[CONTROLLER].handle(self.now, Started())
+        self.push(self.now, self.nodes[CONTROLLER], Started())
         for broker in self.brokers():
             self.start(broker)
 
@@ -190,7 +172,7 @@ class World:
         if actor.token < 0:
             return
         at = self.now + BASE_US + int(self._latency() * SPREAD_US)
-        if self.faults:
+        if self.faults.rules:
             extra = self.faults.judge(source, to, message)
             if extra < 0:
                 return
@@ -202,6 +184,11 @@ class World:
         """Deliver events in order of time, then of their making, up to and including ``until``."""
         heap = self._heap
         note = self.times.append
+        trace = self.trace.append
+        actors = self.actors
+        latency = self._latency
+        detour = self.detour
+        watched = self.watched
         while heap and heap[0][0] <= until:
             at, _, actor, token, event = heappop(heap)
             self.now = at
@@ -211,8 +198,46 @@ class World:
             if actor.paused:
                 actor.backlog.append(event)
                 continue
-            actor.handle(at, event)
+            machine = actor.machine
+            if machine is None:
+                actor.handle(at, event)
+                continue
+            for action in machine.step(at, event):
+                cls = action.__class__
+                if cls is Send:
+                    if detour:
+                        self.send(actor.node_id, action.to, action.message)
+                        continue
+                    to = actors[action.to]
+                    if to.token >= 0:
+                        self._seq = seq = self._seq + 1
+                        arrival = at + BASE_US + int(latency() * SPREAD_US)
+                        heappush(heap, (arrival, seq, to, to.token, action.message))
+                elif cls is tuple:
+                    trace(action)
+                    if watched and action[2] in watched:
+                        self.notify(action[2], actor.node_id)
+                elif cls is Append:
+                    batch = action.batch
+                    actor.disk.append(at, action.partition, batch)
+                    trace((at, actor.node_id, "append", action.partition, batch.base, batch.epoch, batch.values))
+                    if watched and "append" in watched:
+                        self.notify("append", actor.node_id)
+                elif cls is SetTimer:
+                    self._seq = seq = self._seq + 1
+                    heappush(heap, (at + action.delay_us, seq, actor, token, action.event))
+                else:
+                    actor.carry_out(action)
         self.now = until
+
+    def dispose(self) -> None:
+        """Break the reference cycles, so that memory is free at once and not when the collector gets to it."""
+        self._heap.clear()
+        self.watched.clear()
+        for node in self.nodes.values():
+            node.machine = None
+        self.actors.clear()
+        self.nodes.clear()
 
     # nemesis.FaultyWorld
 

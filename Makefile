@@ -1,0 +1,43 @@
+# Everything runs in .venv, which .ci/make-env makes (once; again when a lock changes).
+
+BIN := .venv/bin
+VARIANTS := kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7
+LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench env lock clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: env ## compare five truncation rules over the same 500 fault plans; report in results/demo
+	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 500 --seed 1 --out results/demo --report
+
+test: lint ## lint, then all tests
+	$(BIN)/python -m pytest
+
+lint: env ## ruff, mypy, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: env ## let ruff fix and format what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: env ## run the benchmarks
+	$(BIN)/python -m bench
+
+env: ## make .venv
+	@.ci/make-env
+
+lock: env ## pin again what the requirements*.in files ask for (UPGRADE=--upgrade for newest)
+	$(LOCK) $(UPGRADE) requirements-build.in -o requirements-build.lock
+	$(LOCK) $(UPGRADE) requirements-java.in -o requirements-java.lock
+	$(LOCK) $(UPGRADE) requirements.in -o requirements.lock
+	$(LOCK) $(UPGRADE) -c requirements.lock requirements-dev.in -o requirements-dev.lock
+
+clean: ## remove .venv and caches; results stay
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info build dist spark-warehouse
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

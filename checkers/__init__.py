@@ -1,0 +1,31 @@
+"""Checkers: they read a history, and say which anomalies it shows and whether the run's contract permits them.
+
+`check` is the way in. The anomalies and promises are defined in ``checkers/<name of the anomaly>.py`` and
+``checkers/contract.py``, the history in ``docs/history.md``.
+"""
+
+from __future__ import annotations
+
+from checkers.check import check
+from checkers.contract import PROMISES
+from checkers.history import TRACE_FIELDS, History, Op, polled, sent
+from checkers.history_file import HistoryFormatError, history_lines, parse_history, read_history, write_history
+from checkers.verdict import Anomaly, Judgement, Verdict
+
+__all__ = [
+    "PROMISES",
+    "TRACE_FIELDS",
+    "Anomaly",
+    "History",
+    "HistoryFormatError",
+    "Judgement",
+    "Op",
+    "Verdict",
+    "check",
+    "history_lines",
+    "parse_history",
+    "polled",
+    "read_history",
+    "sent",
+    "write_history",
+]

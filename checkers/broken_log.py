@@ -1,0 +1,116 @@
+"""`broken-log`: a log that is not a log: offsets with gaps or overlaps, epochs that decrease, an epoch cache
+that lies.
+
+Checked for every append, once per replica, and for every replica that runs at the end. The epoch cache must
+rise strictly in epochs and in start offsets; each epoch of the log must have its entry at the epoch's first
+record; an entry for an epoch without records must lie between the records of lower and of higher epochs, and
+not beyond the log's end.
+
+>>> from checkers import History, check
+>>> verdict = check(History.of(trace=[
+...     (10, 1, "append", "t-0", 0, 1, (7,)),
+...     (20, 1, "append", "t-0", 2, 1, (8,)),
+... ]))
+>>> print(verdict.anomalies[0].message)
+Broker 1 wrote a batch at offset 2 of t-0 at 0.000020 s, but its log ended at 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from checkers.history import TraceEvent, Value
+from checkers.replica_state import Replica, TraceChecker
+from checkers.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "broken-log"
+
+
+class BrokenLog(TraceChecker):
+    """Looks at appends that do not continue their log, and at final logs.
+
+    `epoch_cache` says whether the variant keeps one; without, an empty cache is in order.
+    """
+
+    def __init__(self, *, epoch_cache: bool = True) -> None:
+        self.anomalies: list[Anomaly] = []
+        self._epoch_cache = epoch_cache
+        self._told: set[tuple[str, int]] = set()
+
+    def on_misfit(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """The batch does not continue the log."""
+        time, node, _, partition, base_offset, epoch, _ = event
+        if (partition, node) in self._told:
+            return
+        self._told.add((partition, node))
+        leo = len(replica.records)
+        last_epoch = replica.records[-1][0] if replica.records else -1
+        if base_offset != leo:
+            wrong = f"at offset {base_offset} of {partition} at {seconds(time)}, but its log ended at {leo}"
+        else:
+            wrong = (
+                f"of epoch {epoch} at offset {base_offset} of {partition} at {seconds(time)}, "
+                f"after a record of epoch {last_epoch}"
+            )
+        evidence = {
+            "node": node,
+            "base_offset": base_offset,
+            "epoch": epoch,
+            "leo": leo,
+            "last_epoch": last_epoch,
+            "trace_index": index,
+        }
+        message = f"Broker {node} wrote a batch {wrong}."
+        self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+
+    def on_final(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """The final log and its epoch cache. A stopped replica will be judged by what its recovery leaves."""
+        if not replica.up:
+            return
+        time, node, _, partition, _, _, leo, _, cache, batches = event
+        wrong, starts = _broken_batches(batches, leo)
+        if wrong is None and (cache or self._epoch_cache):
+            wrong = _broken_cache(cache, starts, leo)
+        if wrong is not None:
+            message = f"The final log of broker {node} for {partition} is broken: {wrong}."
+            evidence = {"node": node, "leo": leo, "cache": cache, "epochs": starts, "trace_index": index}
+            self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+
+
+def _broken_batches(
+    batches: Iterable[tuple[int, int, Sequence[Value]]], leo: int
+) -> tuple[str | None, list[tuple[int, int]]]:
+    """What is wrong with the batches, if anything, and where each epoch of the log begins: ``(epoch, offset)``."""
+    expected, last = 0, -1
+    starts: list[tuple[int, int]] = []
+    for base_offset, epoch, values in batches:
+        if base_offset != expected:
+            return f"a batch begins at offset {base_offset} where {expected} comes next", starts
+        if epoch < last:
+            return f"the batch at offset {base_offset} has epoch {epoch} after epoch {last}", starts
+        if epoch != last:
+            starts.append((epoch, base_offset))
+            last = epoch
+        expected += len(values)
+    if expected != leo:
+        return f"its log end offset is {leo}, but its records end at {expected}", starts
+    return None, starts
+
+
+def _broken_cache(cache: Sequence[tuple[int, int]], starts: list[tuple[int, int]], leo: int) -> str | None:
+    """What is wrong with the epoch cache of a log whose epochs begin at `starts`, if anything."""
+    last_epoch = last_start = -1
+    for epoch, start in cache:
+        if epoch <= last_epoch or start <= last_start:
+            return f"the epoch cache goes from epoch {last_epoch} at {last_start} to epoch {epoch} at {start}"
+        last_epoch, last_start = epoch, start
+    entries = dict(cache)
+    for epoch, offset in starts:
+        if entries.pop(epoch, None) != offset:
+            return f"epoch {epoch} begins at offset {offset}, but the epoch cache does not say so"
+    for epoch, start in entries.items():
+        if start > leo:
+            return f"the epoch cache has epoch {epoch} at {start}, beyond the log end offset {leo}"
+        if start < leo:
+            return f"the epoch cache has epoch {epoch} at {start}, in the middle of the records of another epoch"
+    return None

@@ -1,0 +1,109 @@
+"""All checkers over one history, and the verdict.
+
+>>> from checkers import History, check, polled, sent
+>>> verdict = check(History.of(ops=[sent(1, "p1", "t-0", 7, 0), polled(2, "c1", "t-0", (0, 7))]))
+>>> verdict.valid
+'valid'
+"""
+
+from __future__ import annotations
+
+from checkers.aborted_read import aborted_reads
+from checkers.broken_log import BrokenLog
+from checkers.client_view import ClientView
+from checkers.committed import Committed
+from checkers.contract import PROMISES, UNJUDGED
+from checkers.divergence import Divergence
+from checkers.duplicate import duplicates
+from checkers.history import History, Value
+from checkers.hw_regression import HwRegression
+from checkers.inconsistent_offsets import inconsistent_offsets
+from checkers.leader_completeness import incomplete_leaders
+from checkers.log_matching import LogMatching
+from checkers.lost_committed_write import Fates, LostWrites
+from checkers.lost_write import lost_writes
+from checkers.phantom import phantoms
+from checkers.replica_state import replay
+from checkers.stats import TraceCounts, statistics
+from checkers.stuck import Stuck
+from checkers.verdict import VIOLATION, Anomaly, Judgement, Verdict
+
+DEFAULT_CONTRACT = "documented"
+
+_NOT_LOST_BY_REPLICAS = Judgement(VIOLATION, None, PROMISES)
+"""The replicas have the record, and yet nobody can read it: no promise permits that."""
+
+
+def check(history: History, contract: str | None = None) -> Verdict:
+    """Judge a run.
+
+    Args:
+        history: what happened; a history with client operations only is judged by what the clients saw.
+        contract: the promise to judge by (`PROMISES`); else the history's own (``meta["contract"]``), else
+        `documented`.
+
+    Raises:
+        ValueError: there is no such promise.
+    """
+    meta = history.meta
+    own = contract or meta.get("contract") or DEFAULT_CONTRACT
+    if own not in PROMISES:
+        raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
+    view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
+    fates: Fates = {}
+    anomalies = check_replicas(history, view, own, fates) if history.trace else []
+    anomalies += check_clients(view, fates, traced=bool(history.trace))
+    anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
+    counts = TraceCounts.of(history.trace)
+    stats = statistics(history, view, counts, fates, anomalies)
+    if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
+        return Verdict("invalid", own, tuple(anomalies), None, stats)
+    unknown = _unknown_because(history, view, counts)
+    return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats)
+
+
+def check_replicas(history: History, view: ClientView, own: str, fates: Fates) -> list[Anomaly]:
+    """The replica checkers, in one pass over the trace; `fates` receives how each lost record was judged."""
+    meta, trace = history.meta, history.trace
+    committed = Committed(trace, view.keys)
+    divergence = Divergence()
+    log_matching = LogMatching(divergence)
+    hw_regression = HwRegression()
+    broken_log = BrokenLog(epoch_cache=meta.get("epoch_cache", True))
+    stuck = Stuck()
+    replicas = replay(trace, (committed, divergence, log_matching, hw_regression, broken_log, stuck))
+    anomalies: list[Anomaly] = []
+    losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1))
+    anomalies += losses.judge(committed)
+    anomalies += losses.acknowledged_and_gone(committed)
+    anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
+    fates.update(losses.fates)
+    for checker in (divergence, log_matching, hw_regression, broken_log, stuck):
+        anomalies += checker.anomalies
+    return anomalies
+
+
+def check_clients(view: ClientView, fates: Fates, *, traced: bool) -> list[Anomaly]:
+    """The client checkers. Lost values are judged as the replicas' evidence has it; without a trace, strictly."""
+    unknown = _NOT_LOST_BY_REPLICAS if traced else UNJUDGED
+
+    def fate(key: str, value: Value) -> Judgement | None:
+        return fates.get((key, value))
+
+    lost = lost_writes(view, lambda key, value: fate(key, value) or unknown)
+    if not traced:
+        fates.update({(one.partition, one.evidence["value"]): unknown for one in lost if "value" in one.evidence})
+    return [*lost, *inconsistent_offsets(view, fate), *duplicates(view), *aborted_reads(view), *phantoms(view)]
+
+
+def _unknown_because(history: History, view: ClientView, counts: TraceCounts) -> str | None:
+    """Why a run without violations proves nothing, or `None`."""
+    reasons = []
+    if not any(seen.acked for seen in view.keys.values()):
+        reasons.append("no send was acknowledged")
+    if history.trace and not (counts.elections or counts.truncations or counts.recoveries):
+        reasons.append("there was no election beyond the initial one, no truncation and no recovery")
+    never = sorted(kind for kind in view.invoked if not view.succeeded.get(kind))
+    if never:
+        reasons.append(f"these operations never succeeded: {', '.join(never)}")
+    return "; ".join(reasons) or None

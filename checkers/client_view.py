@@ -1,0 +1,159 @@
+"""What the clients of a run know, gathered in one pass over their operations.
+
+Inference is Jepsen's (``jepsen.tests.kafka``): polls count whatever their completion, values are unique per
+key, and a send *must have committed* if it completed ok, or completed info and one of its records was read by
+an ok poll.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from checkers.history import Op, Value
+
+Placed = tuple[int, Value]
+"""``(offset, value)``."""
+
+
+class Ack(NamedTuple):
+    """An acknowledged record; `offset` is `None` if the client was not told."""
+
+    time: int
+    process: str
+    value: Value
+    offset: int | None
+    acks: str
+
+
+class Sighting(NamedTuple):
+    """One time a client learned that `value` is at `offset`: by a ``send`` or ``poll``, which ended as `type` says."""
+
+    time: int
+    process: str
+    f: str
+    type: str
+    offset: int
+    value: Value
+
+
+class KeyView:
+    """One key (topic-partition) as the clients saw it."""
+
+    __slots__ = ("acked", "failed", "invoked", "ok_reads", "other_reads", "placed")
+
+    def __init__(self) -> None:
+        self.invoked: set[Value] = set()
+        """Every value somebody tried to send."""
+        self.failed: set[Value] = set()
+        self.acked: dict[Value, Ack] = {}
+        """The first acknowledgement of each value, in order of time."""
+        self.placed: set[Placed] = set()
+        """Offsets that sends were told."""
+        self.ok_reads: set[Placed] = set()
+        self.other_reads: set[Placed] = set()
+
+    def read_values(self) -> set[Value]:
+        """Every value that any poll returned, however the poll ended."""
+        return {value for _, value in self.ok_reads} | {value for _, value in self.other_reads}
+
+    def all_placed(self) -> set[Placed]:
+        """Every observation of a value at an offset."""
+        return self.placed | self.ok_reads | self.other_reads
+
+
+class ClientView:
+    """All keys, and counts of operations.
+
+    `invoked` and `succeeded` count operations by kind; `availability` is the part of the sends invoked before
+    the faults ended and completed at all that were acknowledged (`None` without any).
+    """
+
+    def __init__(self, ops: Sequence[Op], *, acks: str = "all", faults_end_us: int | None = None) -> None:
+        self.ops = ops
+        self.keys: dict[str, KeyView] = {}
+        self.invoked: dict[str, int] = {}
+        self.succeeded: dict[str, int] = {}
+        self.availability: float | None = None
+        self._info_sends: list[list[tuple[str, Value]]] = []
+        self._acks = acks
+        self._gather(faults_end_us)
+
+    def key(self, name: str) -> KeyView:
+        """The view of one key; empty if nothing is known of it."""
+        view = self.keys.get(name)
+        if view is None:
+            view = self.keys[name] = KeyView()
+        return view
+
+    def _gather(self, faults_end_us: int | None) -> None:
+        began: dict[str, int] = {}
+        judged = answered = 0
+        for op in self.ops:
+            kind = op.type
+            if kind == "invoke":
+                self.invoked[op.f] = self.invoked.get(op.f, 0) + 1
+                began[op.process] = op.time
+            elif kind == "ok":
+                self.succeeded[op.f] = self.succeeded.get(op.f, 0) + 1
+            if op.f in ("send", "txn", "poll"):
+                self._operation(op)
+            if op.f == "send" and kind != "invoke":
+                start = began.get(op.process, op.time)
+                if faults_end_us is None or start < faults_end_us:
+                    judged += 1
+                    answered += kind == "ok"
+        if judged:
+            self.availability = answered / judged
+
+    def _operation(self, op: Op) -> None:
+        info: list[tuple[str, Value]] = []
+        for micro in op.value or ():
+            if micro[0] == "poll":
+                if op.type != "invoke":
+                    self._poll(op, micro[1])
+                continue
+            _, name, what = micro
+            offset, value = what if isinstance(what, tuple) else (None, what)
+            view = self.keys.get(name) or self.key(name)
+            view.invoked.add(value)
+            if op.type == "invoke":
+                continue
+            if op.type == "ok":
+                view.acked.setdefault(value, Ack(op.time, op.process, value, offset, op.acks or self._acks))
+            elif op.type == "fail":
+                view.failed.add(value)
+            else:
+                info.append((name, value))
+            if offset is not None and op.type != "fail":
+                view.placed.add((offset, value))
+        if info:
+            self._info_sends.append(info)
+
+    def _poll(self, op: Op, answer: dict[str, Iterable[Placed]]) -> None:
+        for name, records in answer.items():
+            view = self.keys.get(name) or self.key(name)
+            (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
+
+    def must_have_committed(self, name: str) -> set[Value]:
+        """The values of one key whose sends certainly took effect."""
+        values = set(self.keys[name].acked)
+        ok_values = {key: {value for _, value in view.ok_reads} for key, view in self.keys.items()}
+        for send in self._info_sends:
+            if any(value in ok_values[key] for key, value in send):
+                values.update(value for key, value in send if key == name)
+        return values
+
+    def sightings(self, name: str) -> Iterator[Sighting]:
+        """Every observation of a value at an offset of one key, in order of time."""
+        for op in self.ops:
+            if op.type == "invoke" or op.f not in ("send", "txn", "poll"):
+                continue
+            for micro in op.value or ():
+                if micro[0] == "poll":
+                    for offset, value in micro[1].get(name, ()):
+                        yield Sighting(op.time, op.process, "poll", op.type, offset, value)
+                elif micro[1] == name and op.type != "fail" and isinstance(micro[2], tuple):
+                    offset, value = micro[2]
+                    if offset is not None:
+                        yield Sighting(op.time, op.process, "send", op.type, offset, value)

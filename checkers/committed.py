@@ -1,0 +1,245 @@
+"""The committed baseline: which records leaders' high watermarks said would stay, and which of them did not.
+
+Per partition the baseline is a log of its own. It grows when a leader's high watermark passes records (looked
+up in *that* leader's log), and is compared with the log of every new leader when it takes over. A leader that
+was deposed and does not know it can still commit: where its record differs from the baseline's, both are
+committed at one offset, and both are looked for in the later logs. A record acknowledged under acks=all counts
+as committed even if no high watermark passed it.
+
+After a loss the baseline continues with what the new leader has, so each destroyed record is reported once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+
+from checkers.client_view import Ack, KeyView
+from checkers.history import TraceEvent, Value
+from checkers.replica_state import Record, Removal, Replica, Replicas, TraceChecker, first_difference
+
+NOWHERE = -1
+"""The epoch of an acknowledged record that no replica ever held, and its offset if the client was not told."""
+
+
+@dataclass(slots=True)
+class Loss:
+    """A committed record that a later leader does not have.
+
+    `committed` and `destroyed` are trace indices. `commit_leader` and `commit_epoch` tell whose high watermark
+    passed it; they are `None` if only an acknowledgement committed it. `how` is ``election`` (missing when
+    `leader` took over), ``own-log`` (the leader removed it from its own log) or ``end`` (missing from the log
+    of the leader of the last epoch when the trace ended).
+    """
+
+    partition: str
+    offset: int
+    record: Record
+    committed: int
+    commit_time: int
+    commit_leader: int | None
+    commit_epoch: int | None
+    destroyed: int
+    leader: Replica
+    leader_epoch: int
+    how: str
+    instead: Record | None
+
+
+@dataclass(slots=True)
+class _Baseline:
+    partition: str
+    records: list[Record] = field(default_factory=list)
+    chain: list[int] = field(default_factory=lambda: [0])
+    commits: list[int] = field(default_factory=list)
+    """Per offset, the trace index of the event that committed the record."""
+    others: dict[tuple[int, Record], int] = field(default_factory=dict)
+    """Committed beside the baseline, by a deposed leader or by acknowledgement only, with the trace index."""
+    acked_only: set[tuple[int, Record]] = field(default_factory=set)
+    compared: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Per (leader, epoch) whose log differs from the baseline: up to where the differences are in `others`."""
+    lost: set[tuple[int, Record]] = field(default_factory=set)
+    lost_values: set[Value] = field(default_factory=set)
+    leader: Replica | None = None
+    epoch: int = -1
+    elected_epoch: int = -1
+    acks: list[Ack] = field(default_factory=list)
+    acks_taken: int = 0
+
+
+class Committed(TraceChecker):
+    """Follows the baselines through the trace and collects `losses`, in order of discovery."""
+
+    def __init__(self, trace: Sequence[TraceEvent], keys: Mapping[str, KeyView]) -> None:
+        self.losses: list[Loss] = []
+        self._trace = trace
+        self._keys = keys
+        self._baselines: dict[str, _Baseline] = {}
+        self._replicas = Replicas()
+
+    def on_begin(self, replicas: Replicas) -> None:
+        """Remember where the replicas are found."""
+        self._replicas = replicas
+
+    def newest_leader(self, partition: str) -> Replica | None:
+        """The replica that led the highest epoch so far, whether or not it still does."""
+        return self._baseline(partition).leader
+
+    def _baseline(self, partition: str) -> _Baseline:
+        base = self._baselines.get(partition)
+        if base is None:
+            base = self._baselines[partition] = _Baseline(partition)
+            view = self._keys.get(partition)
+            if view is not None:
+                base.acks = [ack for ack in view.acked.values() if ack.acks == "all"]
+        return base
+
+    def on_elect(self, index: int, event: TraceEvent) -> None:
+        """Remember the newest epoch: a leader that has been deposed may truncate."""
+        base = self._baseline(event[3])
+        base.elected_epoch = max(base.elected_epoch, event[5])
+
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: Replica, previous: int) -> None:
+        """Commit what the high watermark passed."""
+        base = self._baselines.get(replica.partition) or self._baseline(replica.partition)
+        self._commit(base, index, event[4], event[5], replica)
+
+    def _commit(self, base: _Baseline, index: int, hw: int, epoch: int, leader: Replica) -> None:
+        chain = leader.chain
+        end = min(hw, len(chain) - 1)
+        known = len(base.records)
+        shared = min(end, known)
+        agree = chain[shared] == base.chain[shared]
+        if not agree:
+            self._commit_beside(base, index, shared, epoch, leader)
+        if end > known:
+            base.records += leader.records[known:end]
+            base.commits.extend(repeat(index, end - known))
+            if agree:
+                base.chain += chain[known + 1 : end + 1]
+            else:
+                link = base.chain[-1]
+                for record in leader.records[known:end]:
+                    link = hash((link, *record))
+                    base.chain.append(link)
+
+    def _commit_beside(self, base: _Baseline, index: int, end: int, epoch: int, leader: Replica) -> None:
+        begin = base.compared.get((leader.node, epoch))
+        if begin is None:
+            begin = first_difference(leader.chain, base.chain, end)
+        for offset in range(begin, end):
+            record = leader.records[offset]
+            if record != base.records[offset] and (offset, record) not in base.lost:
+                base.others.setdefault((offset, record), index)
+        base.compared[leader.node, epoch] = max(begin, end)
+
+    def on_lead(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """Look for everything committed in the new leader's log, unless its epoch is old and it only comes late."""
+        base = self._baseline(replica.partition)
+        epoch, hw = event[4], event[6]
+        if epoch < base.epoch:
+            return
+        base.epoch = epoch
+        base.leader = replica
+        self._take_acks(base, event[0])
+        self._compare(base, index, replica, "election")
+        self._commit(base, index, hw, epoch, replica)
+
+    def on_removed(self, index: int, replica: Replica, removal: Removal) -> None:
+        """A leader must not remove committed records from its own log."""
+        base = self._baseline(replica.partition)
+        leads = replica.leading and replica is base.leader and replica.epoch == base.epoch >= base.elected_epoch
+        if leads and removal.to < len(base.records):
+            self._compare(base, index, replica, "own-log")
+
+    def on_end(self, index: int, replicas: Replicas) -> None:
+        """Compare with the last leader what was committed beside it: by deposed leaders, or by acknowledgement only."""
+        for partition in sorted(set(self._baselines) | set(replicas.by_partition)):
+            base = self._baseline(partition)
+            if base.leader is not None and base.leader.leading and base.leader.epoch == base.epoch:
+                self._take_acks(base, None)
+                self._compare(base, index, base.leader, "end")
+
+    def _take_acks(self, base: _Baseline, before: int | None) -> None:
+        """Note the acks=all records acknowledged before a time (all, if `None`) that no high watermark has passed."""
+        acks = base.acks
+        while base.acks_taken < len(acks) and (before is None or acks[base.acks_taken].time < before):
+            ack = acks[base.acks_taken]
+            base.acks_taken += 1
+            offset = ack.offset
+            passed = offset is not None and offset < len(base.records) and base.records[offset][1] == ack.value
+            if not passed and ack.value not in base.lost_values:
+                place = self._place_of(base, ack)
+                if place not in base.others:
+                    base.others[place] = self.index_after(ack.time)
+                    base.acked_only.add(place)
+
+    def _place_of(self, base: _Baseline, ack: Ack) -> tuple[int, Record]:
+        """Where a replica has or had an acknowledged record, and in which epoch; `NOWHERE` for what is not known."""
+        for replica in self._replicas.by_partition.get(base.partition, ()):
+            held = [(removal.to, removal.records) for removal in replica.removals]
+            for first, records in [(0, replica.records), *held]:
+                for offset, record in enumerate(records, start=first):
+                    if record[1] == ack.value and ack.offset in (None, offset):
+                        return offset, record
+        return NOWHERE if ack.offset is None else ack.offset, (NOWHERE, ack.value)
+
+    def _compare(self, base: _Baseline, index: int, leader: Replica, how: str) -> None:
+        """Report what `leader` does not have, and go on with what it has."""
+        known = len(base.records)
+        shared = min(known, len(leader.records))
+        agree = leader.chain[shared] == base.chain[shared]
+        if agree and shared == known and not base.others:
+            return
+        begin = shared if agree else first_difference(leader.chain, base.chain, shared)
+        kept = begin
+        for offset in range(begin, known):
+            if leader.has(offset, base.records[offset]):
+                kept = offset + 1
+            else:
+                base.acked_only.discard((offset, base.records[offset]))
+                self._lose(base, index, leader, how, offset, base.records[offset], base.commits[offset])
+                base.commits[offset] = index
+        del base.commits[kept:]
+        base.records = leader.records[:kept]
+        base.chain = leader.chain[: kept + 1]
+        self._compare_others(base, index, leader, how)
+
+    def _compare_others(self, base: _Baseline, index: int, leader: Replica, how: str) -> None:
+        others, base.others = base.others, {}
+        base.compared.clear()
+        for (offset, record), committed in others.items():
+            if not leader.has(offset, record):
+                self._lose(base, index, leader, how, offset, record, committed)
+            elif offset >= len(base.records):
+                base.others[offset, record] = committed
+            elif (offset, record) not in base.acked_only:
+                base.commits[offset] = min(base.commits[offset], committed)
+
+    def _lose(
+        self, base: _Baseline, index: int, leader: Replica, how: str, offset: int, record: Record, committed: int
+    ) -> None:
+        if (offset, record) in base.lost:
+            return
+        base.lost.add((offset, record))
+        base.lost_values.add(record[1])
+        if (offset, record) in base.acked_only:
+            time, commit_leader, commit_epoch = self._keys[base.partition].acked[record[1]].time, None, None
+        else:
+            event = self._trace[committed]
+            time, commit_leader = event[0], event[1]
+            epoch_field = {"hw": 5, "lead": 4}.get(event[2])
+            commit_epoch = base.epoch if epoch_field is None else event[epoch_field]
+        instead = leader.records[offset] if 0 <= offset < len(leader.records) else None
+        self.losses.append(
+            Loss(
+                base.partition, offset, record, committed, time, commit_leader, commit_epoch,
+                index, leader, base.epoch, how, instead,
+            )
+        )  # fmt: skip
+
+    def index_after(self, time: int) -> int:
+        """The first trace index later than `time`: trace comes before operations of the same time."""
+        return bisect_right(self._trace, time, key=lambda event: event[0])

@@ -1,0 +1,158 @@
+"""What was promised to a committed record, and whether the promise still held when the record was destroyed.
+
+Three promises, from the weakest to the strictest:
+
+`documented`
+    holds while, at every moment since the record was committed, at least one member of the controller's ISR was
+    alive: its process was running and the controller had accepted this incarnation of it (ISR membership
+    belongs to the incarnation: KIP-841, KIP-903). Kafka's documentation.
+`kip-966`
+    holds while fewer than min ISR of the replicas that held the record have shut down uncleanly (crash, power,
+    disk, fatal) since. KIP-966.
+`durable`
+    holds while fewer than min ISR of the replicas that held it have lost their logs (power, disk) since: what
+    users read into
+    ``min.insync.replicas``.
+
+Whatever the promise, a record may go after a replica from outside the ISR and the ELR was elected on purpose
+(`unclean-election`), and a record acked with acks 0 or 1 that no leader's high watermark passed may go as well
+(`acks-1-not-replicated`). An election of the *last known* leader is no such excuse; it is judged by the promises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from checkers.history import TraceEvent
+from checkers.replica_state import Record, Replicas
+from checkers.verdict import PERMITTED, VIOLATION, Judgement
+
+PROMISES = ("documented", "kip-966", "durable")
+
+UNCLEAN_ELECTION = "unclean-election"
+ACKS_1_NOT_REPLICATED = "acks-1-not-replicated"
+VOID_BECAUSE = {
+    "documented": "no-live-isr-member",
+    "kip-966": "unclean-shutdowns>=min-isr",
+    "durable": "lost-logs>=min-isr",
+}
+"""The clause that permits a loss once a promise is void."""
+
+NOT_REPLICATED = Judgement(PERMITTED, ACKS_1_NOT_REPLICATED, ())
+UNJUDGED = Judgement(VIOLATION, None, ("durable",))
+"""A loss seen by clients only, with nothing known about the replicas: the strictest promise."""
+
+_UNCLEAN_STOPS = frozenset({"crash", "power", "disk", "fatal"})
+_LOG_LOSSES = frozenset({"power", "disk"})
+
+
+class LostRecord(NamedTuple):
+    """A record that was committed at ``trace[committed]`` and found destroyed at ``trace[destroyed]``.
+
+    `commit_epoch` is the epoch of the leader that committed it, `None` if only an acknowledgement did.
+    """
+
+    partition: str
+    offset: int
+    record: Record
+    committed: int
+    commit_epoch: int | None
+    destroyed: int
+
+
+class Contract:
+    """Judges lost records by the promise `own`, and says which of the others they break."""
+
+    def __init__(self, trace: Sequence[TraceEvent], replicas: Replicas, min_isr: int, own: str) -> None:
+        if own not in PROMISES:
+            raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
+        self.own = own
+        self._replicas = replicas
+        self._min_isr = min_isr
+        self._unclean_elections = [
+            (index, event[3], event[5])
+            for index, event in enumerate(trace)
+            if event[2] == "elect" and not event[9] and event[8] in ("unclean", "forced")
+        ]
+        self._isr_dead = isr_dead_intervals(trace)
+
+    def judge(self, lost: LostRecord) -> Judgement:
+        """Whether losing this record was permitted, and by which clause."""
+        if self._after_unclean_election(lost):
+            return Judgement(PERMITTED, UNCLEAN_ELECTION, ())
+        breaks = tuple(promise for promise in PROMISES if not self._void(promise, lost))
+        if self.own in breaks:
+            return Judgement(VIOLATION, None, breaks)
+        return Judgement(PERMITTED, VOID_BECAUSE[self.own], breaks)
+
+    def _after_unclean_election(self, lost: LostRecord) -> bool:
+        """A deposed leader that has not heard of the election may still commit, so epochs count as well."""
+        return any(
+            partition == lost.partition
+            and index <= lost.destroyed
+            and (index >= lost.committed or (lost.commit_epoch is not None and epoch > lost.commit_epoch))
+            for index, partition, epoch in self._unclean_elections
+        )
+
+    def _void(self, promise: str, lost: LostRecord) -> bool:
+        if promise == "documented":
+            intervals = self._isr_dead.get(lost.partition, ())
+            return any(begin <= lost.destroyed and end > lost.committed for begin, end in intervals)
+        stops = _UNCLEAN_STOPS if promise == "kip-966" else _LOG_LOSSES
+        return self._holders_stopped(lost, stops) >= self._min_isr
+
+    def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str]) -> int:
+        """How many replicas had such a stop, since the commit, while they held the record."""
+        return sum(
+            any(
+                lost.committed <= stop.at <= lost.destroyed
+                and stop.how in kinds
+                and replica.had_at(stop, lost.offset, lost.record)
+                for stop in replica.stops
+            )
+            for replica in self._replicas.by_partition.get(lost.partition, ())
+        )
+
+
+def isr_dead_intervals(trace: Sequence[TraceEvent]) -> dict[str, list[tuple[int, int]]]:
+    """Per partition, the intervals ``[begin, end)`` of trace indices in which no member of the committed ISR
+    was alive.
+
+    What begins and ends at the same time is no moment, and is left out. If the trace has no `register` events,
+    a running process counts as accepted.
+    """
+    registers = any(event[2] == "register" for event in trace)
+    isrs: dict[str, tuple[int, ...]] = {}
+    stopped: set[int] = set()
+    unregistered: set[int] = set()
+    begun: dict[str, int] = {}
+    intervals: dict[str, list[tuple[int, int]]] = {}
+    for index, event in enumerate(trace):
+        name = event[2]
+        if name == "elect":
+            isrs[event[3]] = event[6]
+        elif name == "isr-change":
+            isrs[event[3]] = event[4]
+        elif name == "stop":
+            stopped.add(event[1])
+        elif name == "start":
+            stopped.discard(event[1])
+            if registers:
+                unregistered.add(event[1])
+        elif name == "register":
+            unregistered.discard(event[4])
+        else:
+            continue
+        for partition, isr in isrs.items():
+            dead = all(node in stopped or node in unregistered for node in isr)
+            if dead:
+                begun.setdefault(partition, index)
+            elif partition in begun:
+                begin = begun.pop(partition)
+                if trace[begin][0] < event[0]:
+                    intervals.setdefault(partition, []).append((begin, index))
+    for partition, begin in begun.items():
+        if trace[begin][0] < trace[-1][0]:
+            intervals.setdefault(partition, []).append((begin, len(trace)))
+    return intervals

@@ -1,0 +1,45 @@
+"""`duplicate`: one value at more than one offset, each of them told to a client by a send or a poll.
+
+>>> from checkers import History, check, polled, sent
+>>> verdict = check(History.of(ops=[sent(1, "p1", "t-0", 7, 0), polled(2, "c1", "t-0", (0, 7), (1, 7))]))
+>>> print(verdict.anomalies[0].message)
+Record 7 of t-0 is at more than one offset: 0 (send of p1 at 0.000001 s), 1 (poll of c1 at 0.000002 s).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from checkers.client_view import ClientView, Sighting
+from checkers.history import Value
+from checkers.shortened import shortened
+from checkers.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "duplicate"
+
+
+def duplicates(view: ClientView) -> list[Anomaly]:
+    """The duplicated values of all keys."""
+    anomalies = []
+    for key, seen in sorted(view.keys.items()):
+        placed = seen.all_placed()
+        if len({value for _, value in placed}) < len(placed):
+            anomalies += shortened(_duplicated(view, key))
+    return anomalies
+
+
+def _duplicated(view: ClientView, key: str) -> list[Anomaly]:
+    places: dict[Value, dict[int, Sighting]] = defaultdict(dict)
+    for sighting in view.sightings(key):
+        places[sighting.value].setdefault(sighting.offset, sighting)
+    return [_anomaly(key, value, list(seen.values())) for value, seen in places.items() if len(seen) > 1]
+
+
+def _anomaly(key: str, value: Value, seen: list[Sighting]) -> Anomaly:
+    told = ", ".join(f"{one.offset} ({one.f} of {one.process} at {seconds(one.time)})" for one in seen)
+    evidence = {
+        "value": value,
+        "offsets": [{"offset": one.offset, "f": one.f, "process": one.process, "time": one.time} for one in seen],
+    }
+    message = f"Record {value} of {key} is at more than one offset: {told}."
+    return Anomaly(NAME, VIOLATION, seen[1].time, key, message, evidence=evidence)

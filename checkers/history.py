@@ -1,0 +1,91 @@
+"""A run as the checkers see it: client operations, nemesis operations and the replicas' trace.
+
+The shapes are those of ``docs/history.md``, which is the contract between whoever makes a history (the
+simulator, real brokers, somebody else's test) and the checkers. All times are integers, microseconds since the
+run began; offsets, log end offsets and high watermarks are exclusive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+Value = Any
+"""A record's value: an integer, unique per key. In foreign histories anything hashable."""
+
+TraceEvent = tuple[Any, ...]
+"""``(time, node, event, partition, …)``; `TRACE_FIELDS` names what follows the partition."""
+
+NemesisOp = tuple[Any, ...]
+"""``(time, "strike" | "heal", index, kind, detail)``."""
+
+TRACE_FIELDS: dict[str, tuple[str, ...]] = {
+    "start": ("incarnation",),
+    "stop": ("how",),
+    "pause": (),
+    "resume": (),
+    "recovered": ("leo", "hw", "lost"),
+    "append": ("base_offset", "epoch", "values"),
+    "out-of-order": ("base_offset", "leo"),
+    "truncate": ("to", "old_leo", "reason", "leader_epoch"),
+    "hw": ("hw", "leader_epoch", "is_leader"),
+    "lead": ("leader_epoch", "leo", "hw", "isr"),
+    "follow": ("leader_epoch", "leader", "leo", "hw"),
+    "fetched": ("leader_epoch", "leader"),
+    "ask": ("leader", "epoch"),
+    "isr": ("isr", "maximal", "partition_epoch"),
+    "fatal": ("words",),
+    "elect": ("leader", "leader_epoch", "isr", "elr", "how", "clean", "partition_epoch"),
+    "isr-change": ("isr", "elr", "partition_epoch"),
+    "register": ("broker", "broker_epoch", "clean"),
+    "fence": ("broker",),
+    "converged": ("ok", "waiting_for"),
+    "final": ("role", "leader_epoch", "leo", "hw", "cache", "batches"),
+}
+"""The fields of every trace event after ``(time, node, event, partition)``."""
+
+
+class Op(NamedTuple):
+    """One half of a client operation: its invocation or its completion (Jepsen's shape)."""
+
+    time: int
+    process: str
+    type: str
+    f: str
+    value: Any
+    error: str | None = None
+    acks: str | None = None
+    final: bool = False
+
+
+@dataclass(slots=True)
+class History:
+    """Everything that may be used to judge a run."""
+
+    meta: dict[str, Any] = field(default_factory=dict)
+    ops: list[Op] = field(default_factory=list)
+    nemesis: list[NemesisOp] = field(default_factory=list)
+    trace: list[TraceEvent] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        ops: Iterable[Op] = (),
+        trace: Iterable[TraceEvent] = (),
+        nemesis: Iterable[NemesisOp] = (),
+        **meta: object,
+    ) -> History:
+        """A small history written by hand; keyword arguments that are not a stream go to `meta`."""
+        return cls(dict(meta), list(ops), list(nemesis), list(trace))
+
+
+def sent(time: int, process: str, key: str, value: Value, offset: int | None = None, acks: str = "all") -> Op:
+    """An acknowledged send of one record, for histories written by hand."""
+    return Op(time, process, "ok", "send", (("send", key, (offset, value)),), None, acks)
+
+
+def polled(time: int, process: str, key: str, *records: tuple[int, Value]) -> Op:
+    """A successful poll of one key that returned ``(offset, value)`` pairs, for histories written by hand."""
+    return Op(time, process, "ok", "poll", (("poll", {key: list(records)}),))

@@ -1,0 +1,66 @@
+"""`inconsistent-offsets`: one offset of a key holds two or more values.
+
+Permitted only if all but at most one of those values were permitted to be lost.
+
+>>> from checkers import History, check, polled, sent
+>>> verdict = check(History.of(ops=[
+...     sent(1, "p1", "t-0", 7, 0),
+...     polled(2, "c1", "t-0", (0, 7)),
+...     polled(3, "c2", "t-0", (0, 8)),
+... ]))
+>>> print(verdict.anomalies[0].message)
+Offset 0 of t-0 held two or more records: 7 (send of p1 at 0.000001 s), 8 (poll of c2 at 0.000003 s).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from checkers.client_view import ClientView, Sighting
+from checkers.history import Value
+from checkers.shortened import shortened
+from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
+
+NAME = "inconsistent-offsets"
+
+
+def inconsistent_offsets(view: ClientView, fate: Callable[[str, Value], Judgement | None]) -> list[Anomaly]:
+    """The conflicting offsets of all keys; `fate` gives the judgement of a value that the replicas lost, or `None`."""
+    anomalies = []
+    for key, seen in sorted(view.keys.items()):
+        placed = seen.all_placed()
+        if len({offset for offset, _ in placed}) < len(placed):
+            anomalies += shortened(_conflicts(view, key, fate))
+    return anomalies
+
+
+def _conflicts(view: ClientView, key: str, fate: Callable[[str, Value], Judgement | None]) -> list[Anomaly]:
+    held: dict[int, dict[Value, Sighting]] = defaultdict(dict)
+    for sighting in view.sightings(key):
+        held[sighting.offset].setdefault(sighting.value, sighting)
+    return [
+        _anomaly(key, offset, list(values.values()), [fate(key, value) for value in values])
+        for offset, values in sorted(held.items())
+        if len(values) > 1
+    ]
+
+
+def _anomaly(key: str, offset: int, seen: list[Sighting], fates: list[Judgement | None]) -> Anomaly:
+    told = ", ".join(f"{one.value} ({one.f} of {one.process} at {seconds(one.time)})" for one in seen)
+    excused = [fate.clause for fate in fates if fate is not None and fate.verdict == PERMITTED]
+    permitted = len(excused) >= len(seen) - 1
+    breaks = tuple(dict.fromkeys(promise for fate in fates if fate is not None for promise in fate.breaks))
+    return Anomaly(
+        NAME,
+        PERMITTED if permitted else VIOLATION,
+        seen[1].time,
+        key,
+        f"Offset {offset} of {key} held two or more records: {told}.",
+        excused[0] if permitted else None,
+        breaks,
+        {
+            "offset": offset,
+            "values": [{"value": one.value, "f": one.f, "process": one.process, "time": one.time} for one in seen],
+        },
+    )

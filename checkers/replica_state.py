@@ -1,0 +1,363 @@
+"""One pass over the replicas' trace: what every replica held, believed and lost, at every moment.
+
+A replica's log is kept as a list of records ``(leader epoch, value)`` by offset, and beside it a *chain*:
+``chain[o]`` is a hash over the records ``[0, o)``. Two logs agree below an offset iff their chains agree at
+that offset, so comparing prefixes costs one comparison, however long the logs are.
+
+Checkers are `TraceChecker`s: they override the moments they care about, and `replay` calls them after the
+replica has been brought up to date. `index` is always the event's place in the trace; it orders events that
+share a time.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import NamedTuple
+
+from checkers.history import TraceEvent, Value
+
+Record = tuple[int, Value]
+"""``(leader epoch, value)``."""
+
+HOLE: Record = (-1, None)
+"""Stands at offsets that an append skipped; the skipping itself is a `broken-log`."""
+
+
+class Removal(NamedTuple):
+    """Records that left the end of a log: `records` were at the offsets from `to` on. The event is ``trace[at]``."""
+
+    at: int
+    to: int
+    records: list[Record]
+
+
+class Stop(NamedTuple):
+    """A node stopped at ``trace[at]``; the replica's log ended at `leo` then."""
+
+    at: int
+    how: str
+    leo: int
+
+
+class Replica:
+    """One replica of one partition, as its trace tells it."""
+
+    __slots__ = (
+        "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
+        "source", "stops", "up",
+    )  # fmt: skip
+
+    def __init__(self, node: int, partition: str) -> None:
+        self.node = node
+        self.partition = partition
+        self.records: list[Record] = []
+        self.chain: list[int] = [0]
+        self.hw = 0
+        self.epoch = -1
+        self.leading = False
+        self.up = True
+        self.source: Replica | None = None
+        """The leader this replica is paired with: from its `fetched` until either changes epoch, stops or truncates."""
+        self.followers: list[Replica] = []
+        """The other side of `source`."""
+        self.removals: list[Removal] = []
+        self.stops: list[Stop] = []
+        self.final: TraceEvent | None = None
+
+    def extend(self, epoch: int, values: Iterable[Value]) -> None:
+        """Write `values` at the end of the log, all in one `epoch`."""
+        link = self.chain[-1]
+        add = self.chain.append
+        for value in values:
+            link = hash((link, epoch, value))
+            add(link)
+        self.records.extend(zip(repeat(epoch), values, strict=False))
+
+    def cut(self, index: int, to: int) -> Removal:
+        """Cut the log at offset `to`, because of ``trace[index]``."""
+        removal = Removal(index, to, self.records[to:])
+        del self.records[to:]
+        del self.chain[to + 1 :]
+        if removal.records:
+            self.removals.append(removal)
+        return removal
+
+    def unpair(self) -> None:
+        """End the pairs this replica is in, on either side."""
+        if self.source is not None:
+            self.source.followers.remove(self)
+            self.source = None
+        for follower in self.followers:
+            follower.source = None
+        self.followers.clear()
+
+    def has(self, offset: int, record: Record) -> bool:
+        """Whether the log has this record at this offset now."""
+        return 0 <= offset < len(self.records) and self.records[offset] == record
+
+    def had_at(self, stop: Stop, offset: int, record: Record) -> bool:
+        """Whether the log had this record at this offset when the node stopped."""
+        if offset >= stop.leo:
+            return False
+        for removal in self.removals:
+            if removal.at > stop.at and removal.to <= offset:
+                return removal.records[offset - removal.to : offset - removal.to + 1] == [record]
+        return self.has(offset, record)
+
+    def removal_of(self, offset: int, record: Record, before: int | None = None) -> Removal | None:
+        """The last event (before the trace index `before`, if given) that took this record from this log."""
+        for removal in reversed(self.removals):
+            place = offset - removal.to
+            in_time = before is None or removal.at < before
+            if in_time and 0 <= place < len(removal.records) and removal.records[place] == record:
+                return removal
+        return None
+
+
+def first_difference(one: Sequence[int], other: Sequence[int], end: int) -> int:
+    """The offset of the first record in which two logs differ, by their chains, which differ at `end`."""
+    same, different = 0, end
+    while different - same > 1:
+        middle = (same + different) // 2
+        if one[middle] == other[middle]:
+            same = middle
+        else:
+            different = middle
+    return same
+
+
+class TraceChecker:
+    """What a checker can be told during the pass. Override what is needed; the rest costs nothing."""
+
+    def on_begin(self, replicas: Replicas) -> None:
+        """The trace begins; `replicas` will always be up to date."""
+
+    def on_append(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """A batch was written."""
+
+    def on_misfit(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """A batch is about to be written that does not continue the log: wrong offset, or an older epoch."""
+
+    def on_removed(self, index: int, replica: Replica, removal: Removal) -> None:
+        """The log was cut: truncation, recovery, or an append below its end."""
+
+    def on_hw(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """A replica's high watermark moved."""
+
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: Replica, previous: int) -> None:
+        """A leader's high watermark moved; it was `previous` before."""
+
+    def on_lead(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """A replica became leader of an epoch."""
+
+    def on_fetched(self, index: int, event: TraceEvent, replica: Replica, leader: Replica) -> None:
+        """A follower's first good fetch in an epoch: from here it is paired with `leader`."""
+
+    def on_elect(self, index: int, event: TraceEvent) -> None:
+        """The controller chose a leader."""
+
+    def on_stop(self, index: int, event: TraceEvent) -> None:
+        """A node is gone."""
+
+    def on_fatal(self, index: int, event: TraceEvent) -> None:
+        """A node says why it gives up."""
+
+    def on_converged(self, index: int, event: TraceEvent) -> None:
+        """Whether a partition came to rest at the end."""
+
+    def on_final(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        """A replica's state at the end; its log has been replaced by the one given."""
+
+    def on_end(self, index: int, replicas: Replicas) -> None:
+        """The trace is over; `index` is its length."""
+
+
+class Replicas:
+    """All replicas of a run, by ``(node, partition)`` and by partition."""
+
+    def __init__(self) -> None:
+        self.by_place: dict[tuple[int, str], Replica] = {}
+        self.by_partition: dict[str, list[Replica]] = defaultdict(list)
+        self.by_node: dict[int, list[Replica]] = defaultdict(list)
+
+    def at(self, node: int, partition: str) -> Replica:
+        """The replica of `partition` on `node`; a new empty one if it was not heard of."""
+        replica = self.by_place.get((node, partition))
+        if replica is None:
+            replica = self.by_place[node, partition] = Replica(node, partition)
+            self.by_partition[partition].append(replica)
+            self.by_node[node].append(replica)
+        return replica
+
+
+class _Replay:
+    """The handlers of the trace's events: each brings the replica up to date, then calls the checkers that asked."""
+
+    def __init__(self, checkers: Sequence[TraceChecker]) -> None:
+        self.replicas = Replicas()
+        self._checkers = checkers
+        self._append_hooks = self._hooks("on_append")
+        self._misfit_hooks = self._hooks("on_misfit")
+        self._removed_hooks = self._hooks("on_removed")
+        self._hw_hooks = self._hooks("on_hw")
+        self._leader_hw_hooks = self._hooks("on_leader_hw")
+        self._lead_hooks = self._hooks("on_lead")
+        self._fetched_hooks = self._hooks("on_fetched")
+        self._stop_hooks = self._hooks("on_stop")
+        self._final_hooks = self._hooks("on_final")
+        self.begin_hooks = self._hooks("on_begin")
+        self.end_hooks = self._hooks("on_end")
+        self.handlers: dict[str, Callable[[int, TraceEvent], None]] = {
+            "append": self._append,
+            "hw": self._hw,
+            "truncate": self._truncate,
+            "recovered": self._recovered,
+            "lead": self._lead,
+            "follow": self._follow,
+            "fetched": self._fetched,
+            "start": self._start,
+            "stop": self._stop,
+            "final": self._final,
+            "elect": self._tell("on_elect"),
+            "fatal": self._tell("on_fatal"),
+            "converged": self._tell("on_converged"),
+        }
+
+    def _hooks(self, name: str) -> list[Callable[..., None]]:
+        unused = getattr(TraceChecker, name)
+        return [getattr(checker, name) for checker in self._checkers if getattr(type(checker), name) is not unused]
+
+    def _tell(self, name: str) -> Callable[[int, TraceEvent], None]:
+        hooks = self._hooks(name)
+
+        def tell(index: int, event: TraceEvent) -> None:
+            for hook in hooks:
+                hook(index, event)
+
+        return tell
+
+    def _append(self, index: int, event: TraceEvent) -> None:
+        _, node, _, partition, base_offset, epoch, values = event
+        replica = self.replicas.by_place.get((node, partition)) or self.replicas.at(node, partition)
+        records = replica.records
+        if base_offset != len(records) or (records and epoch < records[-1][0]):
+            self._misfit(index, event, replica)
+        replica.extend(epoch, values)
+        for hook in self._append_hooks:
+            hook(index, event, replica)
+
+    def _misfit(self, index: int, event: TraceEvent, replica: Replica) -> None:
+        for hook in self._misfit_hooks:
+            hook(index, event, replica)
+        base_offset = event[4]
+        if base_offset < len(replica.records):
+            self._cut(index, replica, base_offset)
+        else:
+            replica.extend(HOLE[0], [HOLE[1]] * (base_offset - len(replica.records)))
+
+    def _cut(self, index: int, replica: Replica, to: int) -> None:
+        removal = replica.cut(index, to)
+        if removal.records:
+            for hook in self._removed_hooks:
+                hook(index, replica, removal)
+
+    def _hw(self, index: int, event: TraceEvent) -> None:
+        _, node, _, partition, hw, _, is_leader = event
+        replica = self.replicas.by_place.get((node, partition)) or self.replicas.at(node, partition)
+        previous = replica.hw
+        replica.hw = hw
+        if is_leader:
+            for hook in self._leader_hw_hooks:
+                hook(index, event, replica, previous)
+        for hook in self._hw_hooks:
+            hook(index, event, replica)
+
+    def _truncate(self, index: int, event: TraceEvent) -> None:
+        replica = self.replicas.at(event[1], event[3])
+        replica.unpair()
+        self._cut(index, replica, event[4])
+        replica.hw = min(replica.hw, event[4])
+
+    def _recovered(self, index: int, event: TraceEvent) -> None:
+        replica = self.replicas.at(event[1], event[3])
+        replica.unpair()
+        self._cut(index, replica, event[4])
+        replica.hw = event[5]
+
+    def _lead(self, index: int, event: TraceEvent) -> None:
+        replica = self.replicas.at(event[1], event[3])
+        replica.unpair()
+        replica.leading = True
+        replica.epoch = event[4]
+        replica.hw = event[6]
+        for hook in self._lead_hooks:
+            hook(index, event, replica)
+
+    def _follow(self, _index: int, event: TraceEvent) -> None:
+        replica = self.replicas.at(event[1], event[3])
+        replica.unpair()
+        replica.leading = False
+        replica.epoch = event[4]
+        replica.hw = event[7]
+
+    def _fetched(self, index: int, event: TraceEvent) -> None:
+        _, node, _, partition, epoch, leader_node = event
+        replica = self.replicas.at(node, partition)
+        leader = self.replicas.at(leader_node, partition)
+        if replica.leading or replica.epoch > epoch or not leader.leading or leader.epoch != epoch:
+            return
+        replica.epoch = epoch
+        replica.unpair()
+        replica.source = leader
+        leader.followers.append(replica)
+        for hook in self._fetched_hooks:
+            hook(index, event, replica, leader)
+
+    def _start(self, _index: int, event: TraceEvent) -> None:
+        for replica in self.replicas.by_node[event[1]]:
+            replica.up = True
+
+    def _stop(self, index: int, event: TraceEvent) -> None:
+        for replica in self.replicas.by_node[event[1]]:
+            replica.unpair()
+            replica.leading = False
+            replica.up = False
+            replica.stops.append(Stop(index, event[4], len(replica.records)))
+        for hook in self._stop_hooks:
+            hook(index, event)
+
+    def _final(self, index: int, event: TraceEvent) -> None:
+        replica = self.replicas.at(event[1], event[3])
+        replica.final = event
+        records = [(epoch, value) for _, epoch, values in event[9] for value in values]
+        if records != replica.records:
+            same = 0
+            for one, other in zip(records, replica.records, strict=False):
+                if one != other:
+                    break
+                same += 1
+            self._cut(index, replica, same)
+            for epoch, value in records[same:]:
+                replica.extend(epoch, (value,))
+        for hook in self._final_hooks:
+            hook(index, event, replica)
+
+
+def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -> Replicas:
+    """Replay `trace` once, telling `checkers` what happens; returns the replicas as they are in the end.
+
+    Events that this module does not know are ignored.
+    """
+    run = _Replay(checkers)
+    for hook in run.begin_hooks:
+        hook(run.replicas)
+    find = run.handlers.get
+    for index, event in enumerate(trace):
+        handler = find(event[2])
+        if handler is not None:
+            handler(index, event)
+    for hook in run.end_hooks:
+        hook(len(trace), run.replicas)
+    return run.replicas

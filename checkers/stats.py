@@ -1,0 +1,83 @@
+"""Numbers about a run, for its verdict and for comparing runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from checkers.client_view import ClientView
+from checkers.history import History, TraceEvent
+from checkers.lost_committed_write import Fates
+from checkers.verdict import VIOLATION, Anomaly
+
+
+@dataclass(frozen=True, slots=True)
+class TraceCounts:
+    """How much happened among the replicas. `recoveries` counts those after a stop, not the first start.
+
+    `at_rest_us` is when the last partition had converged, `None` unless all did.
+    """
+
+    elections: int = 0
+    unclean_elections: int = 0
+    truncations: int = 0
+    records_truncated: int = 0
+    recoveries: int = 0
+    epoch_round_trips: int = 0
+    at_rest_us: int | None = None
+
+    @classmethod
+    def of(cls, trace: Sequence[TraceEvent]) -> TraceCounts:
+        """Count. Without the controller's `elect` events the leaders' `lead` events stand for them."""
+        counted = ("elect", "lead", "truncate", "recovered", "ask", "stop", "converged")
+        names = list(map(itemgetter(2), trace))
+        events: dict[str, list[TraceEvent]] = {name: [] for name in counted}
+        for name, event in zip(names, trace, strict=True):
+            if name in events:
+                events[name].append(event)
+        elects, leads = events["elect"], events["lead"]
+        chosen = [event for event in elects if event[4] != -1 and event[8] != "initial"]
+        rest = events["converged"]
+        began = {event[3] for event in leads}
+        stopped = {event[1]: event[0] for event in reversed(events["stop"])}
+        return cls(
+            elections=len(chosen) if elects else len(leads) - len(began),
+            unclean_elections=sum(not event[9] for event in chosen),
+            truncations=len(events["truncate"]),
+            records_truncated=sum(event[5] - event[4] for event in events["truncate"]),
+            recoveries=sum(stopped.get(event[1], event[0] + 1) <= event[0] for event in events["recovered"]),
+            epoch_round_trips=len(events["ask"]),
+            at_rest_us=max((event[0] for event in rest), default=None) if all(event[4] for event in rest) else None,
+        )
+
+
+def statistics(
+    history: History, view: ClientView, counts: TraceCounts, fates: Fates, anomalies: Sequence[Anomaly]
+) -> dict[str, Any]:
+    """The numbers of a verdict: `acked` counts records, `sends` and `polls` operations, times are in µs.
+
+    `availability` is the acknowledged part of the sends invoked before the faults ended; `recovery_us` is the
+    time from then to the last partition's coming to rest, `None` unless all did.
+    """
+    acked_lost = [fate for (key, value), fate in fates.items() if key in view.keys and value in view.keys[key].acked]
+    violating = sum(fate.verdict == VIOLATION for fate in acked_lost)
+    healed = history.meta.get("faults_end_us")
+    violations = [anomaly.time for anomaly in anomalies if anomaly.verdict == VIOLATION]
+    return {
+        "acked": sum(len(seen.acked) for seen in view.keys.values()),
+        "sends": max(view.invoked.get("send", 0), view.succeeded.get("send", 0)),
+        "polls": max(view.invoked.get("poll", 0), view.succeeded.get("poll", 0)),
+        "elections": counts.elections,
+        "unclean_elections": counts.unclean_elections,
+        "truncations": counts.truncations,
+        "records_truncated": counts.records_truncated,
+        "recoveries": counts.recoveries,
+        "epoch_round_trips": counts.epoch_round_trips,
+        "acked_lost_violation": violating,
+        "acked_lost_permitted": len(acked_lost) - violating,
+        "first_violation_us": min(violations, default=None),
+        "availability": view.availability,
+        "recovery_us": None if healed is None or counts.at_rest_us is None else counts.at_rest_us - healed,
+    }

@@ -1,0 +1,97 @@
+"""What the checkers say about a run: anomalies, and one verdict over all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+VIOLATION = "violation"
+PERMITTED = "permitted"
+
+Json = Any
+"""What `json.dumps` takes."""
+
+
+class Judgement(NamedTuple):
+    """How a loss is to be taken: against the run's own promise, and against the others.
+
+    `clause` says why it is permitted (`None` for a violation); `breaks` names the promises it breaks.
+    """
+
+    verdict: str
+    clause: str | None
+    breaks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """One thing that should not have happened, or that may happen but is worth telling.
+
+    `time` is in microseconds of the run; `message` is one sentence for a newcomer; `evidence` can be written as JSON.
+    """
+
+    name: str
+    verdict: str
+    time: int
+    partition: str
+    message: str
+    clause: str | None = None
+    breaks: tuple[str, ...] = ()
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The anomaly as plain JSON data, always with the same order of keys."""
+        return {
+            "name": self.name,
+            "verdict": self.verdict,
+            "time": self.time,
+            "partition": self.partition,
+            "message": self.message,
+            "clause": self.clause,
+            "breaks": list(self.breaks),
+            "evidence": plain(self.evidence),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of a run.
+
+    `valid` is ``"invalid"`` if any anomaly is a violation, ``"unknown"`` if nothing happened that could have
+    gone wrong (`unknown_because` says what was missing), else ``"valid"``. `contract` is the promise the run
+    was judged by.
+    """
+
+    valid: str
+    contract: str
+    anomalies: tuple[Anomaly, ...]
+    unknown_because: str | None
+    stats: dict[str, Any]
+
+    def named(self, name: str) -> list[Anomaly]:
+        """The anomalies of one name, in order of time."""
+        return [anomaly for anomaly in self.anomalies if anomaly.name == name]
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as plain JSON data, always with the same order of keys."""
+        return {
+            "valid": self.valid,
+            "contract": self.contract,
+            "unknown_because": self.unknown_because,
+            "stats": plain(self.stats),
+            "anomalies": [anomaly.to_json() for anomaly in self.anomalies],
+        }
+
+
+def plain(value: Json) -> Json:
+    """`value` with its tuples turned into lists, as JSON would give it back."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return value
+
+
+def seconds(time: int) -> str:
+    """A time in µs for people: ``1.250000 s``."""
+    return f"{time // 1_000_000}.{time % 1_000_000:06d} s"

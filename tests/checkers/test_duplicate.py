@@ -1,0 +1,30 @@
+"""A value is at one offset."""
+
+from checkers import History, check, polled, sent
+
+K = "t-0"
+
+
+def duplicated(*ops):
+    return check(History.of(ops=ops)).named("duplicate")
+
+
+def test_a_value_acknowledged_at_one_offset_and_read_at_another_is_a_duplicate():
+    (anomaly,) = duplicated(sent(1, "p1", K, 7, 0), polled(2, "c1", K, (1, 7)))
+
+    assert anomaly.verdict == "violation"
+    assert anomaly.evidence == {
+        "value": 7,
+        "offsets": [
+            {"offset": 0, "f": "send", "process": "p1", "time": 1},
+            {"offset": 1, "f": "poll", "process": "c1", "time": 2},
+        ],
+    }
+
+
+def test_a_send_that_was_not_told_its_offset_observed_none():
+    assert duplicated(sent(1, "p1", K, 7), polled(2, "c1", K, (1, 7))) == []
+
+
+def test_the_same_value_in_two_keys_is_none():
+    assert duplicated(sent(1, "p1", K, 7, 0), sent(1, "p1", "t-1", 7, 3)) == []
