@@ -1,0 +1,69 @@
+"""The command line: ``tidemark``.
+
+Exit codes: 0 valid, 1 anomaly found, 2 unknown, 254 bad arguments, 255 internal error, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import click
+
+from harness.cli.check import check_command
+from harness.cli.compare import compare_command
+from harness.cli.doctor import doctor_command
+from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
+from harness.cli.report import report_command
+from harness.cli.run import run_command
+from harness.cli.scenario import scenario_command
+
+EPILOG = """\b
+Examples:
+  tidemark scenario --all                        every worked example, under every rule it speaks about
+  tidemark run --variant kafka-0.10 --index 30   one random run, checked
+  tidemark compare --variants kafka-0.10,kafka-2.1 --plans 200 --report
+  tidemark check results/runs/kafka-0.10-1-30    judge a stored run again
+
+\b
+Exit codes: 0 valid (or done), 1 anomaly found, 2 unknown, 254 bad arguments, 255 internal error."""
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="tidemark")
+def tidemark() -> None:
+    """Find out whether a replicated log keeps its promises.
+
+    Tidemark runs Kafka-like replication protocols under faults, in a deterministic simulator, and judges the recorded
+    histories: lost committed writes, diverging logs, stuck replicas.
+    """
+
+
+for command in (scenario_command, run_command, compare_command, check_command, report_command, doctor_command):
+    tidemark.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; every failure is one sentence and an exit code."""
+    try:
+        code = tidemark.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = INTERRUPTED
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except click.ClickException as error:
+        where = f" (try {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
+        click.echo(f"tidemark: {error.format_message()}{where}", err=True)
+        code = BAD_ARGUMENTS
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback unless asked for
+        if os.environ.get("TIDEMARK_DEBUG"):
+            traceback.print_exc()
+        click.echo(
+            f"tidemark: internal error: {error.__class__.__name__}: {error} (TIDEMARK_DEBUG=1 shows where)", err=True
+        )
+        code = INTERNAL_ERROR
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,43 @@
+"""``tidemark check``: judge a stored run, or anybody's history."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from checkers import HistoryFormatError, check
+from harness.cli.exits import exit_code
+from harness.cli.options import contract_option, json_option
+from harness.cli.show import print_verdict
+from harness.store import load_history, store_verdict
+
+EPILOG = """\b
+Examples:
+  tidemark check results/runs/kafka-0.10-1-30                 a run's folder
+  tidemark check history.jsonl --contract durable --json      a file, by the strictest promise
+"""
+
+
+@click.command("check", epilog=EPILOG)
+@click.argument("path", type=click.Path(path_type=Path))
+@contract_option
+@json_option
+def check_command(path: Path, contract: str | None, as_json: bool) -> int:
+    """Check the history at PATH: a run's folder, or a history.jsonl (docs/history.md), client operations alone included."""
+    try:
+        history = load_history(path)
+    except HistoryFormatError as error:
+        raise click.UsageError(f"{path}: {error}") from None
+    except OSError as error:
+        raise click.UsageError(f"{path}: cannot be read ({error.strerror})") from None
+    verdict = check(history, contract)
+    if path.is_dir() and contract is None:
+        store_verdict(path, verdict)
+    if as_json:
+        click.echo(json.dumps(verdict.to_json()))
+    else:
+        print_verdict(verdict, Console())
+    return exit_code([verdict.valid])

@@ -1,0 +1,109 @@
+"""``tidemark compare``: the same plans and noise under several variants, as Spark tasks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
+from harness.cli.options import (
+    RESULTS,
+    VariantList,
+    cluster_of,
+    cluster_options,
+    contract_option,
+    json_option,
+    profile_option,
+    writable_folder,
+)
+
+EPILOG = """\b
+Examples:
+  tidemark compare --variants kafka-0.10,kafka-2.1 --plans 200 --report
+  tidemark compare --profile destructive --variants kafka-2.7,kafka-3.7,kafka-4.0 --plans 1000 --out results/power
+  tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
+  tidemark compare --master spark://host:7077 --plans 20000 --out /shared/campaign
+
+\b
+The same command again resumes a campaign that was stopped. A comparison measures, so it exits 0 when it is complete,
+whatever it found; with --fail-on-violation it exits 1 if any variant broke its promise."""
+
+DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
+
+
+@click.command("compare", epilog=EPILOG)
+@click.option(
+    "--variants", type=VariantList(), default=DEFAULT_VARIANTS, show_default=True, help="Variants, the baseline first."
+)
+@click.option("--plans", type=click.IntRange(min=1), default=200, show_default=True, help="Plans for each variant.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of plans and noise.")
+@profile_option
+@cluster_options
+@contract_option
+@click.option("--baseline", type=str, help="Variant the others are compared with.  [default: the first]")
+@click.option(
+    "--keep",
+    type=click.Choice(["violations", "all", "none"]),
+    default="violations",
+    show_default=True,
+    help="Whose operations and traces are stored as well.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder.  [default: results/compare-PROFILE-SEED]"
+)
+@click.option("--fresh", is_flag=True, help="Throw away what an earlier campaign left in the folder.")
+@click.option("--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.")
+@click.option("--master", type=str, help="Spark master.  [default: local[*]]")
+@click.option("--report", is_flag=True, help="Write report.html, with an example of each violation, as well.")
+@click.option("--fail-on-violation", is_flag=True, help="Exit 1 if any variant broke its promise.")
+@json_option
+def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
+    """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
+    from pipeline.campaign_spec import CampaignSpec
+
+    cluster = cluster_of(options)
+    if options["baseline"] and options["baseline"] not in options["variants"]:
+        raise click.UsageError(f"the baseline {options['baseline']!r} is not among the variants")
+    folder = writable_folder(options["out"] or RESULTS / f"compare-{options['profile']}-{options['seed']}")
+    spec = CampaignSpec(
+        name=folder.resolve().name,
+        variants=options["variants"],
+        plans=options["plans"],
+        seed=options["seed"],
+        profile=options["profile"],
+        cluster=cluster.to_json(),
+        contract=options["contract"],
+        keep=options["keep"],
+    )
+    return _campaign(spec, folder, options)
+
+
+def _campaign(spec: Any, folder: Path, options: dict[str, Any]) -> int:  # noqa: ANN401 - pipeline's type, loaded late
+    from pipeline.campaign import CampaignFailedError, CampaignRefusedError, run_campaign
+    from pipeline.java import JavaNotFoundError
+
+    status = Console(stderr=True)
+    try:
+        outcome = run_campaign(
+            spec,
+            folder,
+            master=options["master"],
+            chunk_size=options["chunk"],
+            fresh=options["fresh"],
+            console=status,
+        )
+    except (CampaignRefusedError, CampaignFailedError, JavaNotFoundError) as error:
+        raise click.UsageError(str(error)) from None
+    status.print(outcome.sentences(), highlight=False)
+    if outcome.status == "interrupted":
+        return INTERRUPTED
+    from harness.cli.report import summarise
+
+    violations = summarise(folder, options["baseline"], options["as_json"], report=options["report"], master=options["master"])
+    return ANOMALY if options["fail_on_violation"] and violations else VALID
+
+

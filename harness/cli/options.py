@@ -1,0 +1,115 @@
+"""Options that several commands share, and the parsing behind them. What cannot be used is refused in one sentence."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from checkers import PROMISES
+from nemesis import PROFILES
+from nodes.cluster import ACKS, ClusterError, ClusterSpec
+from nodes.settings import Settings
+from nodes.variant import VariantError, parse_variant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+RESULTS = Path("results")
+
+
+class VariantName(click.ParamType):
+    """A variant, checked when it is typed."""
+
+    name = "variant"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what is no variant."""
+        try:
+            return parse_variant(value).name
+        except VariantError as error:
+            self.fail(str(error), param, ctx)
+
+
+class VariantList(VariantName):
+    """Variants separated by commas."""
+
+    name = "variant,variant,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse an empty list, a repeated variant, or what is no variant."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(super(VariantList, self).convert(name, param, ctx) for name in value.split(",") if name.strip())
+        if not names or len(set(names)) < len(names):
+            self.fail("name at least one variant, each once", param, ctx)
+        return names
+
+
+def cluster_options(command: F) -> F:
+    """--brokers, --replication-factor, --partitions, --min-isr, --acks, --unclean-election."""
+    for option in reversed(
+        (
+            click.option("--brokers", type=int, default=3, show_default=True, help="Number of brokers."),
+            click.option(
+                "--replication-factor", type=int, help="Replicas of each partition.  [default: 3, or all brokers]"
+            ),
+            click.option("--partitions", type=int, default=1, show_default=True, help="Number of partitions."),
+            click.option("--min-isr", type=int, help="min.insync.replicas.  [default: 2, or 1 with one replica]"),
+            click.option("--acks", type=click.Choice(ACKS), default="all", show_default=True, help="Producers' acks."),
+            click.option("--unclean-election", is_flag=True, help="Let any live replica lead when no in-sync one can."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def cluster_of(options: dict[str, Any]) -> ClusterSpec:
+    """Take the cluster options out of a command's options.
+
+    Raises:
+        click.BadParameter: an impossible cluster.
+    """
+    brokers = options.pop("brokers")
+    factor = options.pop("replication_factor")
+    min_isr = options.pop("min_isr")
+    factor = min(3, brokers) if factor is None else factor
+    min_isr = min(2, factor) if min_isr is None else min_isr
+    settings = replace(Settings(), min_isr=min_isr, unclean_election=options.pop("unclean_election"))
+    try:
+        return ClusterSpec(brokers, factor, options.pop("partitions"), options.pop("acks"), settings)
+    except ClusterError as error:
+        raise click.UsageError(f"impossible cluster: {error}", click.get_current_context(silent=True)) from None
+
+
+contract_option = click.option(
+    "--contract", type=click.Choice(list(PROMISES)), help="Promise to judge losses by.  [default: the variant's own]"
+)
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="intact",
+    show_default=True,
+    help="Faults to draw from: every log survives, or power and disk loss and unclean elections as well.",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+
+
+def writable_folder(path: Path) -> Path:
+    """Make a results folder.
+
+    Raises:
+        click.UsageError: it cannot be made or written.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"cannot write results to {path}: {error.strerror}; choose another with --out") from None
+    if not os.access(path, os.W_OK):
+        raise click.UsageError(f"cannot write results to {path}: permission denied; choose another with --out")
+    return path

@@ -1,0 +1,90 @@
+"""``tidemark run``: one plan under one variant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from checkers import check
+from harness.cli.exits import exit_code
+from harness.cli.options import (
+    RESULTS,
+    VariantName,
+    cluster_of,
+    cluster_options,
+    contract_option,
+    json_option,
+    profile_option,
+    writable_folder,
+)
+from harness.cli.show import print_verdict
+from harness.simulator import simulate
+from harness.store import HISTORY, REPORT, store_history, store_verdict
+from nemesis import Plan, PlanError, generate_plan, read_plan
+from nodes.variant import parse_variant
+
+EPILOG = """\b
+Examples:
+  tidemark run                                         plan 0 of seed 1 under kafka-2.7
+  tidemark run --variant kafka-0.10 --index 30         another plan, an older rule
+  tidemark run --plan plan.json --variant kafka-0.11   a plan of your own (or from a report), replayed
+  tidemark run --index 4 --brokers 5 --partitions 3 --report
+"""
+
+
+@click.command("run", epilog=EPILOG)
+@click.option("--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant.")
+@click.option(
+    "--plan", "plan_file", type=click.Path(path_type=Path, dir_okay=False), help="Plan file, instead of a random plan."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random plans.")
+@click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Which plan of the seed.")
+@profile_option
+@cluster_options
+@contract_option
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder.  [default: results/runs/VARIANT-SEED-INDEX]"
+)
+@click.option("--report", is_flag=True, help="Write report.html as well.")
+@json_option
+def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
+    """Simulate one run, check it, and store plan, history and verdict."""
+    plan = _plan(options)
+    variant, contract = options["variant"], options["contract"]
+    out = options["out"] or RESULTS / "runs" / (
+        f"{variant}-{options['plan_file'].stem}" if options["plan_file"] else f"{variant}-{plan.seed}-{plan.index}"
+    )
+    folder = writable_folder(out)
+    run = simulate(plan, parse_variant(variant), contract)
+    store_history(folder, plan, run.history)
+    verdict = check(run.history)
+    store_verdict(folder, verdict, run.digest)
+    if options["report"]:
+        from harness.report import render_run
+
+        render_run(plan.to_json(), run.history, verdict, folder / REPORT)
+    if options["as_json"]:
+        click.echo(json.dumps({"variant": variant, "folder": str(folder), "digest": run.digest, **verdict.to_json()}))
+    else:
+        console = Console()
+        console.print(
+            f"[bold]{variant}[/], plan {plan.index} of seed {plan.seed} ({plan.profile}): {len(plan.faults)} faults, "
+            f"{run.events} events, {run.virtual_us / 1e6:.1f} s of virtual time, digest {run.digest}"
+        )
+        print_verdict(verdict, console)
+        console.print(f"  {folder / HISTORY}" + (f", {folder / REPORT}" if options["report"] else ""))
+    return exit_code([verdict.valid])
+
+
+def _plan(options: dict[str, Any]) -> Plan:
+    cluster = cluster_of(options)
+    if options["plan_file"] is None:
+        return generate_plan(options["seed"], options["index"], options["profile"], cluster)
+    try:
+        return read_plan(options["plan_file"])
+    except PlanError as error:
+        raise click.UsageError(str(error)) from None

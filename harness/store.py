@@ -1,0 +1,39 @@
+"""The folder of one run: plan, history, verdict, report (docs/results.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from checkers import read_history, write_history
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from checkers import History, Verdict
+    from nemesis import Plan
+
+PLAN, HISTORY, VERDICT, REPORT = "plan.json", "history.jsonl", "verdict.json", "report.html"
+
+
+def store_history(folder: Path, plan: Plan, history: History) -> None:
+    """Write plan and history; both are on disk before checking starts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / PLAN).write_text(plan.to_text(), encoding="utf-8")
+    write_history(history, folder / HISTORY)
+
+
+def store_verdict(folder: Path, verdict: Verdict, digest: str | None = None) -> None:
+    """Write the verdict, with the run's digest where there is one."""
+    data = verdict.to_json() | ({"digest": digest} if digest else {})
+    (folder / VERDICT).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+def load_history(path: Path) -> History:
+    """The history in a run's folder, or in a file; a last line that was cut off is left out.
+
+    Raises:
+        HistoryFormatError: the file is no history.
+        OSError: it cannot be read.
+    """
+    return read_history(path / HISTORY if path.is_dir() else path, allow_torn_tail=True)
