@@ -11,8 +11,10 @@ Three promises, from the weakest to the strictest:
     disk, fatal) since. KIP-966.
 `durable`
     holds while fewer than min ISR of the replicas that held it have lost their logs (power, disk) since: what
-    users read into
-    ``min.insync.replicas``.
+    users read into ``min.insync.replicas``.
+
+For the last two, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
+fetches that were under way, and cannot know that their sender has died since.
 
 Whatever the promise, a record may go after a replica from outside the ISR and the ELR was elected on purpose
 (`unclean-election`), and a record acked with acks 0 or 1 that no leader's high watermark passed may go as well
@@ -25,7 +27,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from checkers.history import TraceEvent
-from checkers.replica_state import Record, Replicas
+from checkers.replica_state import Record, Replica, Replicas, Stop
 from checkers.verdict import PERMITTED, VIOLATION, Judgement
 
 PROMISES = ("documented", "kip-966", "durable")
@@ -68,6 +70,7 @@ class Contract:
         if own not in PROMISES:
             raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
         self.own = own
+        self._trace = trace
         self._replicas = replicas
         self._min_isr = min_isr
         self._unclean_elections = [
@@ -103,15 +106,35 @@ class Contract:
         return self._holders_stopped(lost, stops) >= self._min_isr
 
     def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str]) -> int:
-        """How many replicas had such a stop, since the commit, while they held the record."""
+        """How many replicas had such a stop while they held the record, and since it was committed."""
         return sum(
             any(
-                lost.committed <= stop.at <= lost.destroyed
+                stop.at <= lost.destroyed
                 and stop.how in kinds
                 and replica.had_at(stop, lost.offset, lost.record)
+                and (stop.at >= lost.committed or self._copy_gone(replica, stop, lost))
                 for stop in replica.stops
             )
             for replica in self._replicas.by_partition.get(lost.partition, ())
+        )
+
+    def _copy_gone(self, replica: Replica, stop: Stop, lost: LostRecord) -> bool:
+        """Whether the copy that this stop put an end to was missing when the record was committed.
+
+        It was if the process was still down then, or had come back without the record and not fetched it again.
+        """
+        between = range(stop.at + 1, lost.committed)
+        events = [(index, self._trace[index]) for index in between if self._trace[index][1] == replica.node]
+        if not any(event[2] == "start" for _, event in events):
+            return True
+        removal = replica.removal_of(lost.offset, lost.record, before=lost.committed)
+        if removal is None or removal.at < stop.at:
+            return False
+        return not any(
+            index > removal.at
+            and event[2:4] == ("append", replica.partition)
+            and event[4] <= lost.offset < event[4] + len(event[6])
+            for index, event in events
         )
 
 

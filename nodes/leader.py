@@ -268,16 +268,10 @@ class Leadership:
 
     def _maybe_shrink(self, now: int) -> None:
         leo = self.replica.log.leo
-        lag = self.replica.settings.lag_time_us
-        keep = tuple(
-            b for b in self.isr if b not in self.remotes or self._in_sync(self.remotes[b], now, leo, lag)
-        )
-        if keep != self.isr:
-            self._propose(now, keep)
-
-    @staticmethod
-    def _in_sync(remote: Remote, now: int, leo: int, lag: int) -> bool:
-        return remote.leo == leo or now - remote.caught_up_us <= lag
+        since = now - self.replica.settings.lag_time_us
+        behind = [b for b, r in self.remotes.items() if b in self.isr and r.leo != leo and r.caught_up_us < since]
+        if behind:
+            self._propose(now, tuple(b for b in self.isr if b not in behind))
 
     def _propose(self, now: int, isr: tuple[int, ...]) -> None:
         """Ask the controller for a new ISR. Until it answers, the high watermark waits for old and new members alike."""

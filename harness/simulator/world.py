@@ -41,25 +41,38 @@ if TYPE_CHECKING:
     from nodes.variant import Variant
 
 
-class Actor:
-    """Something events are delivered to.
+class Port:
+    """Where events are delivered: one class for all receivers, which keeps the loop's attribute look-ups fast.
 
-    ``token`` is the incarnation of the process behind it, −1 while there is none: what was under way to an old process (messages
-    on its connections, its timers) never reaches a new one, and nothing reaches a dead one. ``paused`` actors keep a backlog.
+    Attributes:
+        token: incarnation of the process behind it, −1 while there is none: what was under way to an old process (messages on
+            its connections, its timers) never reaches a new one, and nothing reaches a dead one.
+        paused: events go to the backlog.
+        deliver: takes (now, event); returns actions to carry out, or None.
     """
 
-    __slots__ = ("backlog", "machine", "node_id", "paused", "token")
+    __slots__ = ("backlog", "deliver", "node", "paused", "token")
 
-    def __init__(self) -> None:
+    def __init__(self, deliver: Callable[[int, Any], list[Action] | None], node: SimNode | None = None) -> None:
         """Alive, not paused."""
         self.token = 0
         self.paused = False
         self.backlog: list[object] = []
-        self.machine: Machine | None = None
-        self.node_id = 0
+        self.deliver = deliver
+        self.node = node
+
+
+class Actor:
+    """Something that takes events: a client, a node."""
+
+    __slots__ = ("port",)
+
+    def __init__(self) -> None:
+        """With a port of its own."""
+        self.port = Port(self.handle)
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
-        """Take an event. Nodes have no handler: the loop steps their machine and carries out its actions itself."""
+        """Take an event."""
         raise NotImplementedError
 
 
@@ -83,13 +96,15 @@ class Machine(Protocol):
 class SimNode(Actor):
     """A node that runs a state machine on a simulated disk."""
 
-    __slots__ = ("disk", "incarnation", "restart_wanted", "running", "stopping", "world")
+    __slots__ = ("disk", "incarnation", "machine", "node_id", "restart_wanted", "running", "stopping", "world")
 
     def __init__(self, world: World, node_id: int) -> None:
         """Not running yet."""
         super().__init__()
+        self.port.node = self
         self.world = world
         self.node_id = node_id
+        self.machine: Machine | None = None
         self.disk = SimDisk()
         self.incarnation = 0
         self.running = False
@@ -113,6 +128,10 @@ class SimNode(Actor):
             self.world.halted(self, action.how)
 
 
+def _nothing(now: int, event: object) -> None:
+    """What a disposed port does."""
+
+
 class World:
     """All nodes, the network, and the time. Implements ``nemesis.FaultyWorld``.
 
@@ -132,7 +151,7 @@ class World:
         self.times = array("q")
         self.watched: dict[object, list[Callable[[int], None]]] = {}
         self._noise_seed = noise_seed
-        self._heap: list[tuple[int, int, Actor, int, object]] = []
+        self._heap: list[tuple[int, int, Port, int, object]] = []
         self._seq = 0
         self._latency = self.stream("network").random
         self.faults = LinkFaults(self.stream("links"))
@@ -145,6 +164,7 @@ class World:
         self.controller = Controller(cluster.broker_ids(), cluster.assignment(), variant, cluster.settings)
         controller = self.nodes[CONTROLLER]
         controller.machine = self.controller
+        controller.port.deliver = self.controller.step
         controller.running = True
 
     def stream(self, name: str) -> Random:
@@ -161,15 +181,16 @@ class World:
 
     def push(self, at: int, actor: Actor, event: object) -> None:
         """Deliver an event at a time, unless the actor's process ends before."""
-        if actor.token < 0:
+        port = actor.port
+        if port.token < 0:
             return
         self._seq += 1
-        heappush(self._heap, (at, self._seq, actor, actor.token, event))
+        heappush(self._heap, (at, self._seq, port, port.token, event))
 
     def send(self, source: int, to: int, message: object) -> None:
         """Put a message on the network."""
-        actor = self.actors[to]
-        if actor.token < 0:
+        port = self.actors[to].port
+        if port.token < 0:
             return
         at = self.now + BASE_US + int(self._latency() * SPREAD_US)
         if self.faults.rules:
@@ -178,37 +199,37 @@ class World:
                 return
             at += extra
         self._seq += 1
-        heappush(self._heap, (at, self._seq, actor, actor.token, message))
+        heappush(self._heap, (at, self._seq, port, port.token, message))
 
     def run_until(self, until: int) -> None:
         """Deliver events in order of time, then of their making, up to and including ``until``."""
         heap = self._heap
         note = self.times.append
         trace = self.trace.append
-        actors = self.actors
+        ports = {name: actor.port for name, actor in self.actors.items()}
         latency = self._latency
         detour = self.detour
         watched = self.watched
         while heap and heap[0][0] <= until:
-            at, _, actor, token, event = heappop(heap)
+            at, _, port, token, event = heappop(heap)
             self.now = at
             note(at)
-            if token != actor.token:
+            if token != port.token:
                 continue
-            if actor.paused:
-                actor.backlog.append(event)
+            if port.paused:
+                port.backlog.append(event)
                 continue
-            machine = actor.machine
-            if machine is None:
-                actor.handle(at, event)
+            actions = port.deliver(at, event)
+            if not actions:
                 continue
-            for action in machine.step(at, event):
+            node: SimNode = port.node  # type: ignore[assignment]
+            for action in actions:
                 cls = action.__class__
                 if cls is Send:
                     if detour:
-                        self.send(actor.node_id, action.to, action.message)
+                        self.send(node.node_id, action.to, action.message)
                         continue
-                    to = actors[action.to]
+                    to = ports[action.to]
                     if to.token >= 0:
                         self._seq = seq = self._seq + 1
                         arrival = at + BASE_US + int(latency() * SPREAD_US)
@@ -216,18 +237,18 @@ class World:
                 elif cls is tuple:
                     trace(action)
                     if watched and action[2] in watched:
-                        self.notify(action[2], actor.node_id)
+                        self.notify(action[2], node.node_id)
                 elif cls is Append:
                     batch = action.batch
-                    actor.disk.append(at, action.partition, batch)
-                    trace((at, actor.node_id, "append", action.partition, batch.base, batch.epoch, batch.values))
+                    node.disk.append(at, action.partition, batch)
+                    trace((at, node.node_id, "append", action.partition, batch.base, batch.epoch, batch.values))
                     if watched and "append" in watched:
-                        self.notify("append", actor.node_id)
+                        self.notify("append", node.node_id)
                 elif cls is SetTimer:
                     self._seq = seq = self._seq + 1
-                    heappush(heap, (at + action.delay_us, seq, actor, token, action.event))
+                    heappush(heap, (at + action.delay_us, seq, port, token, action.event))
                 else:
-                    actor.carry_out(action)
+                    node.carry_out(action)
         self.now = until
 
     def dispose(self) -> None:
@@ -236,6 +257,8 @@ class World:
         self.watched.clear()
         for node in self.nodes.values():
             node.machine = None
+        for actor in self.actors.values():
+            actor.port.deliver = _nothing
         self.actors.clear()
         self.nodes.clear()
 
@@ -297,9 +320,9 @@ class World:
             return
         node.running = True
         node.stopping = node.restart_wanted = False
-        node.paused = False
+        node.port.paused = False
         node.incarnation += 1
-        node.token = node.incarnation
+        node.port.token = node.incarnation
         image = node.disk.load()
         recovered = recover(image)
         self._trace(broker, "start", "", node.incarnation)
@@ -308,6 +331,7 @@ class World:
             self._trace(broker, "recovered", name, leo, found.hw, self._lost(node, name, leo))
             node.disk.file(name).epochs = found.epochs
         node.machine = Broker(broker, node.incarnation, self.variant, self.cluster.settings, recovered)
+        node.port.deliver = node.machine.step
         self.push(self.now, node, Started())
 
     def _lost(self, node: SimNode, partition: str, leo: int) -> int:
@@ -344,26 +368,26 @@ class World:
     def _end(self, node: SimNode, how: str) -> None:
         self._trace(node.node_id, "stop", "", how)
         node.running = node.stopping = node.restart_wanted = False
-        node.paused = False
-        node.backlog.clear()
-        node.token = -1
+        node.port.paused = False
+        node.port.backlog.clear()
+        node.port.token = -1
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""
         node = self.nodes[broker]
-        if node.running and not node.paused:
-            node.paused = True
+        if node.running and not node.port.paused:
+            node.port.paused = True
             self._trace(broker, "pause", "")
 
     def resume(self, broker: int) -> None:
         """SIGCONT: everything that waited arrives now, in order."""
         node = self.nodes[broker]
-        if node.paused:
-            node.paused = False
+        if node.port.paused:
+            node.port.paused = False
             self._trace(broker, "resume", "")
-            for event in node.backlog:
+            for event in node.port.backlog:
                 self.push(self.now, node, event)
-            node.backlog.clear()
+            node.port.backlog.clear()
 
     def elect(self, partition: str, how: str, target: int) -> None:
         """Ask the controller for an election, as an operator's tool would."""

@@ -270,3 +270,48 @@ def test_the_run_chooses_its_promise_and_the_caller_may_choose_another():
 def test_an_unknown_promise_is_refused():
     with pytest.raises(ValueError, match="there is no promise 'eternal'"):
         check(History.of(), "eternal")
+
+
+EARLY = [(0, 0, "elect", P, 1, 1, (1, 2), (), "initial", True, 0), (10, 1, "lead", P, 1, 0, 0, (1, 2))]
+WRITTEN = [(20, 1, "append", P, 0, 1, (7,)), (21, 2, "append", P, 0, 1, (7,))]
+COMMIT = [(30, 1, "hw", P, 1, 1, True)]
+FIRST_LOSS = [(40, 1, "stop", "", "disk")]
+
+
+def judged_with_a_loss_before_the_commit(*before_commit):
+    trace = [*EARLY, *WRITTEN, *before_commit, *COMMIT, *FIRST_LOSS, *LOST]
+    (anomaly,) = check(History.of(trace=trace, min_isr=2), "durable").named("lost-committed-write")
+    return anomaly.verdict, anomaly.clause
+
+
+def test_a_copy_that_died_while_its_acknowledgement_was_under_way_counts_as_lost():
+    verdict = judged_with_a_loss_before_the_commit((25, 2, "stop", "", "disk"))
+
+    assert verdict == ("permitted", "lost-logs>=min-isr")
+
+
+def test_so_does_one_whose_process_came_back_empty_before_the_commit():
+    verdict = judged_with_a_loss_before_the_commit(
+        (25, 2, "stop", "", "disk"), (26, 2, "start", "", 2), (27, 2, "recovered", P, 0, 0, 1)
+    )
+
+    assert verdict == ("permitted", "lost-logs>=min-isr")
+
+
+def test_a_copy_that_was_fetched_again_before_the_commit_does_not():
+    verdict = judged_with_a_loss_before_the_commit(
+        (25, 2, "stop", "", "disk"),
+        (26, 2, "start", "", 2),
+        (27, 2, "recovered", P, 0, 0, 1),
+        (28, 2, "append", P, 0, 1, (7,)),
+    )
+
+    assert verdict == ("violation", None)
+
+
+def test_nor_does_one_that_recovery_found_whole():
+    verdict = judged_with_a_loss_before_the_commit(
+        (25, 2, "stop", "", "power"), (26, 2, "start", "", 2), (27, 2, "recovered", P, 1, 0, 0)
+    )
+
+    assert verdict == ("violation", None)
