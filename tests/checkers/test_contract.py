@@ -249,6 +249,8 @@ def test_the_promise_begins_with_an_acks_all_acknowledgement_that_precedes_the_h
         (20, 1, "append", P, 0, 1, (7,)),
         (24, 2, "append", P, 0, 1, (7,)),
         (25, 2, "stop", "", "power"),
+        (26, 2, "start", "", 2),
+        (27, 2, "recovered", P, 1, 0, 0),
         (30, 1, "hw", P, 1, 1, True),
         *LOST,
     ]
