@@ -153,7 +153,7 @@ def read_plan(path: Path) -> Plan:
 
 def _line_of(text: str, message: str) -> int:
     """The line a complaint is about: that of the nth fault, or of the entry it names first."""
-    place = message.split(":")[0]
+    place = message.split(":", maxsplit=1)[0]
     if place.startswith("faults["):
         at = text.find('"faults"')
         for _ in range(int(place[7:-1]) + 1):

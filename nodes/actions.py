@@ -1,6 +1,6 @@
 """What a machine asks its driver to do. Actions are carried out in order.
 
-A plain tuple ``(time, node, event, partition, *fields)`` among the actions is a trace record (see docs/history.md); it is a bare tuple
+A plain tuple ``(time, node, event, partition, *fields)`` among the actions is a trace record (see docs/history.md); it is bare
 because it is by far the most frequent action.
 """
 

@@ -63,18 +63,22 @@ class ClusterSpec:
             ClusterError: unknown entry, wrong type, or an impossible cluster.
         """
         data = dict(data)
-        settings = _build(Settings, data.pop("settings", {}), "settings")
-        return _build(ClusterSpec, {**data, "settings": settings}, "cluster")
+        settings = data.pop("settings", {})
+        _check_entries(Settings, settings, "settings")
+        _check_entries(ClusterSpec, data, "cluster")
+        return ClusterSpec(**data, settings=Settings(**settings))
 
 
-def _build(kind: Any, data: Any, what: str) -> Any:  # noqa: ANN401 - a small typed constructor for two classes
-    known = {f.name: f for f in fields(kind)}
-    if not isinstance(data, dict) or (unknown := sorted(set(data) - set(known))):
-        msg = f"{what}: {'must be an object' if not isinstance(data, dict) else f'unknown entry {unknown[0]!r}'}"
+def _check_entries(kind: type[Settings | ClusterSpec], data: object, what: str) -> None:
+    """Refuse unknown entries and values of another type than the default's."""
+    known = {f.name: f.default for f in fields(kind)}
+    if not isinstance(data, dict):
+        msg = f"{what} must be an object"
         raise ClusterError(msg)
     for name, value in data.items():
-        default = known[name].default
-        if isinstance(default, (int, str)) and type(value) is not type(default):
-            msg = f"{what}.{name} must be {type(default).__name__}, not {value!r}"
+        if name not in known:
+            msg = f"{what}: unknown entry {name!r}"
             raise ClusterError(msg)
-    return kind(**data)
+        if type(value) is not type(known[name]):
+            msg = f"{what}.{name} must be {type(known[name]).__name__}, not {value!r}"
+            raise ClusterError(msg)

@@ -271,7 +271,9 @@ class Controller:
         self._broadcast(now, partition)
 
     def _trace_isr(self, now: int, partition: PartitionState) -> None:
-        self.out.append((now, CONTROLLER, "isr-change", partition.name, partition.isr, partition.elr, partition.partition_epoch))
+        self.out.append(
+            (now, CONTROLLER, "isr-change", partition.name, partition.isr, partition.elr, partition.partition_epoch)
+        )
 
     # Telling the brokers
 

@@ -73,7 +73,13 @@ class Following:
             Send(
                 self.leader,
                 FetchRequest(
-                    replica.node_id, replica.name, replica.log.leo, self.epoch, last, replica.broker_epoch(), correlation
+                    replica.node_id,
+                    replica.name,
+                    replica.log.leo,
+                    self.epoch,
+                    last,
+                    replica.broker_epoch(),
+                    correlation,
                 ),
             )
         )

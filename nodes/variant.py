@@ -13,6 +13,7 @@ Sources: KIP-101, KIP-279, KIP-320, KIP-380, KIP-595 (truncate on fetch), KIP-84
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 FENCES = ("fetch", "truncation", "hw", "isr")
 """KIP-320: fetch carries the leader epoch; truncation requests carry it; the leader counts a follower for the HW, and for
@@ -111,8 +112,12 @@ def parse_variant(text: str) -> Variant:
 
 def _modified(variant: Variant, modifier: str) -> Variant:
     if modifier in BUGS:
-        extra = {"KAFKA-7164": {"restart_on_epoch": False}, "KAFKA-7415": {"epoch_on_lead": False}}.get(modifier, {})
-        return replace(variant, bugs=variant.bugs | {modifier}, **extra)
+        return replace(
+            variant,
+            bugs=variant.bugs | {modifier},
+            restart_on_epoch=variant.restart_on_epoch and modifier != "KAFKA-7164",
+            epoch_on_lead=variant.epoch_on_lead and modifier != "KAFKA-7415",
+        )
     if modifier == "no-fences":
         return replace(variant, fences=frozenset())
     if modifier == "all-fences":
@@ -125,7 +130,8 @@ def _modified(variant: Variant, modifier: str) -> Variant:
         fence = {word.removesuffix("-fence")}
         return replace(variant, fences=variant.fences | fence if wanted else variant.fences - fence)
     if word in _SWITCH_FIELD:
-        return replace(variant, **{_SWITCH_FIELD[word]: wanted})
+        switch: dict[str, Any] = {_SWITCH_FIELD[word]: wanted}
+        return replace(variant, **switch)
     fences = ", ".join(f"no-{f}-fence" for f in FENCES)
     msg = (
         f"unknown modifier {modifier!r}: use no-fences, all-fences, {fences}, "

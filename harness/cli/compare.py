@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +102,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any]) -> int:  # noqa:
         return INTERRUPTED
     from harness.cli.report import summarise
 
-    violations = summarise(folder, options["baseline"], options["as_json"], report=options["report"], master=options["master"])
+    violations = summarise(
+        folder, options["baseline"], options["as_json"], report=options["report"], master=options["master"]
+    )
     return ANOMALY if options["fail_on_violation"] and violations else VALID
-
-

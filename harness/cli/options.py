@@ -23,7 +23,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 RESULTS = Path("results")
 
 
-class VariantName(click.ParamType):
+class VariantName(click.ParamType[Any]):
     """A variant, checked when it is typed."""
 
     name = "variant"

@@ -47,7 +47,9 @@ Examples:
 @cluster_options
 @contract_option
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder.  [default: results/runs/VARIANT-SEED-INDEX]"
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder.  [default: results/runs/VARIANT-SEED-INDEX]",
 )
 @click.option("--report", is_flag=True, help="Write report.html as well.")
 @json_option

@@ -67,7 +67,9 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
 def _list(as_json: bool) -> None:
     scenarios: list[Scenario] = list(all_scenarios())
     if as_json:
-        rows = [{"name": s.name, "title": s.title, "source": s.source, "variants": list(variants_of(s))} for s in scenarios]
+        rows = [
+            {"name": s.name, "title": s.title, "source": s.source, "variants": list(variants_of(s))} for s in scenarios
+        ]
         click.echo(json.dumps(rows, indent=1))
         return
     table = Table("scenario", "what it shows", "source")
@@ -87,4 +89,6 @@ def _table(outcomes: list[ScenarioOutcome]) -> None:
     console = Console()
     console.print(table)
     wrong = sum(not outcome.matched for outcome in outcomes)
-    console.print(f"{len(outcomes)} outcomes of {len({o.scenario.name for o in outcomes})} scenarios, {wrong} not as expected")
+    console.print(
+        f"{len(outcomes)} outcomes of {len({o.scenario.name for o in outcomes})} scenarios, {wrong} not as expected"
+    )

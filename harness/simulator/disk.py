@@ -83,9 +83,7 @@ class SimDisk:
 
     def load(self) -> DiskImage:
         """What a starting process finds; the clean-shutdown mark is deleted at the start of loading."""
-        partitions = {
-            name: PartitionImage(list(log.batches), log.torn, log.epochs) for name, log in self.files.items()
-        }
+        partitions = {name: PartitionImage(list(log.batches), log.torn, log.epochs) for name, log in self.files.items()}
         image = DiskImage(partitions, dict(self.high_watermarks), self.clean_broker_epoch)
         self.clean_broker_epoch = None
         for log in self.files.values():

@@ -87,17 +87,16 @@ def _drive(world: World, plan: Plan) -> None:
     world.boot()
     work = plan.workload
     producers = [Producer(world, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
-    consumers = [
-        Consumer(world, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)
-    ]
-    for client in (*producers, *consumers):
+    consumers = [Consumer(world, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)]
+    clients: list[Producer | Consumer] = [*producers, *consumers]
+    for client in clients:
         client.begin()
     injector = Injector(world, plan.faults)
     injector.arm()
     world.run_until(plan.faults_end_us)
     injector.heal_all()
     world.run_until(world.now + AFTER_HEAL_US)
-    for client in (*producers, *consumers):
+    for client in clients:
         client.stopped = True
     _converge(world)
     _read_back(world)
@@ -106,7 +105,7 @@ def _drive(world: World, plan: Plan) -> None:
 
 def _converge(world: World) -> None:
     deadline = world.now + CONVERGE_US
-    waiting = {name: "" for name in world.partitions()}
+    waiting = dict.fromkeys(world.partitions(), "")
     while True:
         world.run_until(world.now + LOOK_US)
         waiting = {name: waiting_for(world, name) for name in waiting}
@@ -134,7 +133,15 @@ def _finish(world: World) -> None:
             role = "leader" if replica.leading else "follower"
             batches = tuple((b.base, b.epoch, b.values) for b in replica.log.batches)
             world.trace_event(
-                broker, "final", name, role, replica.leader_epoch, replica.log.leo, replica.hw, replica.cache.entries(), batches
+                broker,
+                "final",
+                name,
+                role,
+                replica.leader_epoch,
+                replica.log.leo,
+                replica.hw,
+                replica.cache.entries(),
+                batches,
             )
 
 

@@ -53,7 +53,7 @@ class Port:
 
     __slots__ = ("backlog", "deliver", "node", "paused", "token")
 
-    def __init__(self, deliver: Callable[[int, Any], list[Action] | None], node: SimNode | None = None) -> None:
+    def __init__(self, deliver: Callable[[int, Any], Any], node: Any = None) -> None:  # noqa: ANN401 - the loop narrows by class
         """Alive, not paused."""
         self.token = 0
         self.paused = False
@@ -81,7 +81,7 @@ class Caller(Actor):
 
     __slots__ = ()
 
-    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401, ARG002 - the event is the function
+    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - the event is the function
         """Call it."""
         event()
 
@@ -222,7 +222,7 @@ class World:
             actions = port.deliver(at, event)
             if not actions:
                 continue
-            node: SimNode = port.node  # type: ignore[assignment]
+            node = port.node
             for action in actions:
                 cls = action.__class__
                 if cls is Send:

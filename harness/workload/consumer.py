@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.simulator.world import World
 
 POLL_TIMEOUT_US = 400_000
-_INVOKED = (("poll", {}),)
+_INVOKED: tuple[object, ...] = (("poll", {}),)
 
 
 class Consumer(Client):
@@ -53,7 +53,7 @@ class Consumer(Client):
             self.world.send(self.client_id, leader, request)
         self.timer("timeout", POLL_TIMEOUT_US)
 
-    def on_timer(self, now: int, name: str) -> None:  # noqa: ARG002 - the clock is not needed
+    def on_timer(self, now: int, name: str) -> None:
         """Poll, or give a poll up."""
         if name == "poll":
             if not self.stopped:
@@ -63,12 +63,12 @@ class Consumer(Client):
         self.leaders.pop(self._key, None)
         self._finish("fail", (("poll", {}),), REQUEST_TIMED_OUT)
 
-    def on_metadata(self, now: int) -> None:  # noqa: ARG002 - the clock is not needed
+    def on_metadata(self, now: int) -> None:
         """Go on if a poll waits for a leader."""
         if self._busy and self.leaders.get(self._key, -1) > 0:
             self._request()
 
-    def on_response(self, now: int, message: ConsumeResponse) -> None:  # noqa: ARG002 - the clock is not needed
+    def on_response(self, now: int, message: ConsumeResponse) -> None:
         """Take the records, or look for the leader again."""
         if not self._busy:
             return

@@ -116,8 +116,9 @@ class Producer(Client):
     def _finish(self, kind: str, error: str | None, base: int | None) -> None:
         key = self._key
         if kind == "ok":
-            offsets = [None] * len(self._values) if base is None else range(base, base + len(self._values))
-            value = tuple([("send", key, pair) for pair in zip(offsets, self._values, strict=True)])
+            value: tuple[object, ...] = tuple(
+                [("send", key, (None if base is None else base + i, v)) for i, v in enumerate(self._values)]
+            )
         else:
             value = tuple([("send", key, v) for v in self._values])
         self._in_flight = False

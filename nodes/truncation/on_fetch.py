@@ -13,7 +13,7 @@ class OnFetchRule(Kip279Rule):
 
     epoch_in_fetch = True
 
-    def on_new_leader(self, view: LogView) -> Step:  # noqa: ARG002 - the rule needs nothing from the log here
+    def on_new_leader(self, view: LogView) -> Step:
         """Fetch; the leader will say if the logs differ."""
         return Step()
 
