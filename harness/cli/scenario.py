@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
@@ -79,16 +80,30 @@ def _list(as_json: bool) -> None:
 
 
 def _table(outcomes: list[ScenarioOutcome]) -> None:
-    table = Table("scenario", "variant", "as expected", "outcome")
+    """One row for all variants of a scenario that end the same way."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for outcome in outcomes:
-        found = sorted({f"{a.name} ({a.verdict})" for a in outcome.verdict.anomalies if a.name != "hw-regression"})
-        mark = "[green]yes[/]" if outcome.matched else "[red]NO[/]"
-        table.add_row(outcome.scenario.name, outcome.variant, mark, ", ".join(found) or outcome.verdict.valid)
-        for mismatch in outcome.mismatches:
-            table.add_row("", "", "", f"[red]{mismatch}[/]")
+        expected = "[green]yes[/]" if outcome.matched else "[red]NO[/] " + escape("; ".join(outcome.mismatches))
+        groups.setdefault((outcome.scenario.name, _ending(outcome), expected), []).append(outcome.variant)
+    table = Table("scenario", "variants", "outcome", "as expected")
+    shown = ""
+    for (name, ending, expected), variants in groups.items():
+        if name != shown:
+            table.add_section()
+        table.add_row("" if name == shown else name, ", ".join(variants), ending, expected)
+        shown = name
     console = Console()
     console.print(table)
     wrong = sum(not outcome.matched for outcome in outcomes)
-    console.print(
-        f"{len(outcomes)} outcomes of {len({o.scenario.name for o in outcomes})} scenarios, {wrong} not as expected"
-    )
+    scenarios = len({outcome.scenario.name for outcome in outcomes})
+    console.print(f"{len(outcomes)} outcomes of {scenarios} scenarios, {wrong} not as expected")
+
+
+def _ending(outcome: ScenarioOutcome) -> str:
+    """The violations by name, or else what loss was permitted, or the verdict."""
+    anomalies = outcome.verdict.anomalies
+    violations = sorted({anomaly.name for anomaly in anomalies if anomaly.verdict == "violation"})
+    if violations:
+        return f"[red]{', '.join(violations)}[/]"
+    clauses = sorted({a.clause for a in anomalies if a.name == "lost-committed-write" and a.clause})
+    return f"lost, permitted: {', '.join(clauses)}" if clauses else outcome.verdict.valid
