@@ -40,6 +40,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "isr-change": ("isr", "elr", "partition_epoch"),
     "register": ("broker", "broker_epoch", "clean"),
     "fence": ("broker",),
+    "restored": (),
     "converged": ("ok", "waiting_for"),
     "final": ("role", "leader_epoch", "leo", "hw", "cache", "batches"),
 }

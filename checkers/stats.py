@@ -17,7 +17,8 @@ from checkers.verdict import VIOLATION, Anomaly
 class TraceCounts:
     """How much happened among the replicas. `recoveries` counts those after a stop, not the first start.
 
-    `at_rest_us` is when the last partition had converged, `None` unless all did.
+    `whole_us` is when the last partition was restored (or, where that was not noted, had converged), `None` unless all
+    converged in the end.
     """
 
     elections: int = 0
@@ -26,12 +27,12 @@ class TraceCounts:
     records_truncated: int = 0
     recoveries: int = 0
     epoch_round_trips: int = 0
-    at_rest_us: int | None = None
+    whole_us: int | None = None
 
     @classmethod
     def of(cls, trace: Sequence[TraceEvent]) -> TraceCounts:
         """Count. Without the controller's `elect` events the leaders' `lead` events stand for them."""
-        counted = ("elect", "lead", "truncate", "recovered", "ask", "stop", "converged")
+        counted = ("elect", "lead", "truncate", "recovered", "ask", "stop", "restored", "converged")
         names = list(map(itemgetter(2), trace))
         events: dict[str, list[TraceEvent]] = {name: [] for name in counted}
         for name, event in zip(names, trace, strict=True):
@@ -39,7 +40,7 @@ class TraceCounts:
                 events[name].append(event)
         elects, leads = events["elect"], events["lead"]
         chosen = [event for event in elects if event[4] != -1 and event[8] != "initial"]
-        rest = events["converged"]
+        rest = {event[3]: event[0] for event in [*events["converged"], *events["restored"]]}
         began = {event[3] for event in leads}
         stopped = {event[1]: event[0] for event in reversed(events["stop"])}
         return cls(
@@ -49,7 +50,7 @@ class TraceCounts:
             records_truncated=sum(event[5] - event[4] for event in events["truncate"]),
             recoveries=sum(stopped.get(event[1], event[0] + 1) <= event[0] for event in events["recovered"]),
             epoch_round_trips=len(events["ask"]),
-            at_rest_us=max((event[0] for event in rest), default=None) if all(event[4] for event in rest) else None,
+            whole_us=max(rest.values(), default=None) if all(event[4] for event in events["converged"]) else None,
         )
 
 
@@ -59,7 +60,7 @@ def statistics(
     """The numbers of a verdict: `acked` counts records, `sends` and `polls` operations, times are in µs.
 
     `availability` is the acknowledged part of the sends invoked before the faults ended; `recovery_us` is the
-    time from then to the last partition's coming to rest, `None` unless all did.
+    time from then until the last partition was whole again, `None` unless all came to rest.
     """
     acked_lost = [fate for (key, value), fate in fates.items() if key in view.keys and value in view.keys[key].acked]
     violating = sum(fate.verdict == VIOLATION for fate in acked_lost)
@@ -79,5 +80,5 @@ def statistics(
         "acked_lost_permitted": len(acked_lost) - violating,
         "first_violation_us": min(violations, default=None),
         "availability": view.availability,
-        "recovery_us": None if healed is None or counts.at_rest_us is None else counts.at_rest_us - healed,
+        "recovery_us": None if healed is None or counts.whole_us is None else counts.whole_us - healed,
     }

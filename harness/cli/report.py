@@ -53,6 +53,7 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     Raises:
         click.UsageError: nothing to compare.
     """
+    from harness.report import render
     from pipeline.compare import NothingToCompareError, compare
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
@@ -68,7 +69,6 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     else:
         print_comparison(comparison, Console())
     if report:
-        from harness.report import render
         from pipeline.examples import choose_examples
 
         page = render(comparison, choose_examples(spark, folder), folder)

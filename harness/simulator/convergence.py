@@ -9,30 +9,55 @@ if TYPE_CHECKING:
     from nodes.replica import Replica
 
 
+def restored(world: World, partition: str) -> bool:
+    """Whether there is a leader that knows it, all replicas follow in its epoch, and the ISR is full again."""
+    return not (_roles(world, partition) or _isr(world, partition))
+
+
 def waiting_for(world: World, partition: str) -> str:
-    """What keeps a partition from rest, as a sentence; empty when replication, HW, ISR and roles have all settled."""
+    """What keeps a partition from rest, as a sentence; empty when roles, replication, HW and ISR have all settled."""
+    return _roles(world, partition) or _replication(world, partition) or _isr(world, partition)
+
+
+def _replica(world: World, broker: int, partition: str) -> Replica | None:
+    machine = world.broker(broker)
+    return machine.replicas.get(partition) if machine is not None else None
+
+
+def _roles(world: World, partition: str) -> str:
     state = world.controller.partitions[partition]
     if state.leader < 0:
         return f"no leader: ISR {list(state.isr)}, ELR {list(state.elr)}"
-    replicas: dict[int, Replica] = {}
     for broker in state.replicas:
-        machine = world.broker(broker)
-        if machine is None or partition not in machine.replicas:
+        replica = _replica(world, broker, partition)
+        if replica is None:
             return f"broker {broker} is not running"
-        replicas[broker] = machine.replicas[partition]
-    leader = replicas[state.leader]
-    if leader.leading is None or leader.leader_epoch != state.leader_epoch:
-        return f"broker {state.leader} does not know that it leads epoch {state.leader_epoch}"
-    for broker, replica in replicas.items():
         if replica.leader_epoch != state.leader_epoch:
             return f"broker {broker} is in leader epoch {replica.leader_epoch}, not {state.leader_epoch}"
+    return ""
+
+
+def _replication(world: World, partition: str) -> str:
+    state = world.controller.partitions[partition]
+    leader = _replica(world, state.leader, partition)
+    for broker in state.replicas:
+        replica = _replica(world, broker, partition)
+        if replica is None or leader is None:
+            return f"broker {broker} is not running"
         if replica.log.leo != leader.log.leo:
             stuck = _refuses(world, broker, partition, replica)
             return f"broker {broker} has log end {replica.log.leo}, the leader {leader.log.leo}{stuck}"
         if replica.hw != leader.log.leo:
             return f"broker {broker} has high watermark {replica.hw}, the leader's log ends at {leader.log.leo}"
-    if set(state.isr) != set(state.replicas) or set(leader.leading.isr) != set(state.isr):
-        return f"ISR is {list(state.isr)} (leader: {list(leader.leading.isr)}), replicas are {list(state.replicas)}"
+    return ""
+
+
+def _isr(world: World, partition: str) -> str:
+    state = world.controller.partitions[partition]
+    leader = _replica(world, state.leader, partition)
+    known = leader.leading.isr if leader is not None and leader.leading is not None else ()
+    if set(state.isr) != set(state.replicas) or set(known) != set(state.isr):
+        return f"ISR is {list(state.isr)} (leader: {list(known)}), replicas are {list(state.replicas)}"
     return ""
 
 

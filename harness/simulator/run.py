@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from checkers.history import History
-from harness.simulator.convergence import waiting_for
+from harness.simulator.convergence import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.world import World
 from harness.workload import Consumer, FinalReader, Producer
@@ -24,6 +24,7 @@ AFTER_HEAL_US = 1_000_000
 CONVERGE_US = 15_000_000
 """The bound for coming to rest, ten times the longest time-out in the settings."""
 LOOK_US = 200_000
+WATCH_US = 50_000
 FINAL_READ_US = 5_000_000
 
 
@@ -95,12 +96,23 @@ def _drive(world: World, plan: Plan) -> None:
     injector.arm()
     world.run_until(plan.faults_end_us)
     injector.heal_all()
-    world.run_until(world.now + AFTER_HEAL_US)
+    _work_on(world)
     for client in clients:
         client.stopped = True
     _converge(world)
     _read_back(world)
     _finish(world)
+
+
+def _work_on(world: World) -> None:
+    """Go on with the workload for a while, and note when each partition is whole again."""
+    hurt = list(world.partitions())
+    end = world.now + AFTER_HEAL_US
+    while world.now < end:
+        for name in [name for name in hurt if restored(world, name)]:
+            hurt.remove(name)
+            world.trace_event(0, "restored", name)
+        world.run_until(world.now + WATCH_US)
 
 
 def _converge(world: World) -> None:
