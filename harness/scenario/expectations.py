@@ -1,0 +1,133 @@
+"""What a script may claim in the middle of a run: ``expect …``. A claim that does not hold is a mismatch; the run goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from harness.scenario.model import ReplicaText
+from harness.scenario.records import Names, compact, expand_list
+from harness.scenario.stage import PARTITION, ReplicaState, Stage
+from harness.scenario.words import Cast, parse_replica
+
+_Builder = Callable[[Cast, Names, re.Match[str]], Callable[[Stage], None]]
+
+
+def parse_expectation(cast: Cast, records: Names, text: str) -> Callable[[Stage], None]:
+    """A check to be made on the stage.
+
+    Raises:
+        ValueError: with one sentence.
+    """
+    for pattern, build in _FORMS:
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return build(cast, records, match)
+    if text.partition(":")[0].strip() in cast.names:
+        return _replica(parse_replica(cast, records, 0, text))
+    raise ValueError(
+        f"cannot expect {text!r}: write BROKER: STATE | STATE …, leader BROKER|none, ISR BROKERS, acked RECORDS, "
+        f"not acked RECORDS, RECORDS failed with ERROR, or to read RECORDS|nothing"
+    )
+
+
+def _replica(expected: ReplicaText) -> Callable[[Stage], None]:
+    def check(stage: Stage) -> None:
+        epoch_cache = stage.variant.has_epoch_cache
+        for words in differences(
+            expected, stage.state(expected.broker), stage.name(expected.broker), epoch_cache=epoch_cache
+        ):
+            stage.mismatch(words)
+
+    return check
+
+
+def differences(expected: ReplicaText, actual: ReplicaState, name: str, *, epoch_cache: bool) -> list[str]:
+    """In which parts a replica is not what was expected, as sentences.
+
+    Where the variant keeps no epoch cache (up to 0.10), what the script says of it does not apply.
+    """
+    wrong = []
+    if expected.role not in (None, actual.role):
+        wrong.append(f"{name} should be {expected.role}, but is {actual.role}")
+    if expected.epoch not in (None, actual.epoch):
+        wrong.append(f"{name} should know leader epoch {expected.epoch}, but knows {actual.epoch}")
+    if expected.log not in (None, actual.log):
+        wrong.append(f"the log of {name} should be {compact(expected.log or ())}, but is {compact(actual.log)}")
+    if expected.leo not in (None, actual.leo):
+        wrong.append(f"the LEO of {name} should be {expected.leo}, but is {actual.leo}")
+    if expected.hw not in (None, actual.hw):
+        wrong.append(f"the HW of {name} should be {expected.hw}, but is {actual.hw}")
+    if epoch_cache and expected.cache not in (None, actual.cache):
+        wrong.append(f"the epochs of {name} should be {epochs(expected.cache or ())}, but are {epochs(actual.cache)}")
+    return wrong
+
+
+def epochs(cache: tuple[tuple[int, int], ...]) -> str:
+    """An epoch cache in the notation of the scripts."""
+    return " ".join(f"{epoch}@{start}" for epoch, start in cache) or "none"
+
+
+def _leader(cast: Cast, _records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+    leader = -1 if m[1] == "none" else cast.broker(m[1])
+
+    def check(stage: Stage) -> None:
+        if stage.leader() != leader:
+            stage.mismatch(f"the leader should be {stage.name(leader)}, but is {stage.name(stage.leader())}")
+
+    return check
+
+
+def _isr(cast: Cast, _records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+    isr = () if m[1] == "none" else cast.brokers(m[1])
+
+    def check(stage: Stage) -> None:
+        actual = stage.world.isr_of(PARTITION)
+        if set(actual) != set(isr):
+            stage.mismatch(f"the ISR should be {_brokers(stage, isr)}, but is {_brokers(stage, actual)}")
+
+    return check
+
+
+def _brokers(stage: Stage, brokers: tuple[int, ...]) -> str:
+    return ", ".join(map(stage.name, brokers)) or "none"
+
+
+def _sent(_cast: Cast, records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+    names = expand_list(m["records"])
+    for name in names:
+        if not records.knows(name):
+            raise ValueError(f"record {name} has not been sent")
+    error = m.groupdict().get("error")
+    acked = not m.groupdict().get("no")
+
+    def check(stage: Stage) -> None:
+        for name in names:
+            state = stage.sends[name].state
+            if error is not None and state != error:
+                stage.mismatch(f"{name} should have failed with {error}, but is {state}")
+            elif error is None and (state == "acked") != acked:
+                stage.mismatch(f"{name} should {'' if acked else 'not '}be acknowledged, but is {state}")
+
+    return check
+
+
+def _read(_cast: Cast, _records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+    names = () if m[1] == "nothing" else expand_list(m[1])
+
+    def check(stage: Stage) -> None:
+        read = stage.last_read
+        if read != names:
+            seen = "was refused" if read is None else f"read {', '.join(read) or 'nothing'}"
+            stage.mismatch(f"the consumer should have read {', '.join(names) or 'nothing'}, but {seen}")
+
+    return check
+
+
+_FORMS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
+    (re.compile(r"leader (\S+)"), _leader),
+    (re.compile(r"ISR (.+)"), _isr),
+    (re.compile(r"(?P<no>not )?acked (?P<records>.+)"), _sent),
+    (re.compile(r"(?P<records>.+) failed with (?P<error>[A-Z_]+)"), _sent),
+    (re.compile(r"to read (.+)"), _read),
+)

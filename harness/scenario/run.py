@@ -1,0 +1,183 @@
+"""Runs a scenario under a variant and says whether what comes out is what its script claims."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from checkers import History, Verdict, check
+from harness.scenario.compare import compare, cut_words, cuts
+from harness.scenario.model import Expected, Scenario
+from harness.scenario.records import compact
+from harness.scenario.stage import ReplicaState, Stage, StageError
+from harness.simulator.run import _digest
+from nodes.variant import parse_variant
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a step did, and how all replicas stood after it. `did` are its commands for this variant."""
+
+    number: int
+    words: str
+    did: tuple[str, ...]
+    replicas: tuple[ReplicaState, ...]
+    time_us: int
+
+
+@dataclass(slots=True)
+class ScenarioOutcome:
+    """One scenario under one variant.
+
+    Attributes:
+        matched: everything the script claims for this variant came true.
+        mismatches: what did not, as sentences.
+        narrative: the replicas before the first step, after every step, and at rest in the end.
+        summary: truncations, questions and answers, in the scripts' words.
+        digest: of the history and of every event's time; two runs give the same.
+    """
+
+    scenario: Scenario
+    variant: str
+    matched: bool
+    mismatches: list[str]
+    verdict: Verdict
+    history: History
+    narrative: list[Scene]
+    expected: Expected | None
+    summary: dict[str, Any] = field(default_factory=dict)
+    digest: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data, always with the same order of keys; the history is not in it."""
+        name = self.scenario.broker_name
+        return {
+            "scenario": self.scenario.name,
+            "title": self.scenario.title,
+            "source": self.scenario.source,
+            "variant": self.variant,
+            "matched": self.matched,
+            "mismatches": list(self.mismatches),
+            "summary": self.summary,
+            "digest": self.digest,
+            "narrative": [
+                {
+                    "step": scene.number,
+                    "words": scene.words,
+                    "did": list(scene.did),
+                    "time_us": scene.time_us,
+                    "replicas": {name(state.broker): _state_json(state) for state in scene.replicas},
+                }
+                for scene in self.narrative
+            ],
+            "verdict": self.verdict.to_json(),
+        }
+
+
+def _state_json(state: ReplicaState) -> dict[str, Any]:
+    return {
+        "role": state.role,
+        "paused": state.paused,
+        "leader_epoch": state.epoch,
+        "log": compact(state.log),
+        "leo": state.leo,
+        "hw": state.hw,
+        "epochs": [list(entry) for entry in state.cache],
+    }
+
+
+def variants_of(scenario: Scenario) -> tuple[str, ...]:
+    """The variants for which the script claims an outcome, in its order."""
+    return tuple(scenario.outcomes)
+
+
+def run_scenario(scenario: Scenario, variant_name: str) -> ScenarioOutcome:
+    """Act a scenario out.
+
+    A variant the script does not speak about may be tried too; the outcome then has ``expected`` `None` and can only be
+    mismatched by the claims inside the steps, or by a step that cannot be carried out.
+
+    Raises:
+        VariantError: there is no such variant.
+    """
+    variant = parse_variant(variant_name)
+    stage = Stage(scenario, variant)
+    narrative = [_scene(stage, 0, "Before the first step.", ())]
+    complete = _perform(stage, narrative)
+    healed = stage.finish()
+    narrative.append(_scene(stage, len(scenario.steps) + 1, "Everything is healed, and the cluster comes to rest.", ()))
+    history = _history(stage, healed)
+    verdict = check(history)
+    expected = scenario.outcomes.get(variant_name)
+    mismatches = stage.mismatches
+    if not complete:
+        mismatches.append("the steps after that were not carried out, and the outcome was not compared")
+    elif expected is not None:
+        mismatches += compare(stage, expected, verdict)
+    outcome = ScenarioOutcome(
+        scenario,
+        variant.name,
+        not mismatches,
+        mismatches,
+        verdict,
+        history,
+        narrative,
+        expected,
+        _summary(stage),
+        _digest(stage.world),
+    )
+    stage.world.dispose()
+    return outcome
+
+
+def _perform(stage: Stage, narrative: list[Scene]) -> bool:
+    """Carry the steps out; says whether all could be."""
+    try:
+        stage.boot()
+        for step in stage.scenario.steps:
+            did = []
+            for command in step.commands:
+                if command.variants is None or stage.variant.name in command.variants:
+                    stage.line = command.line
+                    command.perform(stage)
+                    did.append(command.text)
+            narrative.append(_scene(stage, step.number, step.words, tuple(did)))
+    except StageError as error:
+        stage.mismatch(str(error))
+        return False
+    return True
+
+
+def _scene(stage: Stage, number: int, words: str, did: tuple[str, ...]) -> Scene:
+    return Scene(number, words, did, stage.states(), stage.world.now)
+
+
+def _history(stage: Stage, healed: int) -> History:
+    cluster, world = stage.scenario.cluster, stage.world
+    meta = {
+        "variant": stage.variant.name,
+        "contract": stage.variant.contract,
+        "replicas": {name: list(replicas) for name, replicas in cluster.assignment().items()},
+        "min_isr": cluster.settings.min_isr,
+        "acks": cluster.acks,
+        "unclean_election": cluster.settings.unclean_election,
+        "epoch_cache": stage.variant.has_epoch_cache,
+        "faults_end_us": healed,
+        "end_us": world.now,
+        "plan": 0,
+        "seed": 0,
+        "scenario": stage.scenario.name,
+    }
+    return History(meta=meta, ops=world.ops, nemesis=world.nemesis, trace=world.trace)
+
+
+def _summary(stage: Stage) -> dict[str, Any]:
+    questions: dict[str, list[str]] = {}
+    for answer in stage.world.answers:
+        questions.setdefault(stage.name(answer.follower), []).append(str(answer))
+    return {
+        "truncations": cut_words(stage, cuts(stage)),
+        "questions": questions,
+        "virtual_us": stage.world.now,
+        "events": len(stage.world.times),
+    }

@@ -1,0 +1,177 @@
+"""The commands of a script: what each line after ``>`` means. `docs/scenarios.md` lists them for people.
+
+Every entry of `COMMANDS` is a pattern and a function that turns its match into something that can be done to a `Stage`.
+Whatever is wrong with a line raises ``ValueError`` with one sentence; the parser adds file and line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.scenario.conditions import Condition, parse_condition
+from harness.scenario.expectations import parse_expectation
+from harness.scenario.records import Names, expand_list
+from harness.scenario.stage import PATIENCE_US, Stage
+from harness.scenario.wire import KINDS, Link
+from harness.scenario.words import Cast, duration_us
+
+Perform = Callable[[Stage], object]
+"""Carries a command out; what it returns does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What a line may refer to: the brokers, and the records written so far."""
+
+    cast: Cast
+    records: Names
+
+
+_Builder = Callable[[Vocabulary, re.Match[str]], Perform]
+
+
+def parse_command(vocabulary: Vocabulary, text: str) -> Perform:
+    """What a command does.
+
+    Raises:
+        ValueError: with one sentence.
+    """
+    for pattern, build in COMMANDS:
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return build(vocabulary, match)
+    verb = text.split(maxsplit=1)[0]
+    raise ValueError(f"cannot read the command {text!r}: {_hint(verb)}")
+
+
+def _hint(verb: str) -> str:
+    forms = [form for form in FORMS if form.split(maxsplit=1)[0] == verb]
+    if forms:
+        return f"write {' or '.join(forms)}"
+    return f"the verbs are {', '.join(dict.fromkeys(form.split(maxsplit=1)[0] for form in FORMS))}"
+
+
+def _send(v: Vocabulary, m: re.Match[str]) -> Perform:
+    names = expand_list(m["records"])
+    for name in names:
+        if v.records.knows(name):
+            raise ValueError(f"record {name} was written before, and records are unique")
+        v.records.number(name)
+    broker = v.cast.broker(m["to"]) if m["to"] else None
+    acks = m["acks"]
+    if m[1] == "send":
+        return lambda stage: stage.send(names, broker, acks)
+    return lambda stage: stage.write(names, broker, acks)
+
+
+def _read(v: Vocabulary, m: re.Match[str]) -> Perform:
+    broker = v.cast.broker(m["broker"]) if m["broker"] else None
+    return lambda stage: stage.read(broker)
+
+
+def _run(v: Vocabulary, m: re.Match[str]) -> Perform:
+    time = duration_us(m[1])
+    return lambda stage: stage.run(time)
+
+
+def _until(v: Vocabulary, m: re.Match[str]) -> Perform:
+    condition: Condition = parse_condition(v.cast, v.records, m[1])
+    within = duration_us(m[2]) if m[2] else PATIENCE_US
+    text = m[1]
+    return lambda stage: stage.wait(text, lambda: condition(stage), within)
+
+
+def _cut(v: Vocabulary, m: re.Match[str]) -> Perform:
+    one = v.cast.node(m["one"])
+    others = v.cast.others(one) if m["other"] == "all" else (v.cast.node(m["other"]),)
+    links = tuple(link for other in others for link in (Link(None, one, other), Link(None, other, one)))
+    if m[1] == "cut":
+        return lambda stage: stage.block(links)
+    return lambda stage: stage.unblock(links)
+
+
+def _kind_link(v: Vocabulary, m: re.Match[str]) -> Perform:
+    sources = v.cast.nodes(m["source"]) if m["source"] else (None,)
+    targets = v.cast.nodes(m["to"]) if m["to"] else (None,)
+    links = tuple(Link(m["kind"], source, to) for source in sources for to in targets)
+    perform = {"block": Stage.block, "unblock": Stage.unblock, "hold": Stage.hold, "release": Stage.release}[m[1]]
+    return lambda stage: perform(stage, links)
+
+
+def _end(how: str) -> _Builder:
+    def build(v: Vocabulary, m: re.Match[str]) -> Perform:
+        broker = v.cast.broker(m[1])
+        return lambda stage: stage.end_process(broker, how)
+
+    return build
+
+
+def _power(v: Vocabulary, m: re.Match[str]) -> Perform:
+    broker, keep = v.cast.broker(m[1]), int(m[2])
+    return lambda stage: stage.end_process(broker, "power", keep)
+
+
+def _life(v: Vocabulary, m: re.Match[str]) -> Perform:
+    perform = {"start": Stage.start, "pause": Stage.pause, "resume": Stage.resume}[m[1]]
+    broker = v.cast.broker(m[2])
+    return lambda stage: perform(stage, broker)
+
+
+def _elect(v: Vocabulary, m: re.Match[str]) -> Perform:
+    if m[1] == "the preferred leader":
+        return lambda stage: stage.elect("preferred", 1)
+    broker, how = v.cast.broker(m[1]), "unclean" if m[2] else "forced"
+    return lambda stage: stage.elect(how, broker)
+
+
+def _expect(v: Vocabulary, m: re.Match[str]) -> Perform:
+    return parse_expectation(v.cast, v.records, m[1])
+
+
+_KIND = "|".join(KINDS)
+_WITH = r"(?: to (?P<to>\S+))?(?: with acks (?P<acks>all|0|1))?"
+
+COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
+    (re.compile(rf"(send|write) (?P<records>.+?){_WITH}"), _send),
+    (re.compile(r"read(?: from (?P<broker>\S+))?"), _read),
+    (re.compile(r"run (.+)"), _run),
+    (re.compile(r"until (.+?)(?: within (.+))?"), _until),
+    (re.compile(r"(cut) (?P<one>\S+) from (?P<other>\S+)"), _cut),
+    (re.compile(r"(join) (?P<one>\S+) and (?P<other>\S+)"), _cut),
+    (
+        re.compile(rf"(block|unblock|hold|release) (?P<kind>{_KIND})(?: from (?P<source>.+?))?(?: to (?P<to>.+))?"),
+        _kind_link,
+    ),
+    (re.compile(r"crash (\S+)"), _end("crash")),
+    (re.compile(r"stop (\S+)"), _end("clean")),
+    (re.compile(r"wipe (\S+)"), _end("disk")),
+    (re.compile(r"power off (\S+) keeping (\d+) batch(?:es)?"), _power),
+    (re.compile(r"(start|pause|resume) (\S+)"), _life),
+    (re.compile(r"elect (the preferred leader|\S+)( uncleanly)?"), _elect),
+    (re.compile(r"expect (.+)"), _expect),
+)
+
+FORMS = (
+    "send RECORDS [to BROKER] [with acks all|1|0]",
+    "write RECORDS [to BROKER] [with acks all|1|0]",
+    "read [from BROKER]",
+    "run TIME",
+    "until CONDITION [within TIME]",
+    "cut NODE from NODE|all",
+    "join NODE and NODE|all",
+    *(f"{verb} KIND [from NODES] [to NODES], KIND being one of {', '.join(KINDS)}" for verb in ("block", "unblock")),
+    *(f"{verb} KIND [from NODES] [to NODES], KIND being one of {', '.join(KINDS)}" for verb in ("hold", "release")),
+    "crash BROKER",
+    "stop BROKER",
+    "wipe BROKER",
+    "power off BROKER keeping N batches",
+    "start BROKER",
+    "pause BROKER",
+    "resume BROKER",
+    "elect BROKER [uncleanly]",
+    "elect the preferred leader",
+    "expect …",
+)
+"""What may be written, for error messages."""

@@ -1,0 +1,413 @@
+"""The report, on the data loss of KIP-101 (scenario 1) written by hand.
+
+Two brokers, m1 = 101 at offset 0 and m2 = 102 at offset 1. Broker 1 leads, both have both records and both are acknowledged.
+Broker 2 restarts before it learns that m2 is committed, cuts its log to the high watermark it remembers, and leads when
+broker 1 dies before it fetches again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from checkers.history import History, Op
+from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
+from harness.report import (
+    ANY,
+    AnomalyCount,
+    Comparison,
+    Example,
+    Paired,
+    Rate,
+    Spread,
+    VariantResult,
+    figures,
+    render,
+    render_run,
+)
+from harness.report.faults import fault_lines
+from harness.report.lanes import Span, Term, lanes_of
+from harness.report.spacetime import draw
+from harness.report.story import choose_anomaly, tell
+from harness.report.style import inline, looks
+from harness.report.words import compared, finding, interval, p_words, percent, seconds
+
+PARTITION = "t-0"
+M1, M2, M3 = 101, 102, 103
+
+
+def send(time: int, kind: str, value: int, offset: int | None = None) -> Op:
+    """One half of a send."""
+    return Op(time, "p1", kind, "send", (("send", PARTITION, (offset, value) if kind == "ok" else value),), None, "all")
+
+
+def history() -> History:
+    """The run."""
+    trace: list[tuple[Any, ...]] = [
+        (1_000, 1, "start", "", 1),
+        (1_000, 2, "start", "", 1),
+        (5_000, 0, "elect", PARTITION, 1, 1, (1, 2), (), "initial", True, 0),
+        (6_000, 1, "lead", PARTITION, 1, 0, 0, (1, 2)),
+        (6_500, 2, "follow", PARTITION, 1, 1, 0, 0),
+        (7_000, 2, "fetched", PARTITION, 1, 1),
+        (100_400, 1, "append", PARTITION, 0, 1, (M1,)),
+        (102_000, 2, "append", PARTITION, 0, 1, (M1,)),
+        (104_000, 1, "hw", PARTITION, 1, 1, True),
+        (105_000, 2, "hw", PARTITION, 1, 1, False),
+        (200_400, 1, "append", PARTITION, 1, 1, (M2,)),
+        (202_000, 2, "append", PARTITION, 1, 1, (M2,)),
+        (204_000, 1, "hw", PARTITION, 2, 1, True),
+        (230_000, 2, "stop", "", "crash"),
+        (530_000, 2, "start", "", 2),
+        (531_000, 2, "recovered", PARTITION, 2, 1, 0),
+        (560_000, 2, "follow", PARTITION, 1, 1, 2, 1),
+        (560_200, 2, "truncate", PARTITION, 1, 2, "high watermark", 1),
+        (561_000, 1, "stop", "", "crash"),
+        (1_600_000, 0, "fence", "", 1),
+        (1_601_000, 0, "elect", PARTITION, 2, 2, (2,), (), "online", True, 1),
+        (1_602_500, 2, "lead", PARTITION, 2, 1, 1, (2,)),
+        (1_700_300, 2, "append", PARTITION, 1, 2, (M3,)),
+        (1_700_300, 2, "hw", PARTITION, 2, 2, True),
+        (2_100_000, 1, "start", "", 2),
+        (2_101_000, 1, "recovered", PARTITION, 2, 2, 0),
+        (2_130_000, 1, "follow", PARTITION, 2, 2, 2, 2),
+        (2_130_400, 1, "truncate", PARTITION, 1, 2, "high watermark", 2),
+        (2_135_000, 1, "append", PARTITION, 1, 2, (M3,)),
+    ]
+    ops = [
+        send(100_000, "invoke", M1),
+        send(104_500, "ok", M1, 0),
+        send(200_000, "invoke", M2),
+        send(204_600, "ok", M2, 1),
+        Op(215_000, "c1", "ok", "poll", (("poll", {PARTITION: [(0, M1), (1, M2)]}),)),
+        send(1_700_000, "invoke", M3),
+        send(1_701_000, "ok", M3, 1),
+    ]
+    nemesis = [
+        (230_000, "strike", 0, "crash", {"node": 2, "role": "follower", "partition": PARTITION, "nodes": [2]}),
+        (530_000, "heal", 0, "crash", {}),
+        (561_000, "strike", 1, "crash", {"node": 1, "role": "leader", "partition": PARTITION, "nodes": [1]}),
+        (2_100_000, "heal", 1, "crash", {}),
+        (2_100_000, "heal", -1, "all", {}),
+    ]
+    return History.of(
+        ops=ops,
+        trace=trace,
+        nemesis=nemesis,
+        variant="kafka-0.10",
+        contract="documented",
+        replicas={PARTITION: [1, 2]},
+        min_isr=1,
+        acks="all",
+        unclean_election=False,
+        faults_end_us=2_100_000,
+        end_us=3_000_000,
+        plan=7,
+        seed=1,
+    )
+
+
+def anomaly() -> Anomaly:
+    """What the checker says about it."""
+    return Anomaly(
+        "lost-committed-write",
+        VIOLATION,
+        1_602_500,
+        PARTITION,
+        "Record 102 of t-0 (offset 1, epoch 1), committed by broker 1 in epoch 1 at 0.204000 s and acknowledged to p1 at "
+        "0.204600 s, is not in the log of broker 2, leader of epoch 2 since 1.602500 s: it truncated its log from 2 to 1 at "
+        "0.560200 s (high watermark).",
+        None,
+        ("documented", "kip-966", "durable"),
+        {
+            "partition": PARTITION,
+            "offset": 1,
+            "value": M2,
+            "epoch": 1,
+            "ack_time": 204_600,
+            "leader": 2,
+            "leader_epoch": 2,
+        },
+    )
+
+
+def verdict() -> Verdict:
+    """The verdict of the run."""
+    return Verdict("invalid", "documented", (anomaly(),), None, {"acked": 3, "elections": 2, "truncations": 2})
+
+
+def plan() -> dict[str, Any]:
+    """The plan of the run, as JSON."""
+    return {
+        "index": 7,
+        "seed": 1,
+        "noise_seed": 3,
+        "profile": "intact",
+        "faults_end_us": 2_100_000,
+        "cluster": {"brokers": 2},
+        "workload": {"producers": 1},
+        "faults": [
+            {"kind": "crash", "at_us": 230_000, "lasts_us": 300_000, "target": "follower"},
+            {"kind": "crash", "at_us": 561_000, "lasts_us": 1_539_000},
+        ],
+    }
+
+
+def comparison(old: str = "kafka-0.10", new: str = "kafka-2.1") -> Comparison:
+    """37 of 500 runs against none."""
+    return Comparison("hand", "intact", 1, 500, {}, old, (variant(old, 37, None), variant(new, 0, old)), 10_000_000)
+
+
+def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
+    """A variant that lost acked records in `hits` of 500 runs."""
+    rate = Rate(hits, 500, 0.054, 0.1) if hits else Rate(0, 500, 0.0, 0.0076)
+    none = Rate(0, 500, 0.0, 0.0076)
+    pair = Paired(baseline, 500, 0, 37, 1.5e-11) if baseline else None
+    spread = Spread(500, 0.9, 0.6, 0.8, 0.92, 0.97, 1.0)
+    empty = Spread(0, *[None] * 6)
+    return VariantResult(
+        variant=name, runs=500, judged=500, unknown=0, errors=0, contracts=("documented",), acked=9_000,
+        acked_lost_violation=hits, acked_lost_permitted=0, loss=rate, permitted_loss=none,
+        promises={"documented": rate, "kip-966": none, "durable": rate},
+        anomalies=(AnomalyCount(ANY, rate, none, pair), AnomalyCount("lost-committed-write", rate, none, pair)),
+        first_violation=Spread(hits, *[2_000_000.0] * 6) if hits else empty,
+        hit_curve=((1_000_000, 0.02), (3_000_000, 0.074)) if hits else (),
+        elections=1_000, unclean_elections=0, truncations=90, records_truncated=400, epoch_round_trips=2_100,
+        availability=spread, recovery=Spread(500, *[1_400_000.0] * 6),
+    )  # fmt: skip
+
+
+def example() -> Example:
+    return Example("kafka-0.10", 7, plan(), history(), verdict())
+
+
+# ------------------------------------------------------------------------------------------------------------- the lanes
+
+
+def test_a_lane_follows_role_and_record() -> None:
+    one, two = lanes_of(history(), PARTITION, 1)
+
+    assert two.terms == [
+        Term(6_500, 230_000, 1, 1, leads=False),
+        Term(560_000, 1_602_500, 1, 1, leads=False),
+        Term(1_602_500, 3_000_001, 2, 2, leads=True),
+    ]
+    assert two.spans == [Span(230_000, 530_000, "stopped", "crash")]
+    assert [(life.value, life.start, life.end) for life in two.lives] == [
+        (M2, 202_000, 560_200),
+        (M3, 1_700_300, 3_000_001),
+    ]
+    assert [(life.value, life.start, life.end) for life in one.lives] == [
+        (M2, 200_400, 2_130_400),
+        (M3, 2_135_000, 3_000_001),
+    ]
+    assert two.hw[-3:] == [(560_000, 1), (1_602_500, 1), (1_700_300, 2)]
+
+
+def test_a_network_fault_is_a_span_until_it_heals() -> None:
+    struck = replace(history(), nemesis=[(5, "strike", 0, "isolate", {"node": 2}), (9, "heal", 0, "isolate", {})])
+
+    assert [span for span in lanes_of(struck, PARTITION, 1)[1].spans if span.kind == "fault"] == [
+        Span(5, 9, "fault", "isolate")
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------------- the story
+
+
+def test_the_story_tells_birth_commit_ack_and_loss_in_order() -> None:
+    story = tell(history(), anomaly())
+
+    assert [moment.sentence for moment in story.moments if moment.rank == 0] == [
+        "Client p1 sends record 102 to t-0 with acks=all.",
+        "Broker 1, leader of epoch 1, writes record 102 at offset 1.",
+        "Broker 2 copies record 102 at offset 1.",
+        "The high watermark of leader 1 (epoch 1) moves to 2, past the record: it is committed.",
+        "p1 is told that record 102 is written (acknowledged).",
+        "Broker 2 cuts its log from 2 to 1 in epoch 1 (high watermark): record 102 is gone from this replica.",
+        "Broker 2 takes over as leader of epoch 2; its log ends at 1, without record 102.",
+        "Broker 2 writes another record, 103, at offset 1.",
+        "Broker 1 cuts its log from 2 to 1 in epoch 2 (high watermark): record 102 is gone from this replica.",
+    ]
+    assert [moment.number for moment in story.moments] == list(range(1, len(story.moments) + 1))
+    assert len(story.moments) <= 18
+
+
+def test_a_violation_with_an_ack_is_explained_before_anything_else() -> None:
+    early = replace(anomaly(), name="hw-regression", verdict=PERMITTED, time=1)
+    silent = replace(anomaly(), evidence={**anomaly().evidence, "ack_time": None}, time=2)
+    both = replace(verdict(), anomalies=(early, silent, anomaly()))
+
+    assert choose_anomaly(both) == anomaly()
+    assert choose_anomaly(replace(verdict(), anomalies=())) is None
+
+
+def test_of_two_records_that_differ_the_acknowledged_one_is_told() -> None:
+    pair = {"leader": 2, "follower": 1, "leader_record": (2, 999), "follower_record": (1, M2)}
+    differ = replace(anomaly(), name="divergence", evidence={"offset": 1, **pair})
+
+    story = tell(history(), differ)
+
+    assert story.value == M2
+    assert "Broker 1 follows broker 2 with another record at offset 1, 102 instead of 999: divergence." in " ".join(
+        moment.sentence for moment in story.moments
+    )
+
+
+def test_an_anomaly_without_a_record_has_a_story_too() -> None:
+    stuck = replace(anomaly(), name="stuck", evidence={"waiting_for": "broker 2"}, time=2_000_000)
+
+    story = tell(history(), stuck)
+
+    assert (story.offset, story.value) == (None, None)
+    assert "Broker 1 is killed" in " ".join(moment.sentence for moment in story.moments)
+    draw(history(), stuck)
+
+
+# ----------------------------------------------------------------------------------------------------------- the picture
+
+
+def test_the_picture_names_what_happened_in_text_of_at_least_nine_points() -> None:
+    figure = draw(history(), anomaly())
+
+    texts = {text.get_text(): text for axes in figure.axes for text in axes.texts if text.get_text()}
+    assert {"broker 1", "broker 2", "controller", "clients", "ack", "truncated to 1 (was 2)", "committed"} <= set(texts)
+    assert {"LEADER, epoch 1", "follows 1, epoch 1", "down: crash", "leader 2, e2", "offset 1"} <= set(texts)
+    assert min(text.get_fontsize() for text in texts.values()) >= 9
+
+
+def test_the_same_history_is_the_same_picture(tmp_path: Path) -> None:
+    render_run(plan(), history(), verdict(), tmp_path / "a")
+    render_run(plan(), history(), verdict(), tmp_path / "b")
+
+    for name in ("report.html", "report-spacetime.svg", "report-spacetime.png"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_rates_that_differ_widely_are_drawn_on_a_logarithmic_axis() -> None:
+    old, new = comparison().variants
+    rare = Rate(1, 100_000, 0.000002, 0.00006)
+    rarely = replace(new, anomalies=(AnomalyCount(ANY, rare, rare, None),))
+    with looks():
+        assert figures.rates(comparison()).axes[0].get_xscale() == "linear"
+        assert figures.rates(replace(comparison(), variants=(old, rarely))).axes[0].get_xscale() == "log"
+
+
+def test_inline_figures_do_not_share_ids() -> None:
+    svg = '<?xml version="1.0"?><svg x="1"><path id="p"/><use xlink:href="#p" clip-path="url(#p)"/></svg>'
+
+    assert inline(svg, "a", 'say "<x>"') == (
+        '<svg role="img" aria-label="say &quot;&lt;x>&quot;" x="1"><path id="a-p"/>'
+        '<use xlink:href="#a-p" clip-path="url(#a-p)"/></svg>'
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- the pages
+
+
+def test_the_page_stands_alone_with_figures_finding_and_command(tmp_path: Path) -> None:
+    page = render(comparison(), [example()], tmp_path)
+
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<svg ") == 4
+    assert "kafka-0.10 lost acked records in 37 of 500 runs (7.4 %, 5.4–10.0)" in text
+    assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10 --contract documented" in text
+    assert json.loads((tmp_path / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
+    assert not re.search(r"""(src|href)=["']?(https?:|//|file:)|@import|<script|<link""", text)
+    for name in ("rates", "first-violation", "availability", "kafka-0.10-plan-7-spacetime"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        ET.parse(tmp_path / f"{name}.svg")
+
+
+def test_ids_are_unique_on_the_page(tmp_path: Path) -> None:
+    text = render(comparison(), [example()], tmp_path).read_text(encoding="utf-8")
+
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
+
+
+def test_hostile_text_is_shown_and_not_run(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    evil = replace(anomaly(), message=hostile, name=f"x{hostile}")
+    ours = replace(history(), meta={**history().meta, "variant": f"v{hostile}"})
+    run = Example(f"v{hostile}", 7, plan(), ours, replace(verdict(), anomalies=(evil, evil)))
+
+    text = render(comparison(f"v{hostile}"), [run], tmp_path).read_text(encoding="utf-8")
+
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert all(path.parent == tmp_path for path in tmp_path.rglob("*"))
+
+
+def test_a_run_page_keeps_the_plan_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("mine")
+
+    page = render_run(plan(), history(), verdict(), tmp_path / "report.html")
+
+    assert "The promise “documented” was broken." in page.read_text(encoding="utf-8")
+    assert "tidemark run --plan plan.json" in page.read_text(encoding="utf-8")
+    assert (tmp_path / "plan.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (Verdict("valid", "documented", (), None, {}), "found no anomaly"),
+        (Verdict("unknown", "documented", (), "nothing was acknowledged", {}), "nothing was acknowledged"),
+    ],
+)
+def test_a_run_without_anomaly_says_so(given: Verdict, words: str, tmp_path: Path) -> None:
+    assert words in render_run(plan(), history(), given, tmp_path).read_text(encoding="utf-8")
+
+
+def test_a_fault_is_told_with_what_it_hit() -> None:
+    first, second = fault_lines(plan(), history())
+
+    assert (first.kind, first.planned, first.struck) == ("crash", "follower, at 0.230 s", "0.230 s")
+    assert (first.hit, first.lasts) == ("broker 2 (follower of t-0)", "0.300 s")
+    assert (second.left, second.width) == (18.7, 51.3)
+
+
+def test_a_fault_that_waited_in_vain_did_not_strike() -> None:
+    waiting = {**plan(), "faults": [{"kind": "crash", "at_us": 5, "after": {"event": "truncate", "nth": 9, "node": 2}}]}
+
+    (line,) = fault_lines(waiting, replace(history(), nemesis=[]))
+
+    assert line.struck == "did not strike"
+    assert line.planned == "leader, at event “truncate” number 9 at broker 2 after 0.000 s"
+
+
+# ------------------------------------------------------------------------------------------------------------- the words
+
+
+def test_the_finding_names_alike_variants_together() -> None:
+    one, other = comparison().variants
+    three = replace(comparison(), variants=(one, other, replace(other, variant="kafka-2.7")))
+
+    assert finding(three) == (
+        "kafka-0.10 lost acked records in 37 of 500 runs (7.4 %, 5.4–10.0); "
+        "kafka-2.1 and kafka-2.7 in 0 of 500 runs each (0–0.76 %)."
+    )
+    assert compared(three).startswith("kafka-0.10, kafka-2.1 and kafka-2.7 each met the same 500 random fault plans")
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(None, "–"), (0.0, "0 %"), (0.0012, "0.12 %"), (0.074, "7.4 %"), (0.256, "25.6 %"), (1.0, "100 %")],
+)
+def test_a_share_as_a_percentage(share: float | None, words: str) -> None:
+    assert percent(share) == words
+
+
+def test_other_numbers_in_words() -> None:
+    assert interval(Rate(37, 500, 0.054, 0.1)) == "5.4–10.0 %"
+    assert interval(Rate(0, 500, 0.0, 0.0076)) == "0–0.76 %"
+    assert seconds(3_254_000) == "3.25 s"
+    assert seconds(None) == "–"
+    assert (p_words(0.0312), p_words(1e-9), p_words(1.0)) == ("0.031", "< 0.001", "1")
