@@ -293,5 +293,6 @@ class Controller:
             partition.partition_epoch,
             partition.replicas,
             self.sessions[broker].broker_epoch,
+            tuple(b for b in partition.replicas if self._live(b)),
         )
         self.out.append(Send(broker, state))

@@ -66,6 +66,7 @@ class Leadership:
 
     Attributes:
         isr: the committed ISR. maximal: with a pending expansion, the superset that gates the high watermark.
+        eligible: replicas that could be in the ISR, as the controller last said.
         pending: the AlterPartition in flight, if any, and when it was sent.
     """
 
@@ -76,11 +77,13 @@ class Leadership:
         self.epoch_start = replica.log.leo
         self.isr = state.isr
         self.maximal = state.isr
+        self.eligible = state.eligible
         self.pending: AlterPartition | None = None
         self.pending_since = 0
         self.remotes = {b: Remote(now if b in state.isr else NEVER) for b in state.replicas if b != replica.node_id}
         self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
         self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
+        self._shrink_due = now + replica.settings.lag_time_us // 2
         self._correlation = 0
         variant = replica.variant
         self._fence_fetch = "fetch" in variant.fences
@@ -238,7 +241,10 @@ class Leadership:
     # High watermark
 
     def maybe_advance_hw(self, now: int) -> None:
-        """HW = the least log end of leader, maximal ISR, and replicas that are caught up; never back within a term."""
+        """HW = the least log end of leader, maximal ISR, and replicas about to join it; never back within a term.
+
+        About to join are replicas that are caught up and, where the leader knows it (KIP-841), eligible.
+        """
         replica = self.replica
         if replica.variant.min_isr_gates_hw and len(self.isr) < replica.settings.min_isr:
             return
@@ -246,7 +252,7 @@ class Leadership:
         maximal = self.maximal
         for broker, remote in self.remotes.items():
             if remote.leo < hw and (
-                broker in maximal or (remote.leo >= 0 and now - remote.caught_up_us <= replica.settings.lag_time_us)
+                broker in maximal or (remote.leo >= 0 and self._about_to_join(now, broker, remote))
             ):
                 hw = remote.leo
         if hw > replica.hw:
@@ -257,6 +263,11 @@ class Leadership:
                 _, request, base, _ = parked.popleft()
                 enough = len(maximal) >= replica.settings.min_isr
                 self._acknowledge(request, base, None if enough else NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+
+    def _about_to_join(self, now: int, broker: int, remote: Remote) -> bool:
+        if self._check_brokers and broker not in self.eligible:
+            return False
+        return now - remote.caught_up_us <= self.replica.settings.lag_time_us
 
     # ISR
 
@@ -270,6 +281,7 @@ class Leadership:
         self._propose(now, (*self.isr, broker))
 
     def _maybe_shrink(self, now: int) -> None:
+        """Looked at every half ``replica.lag.time.max.ms``, as Kafka's ``isr-expiration`` task does."""
         leo = self.replica.log.leo
         since = now - self.replica.settings.lag_time_us
         behind = [b for b, r in self.remotes.items() if b in self.isr and r.leo != leo and r.caught_up_us < since]
@@ -306,6 +318,11 @@ class Leadership:
         elif m.error == INELIGIBLE_REPLICA:
             self.adopt(now, self.isr, self.replica.partition_epoch)
 
+    def on_state(self, now: int, state: LeaderAndIsr) -> None:
+        """The controller changed the partition within this leader epoch."""
+        self.eligible = state.eligible
+        self.adopt(now, state.isr, state.partition_epoch)
+
     def adopt(self, now: int, isr: tuple[int, ...], partition_epoch: int) -> None:
         """Take a committed ISR; nothing is pending any more."""
         replica = self.replica
@@ -320,7 +337,8 @@ class Leadership:
     def on_tick(self, now: int) -> None:
         """Shrink the ISR, repeat a lost proposal, answer fetches that waited long enough."""
         if self.pending is None:
-            if len(self.isr) > 1:
+            if now >= self._shrink_due:
+                self._shrink_due = now + self.replica.settings.lag_time_us // 2
                 self._maybe_shrink(now)
         elif now - self.pending_since >= self.replica.settings.request_timeout_us:
             self._send_pending(now)

@@ -149,7 +149,8 @@ class MetadataResponse:
 class LeaderAndIsr:
     """Controller to broker: the state of a partition (``LeaderAndIsr`` with ZooKeeper, a partition record with KRaft).
 
-    May arrive late, out of order, or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380).
+    May arrive late, out of order, or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
+    ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841).
     """
 
     source: int
@@ -160,6 +161,7 @@ class LeaderAndIsr:
     partition_epoch: int
     replicas: tuple[int, ...]
     broker_epoch: int
+    eligible: tuple[int, ...] = ()
 
 
 @dataclass(slots=True)

@@ -109,7 +109,7 @@ class Replica:
             if m.partition_epoch > self.partition_epoch:
                 self.partition_epoch = m.partition_epoch
                 if self.leading is not None:
-                    self.leading.adopt(now, m.isr, m.partition_epoch)
+                    self.leading.on_state(now, m)
             return
         self.leader_epoch = m.leader_epoch
         self.partition_epoch = m.partition_epoch

@@ -10,7 +10,7 @@ from harness.scenario.compare import compare, cut_words, cuts
 from harness.scenario.model import Expected, Scenario
 from harness.scenario.records import compact
 from harness.scenario.stage import ReplicaState, Stage, StageError
-from harness.simulator.run import _digest
+from harness.simulator.run import digest_of
 from nodes.variant import parse_variant
 
 
@@ -124,7 +124,7 @@ def run_scenario(scenario: Scenario, variant_name: str) -> ScenarioOutcome:
         narrative,
         expected,
         _summary(stage),
-        _digest(stage.world),
+        digest_of(stage.world),
     )
     stage.world.dispose()
     return outcome

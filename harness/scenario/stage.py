@@ -10,7 +10,7 @@ from harness.scenario.clients import BatchProducer, StartReader
 from harness.scenario.model import Scenario
 from harness.scenario.records import LogRecord, compact
 from harness.scenario.wire import FIRST_CLIENT, Link, StageWorld
-from harness.simulator.run import AFTER_HEAL_US, _converge, _finish, _read_back
+from harness.simulator.run import AFTER_HEAL_US, converge, dump_logs, read_back
 from nodes.log import Batch
 from nodes.replica import Replica
 from nodes.variant import Variant
@@ -286,9 +286,9 @@ class Stage:
             world.start(broker)
         world.record((healed, "heal", -1, "all", {}))
         world.run_until(healed + AFTER_HEAL_US)
-        _converge(world)
+        converge(world)
         for producer in dict.fromkeys(self.sends.values()):
             producer.give_up()
-        _read_back(world)
-        _finish(world)
+        read_back(world)
+        dump_logs(world)
         return healed

@@ -79,7 +79,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunRe
         nemesis=world.nemesis,
         trace=world.trace,
     )
-    result = RunResult(history, _digest(world), len(world.times), world.now)
+    result = RunResult(history, digest_of(world), len(world.times), world.now)
     world.dispose()
     return result
 
@@ -99,9 +99,9 @@ def _drive(world: World, plan: Plan) -> None:
     _work_on(world)
     for client in clients:
         client.stopped = True
-    _converge(world)
-    _read_back(world)
-    _finish(world)
+    converge(world)
+    read_back(world)
+    dump_logs(world)
 
 
 def _work_on(world: World) -> None:
@@ -115,7 +115,7 @@ def _work_on(world: World) -> None:
         world.run_until(world.now + WATCH_US)
 
 
-def _converge(world: World) -> None:
+def converge(world: World) -> None:
     deadline = world.now + CONVERGE_US
     waiting = dict.fromkeys(world.partitions(), "")
     while True:
@@ -127,7 +127,7 @@ def _converge(world: World) -> None:
         world.trace_event(0, "converged", name, not why, why)
 
 
-def _read_back(world: World) -> None:
+def read_back(world: World) -> None:
     reader = FinalReader(world, 3 * CLIENTS_FROM)
     reader.begin()
     deadline = world.now + FINAL_READ_US
@@ -136,7 +136,7 @@ def _read_back(world: World) -> None:
     reader.stopped = True
 
 
-def _finish(world: World) -> None:
+def dump_logs(world: World) -> None:
     for broker in world.brokers():
         machine = world.broker(broker)
         if machine is None:
@@ -157,7 +157,7 @@ def _finish(world: World) -> None:
             )
 
 
-def _digest(world: World) -> str:
+def digest_of(world: World) -> str:
     """Of everything observable, and of when every event was delivered.
 
     ``marshal`` version 2 has neither references nor interning flags: equal values give equal bytes.
