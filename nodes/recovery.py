@@ -3,8 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
+from zlib import crc32
 
 from nodes.log import Batch
+
+
+class StoredBatch(NamedTuple):
+    """A batch as it lies in the log file, with the checksum that was written into it.
+
+    A batch that was being written when the power failed holds only its first records, and its checksum does not match.
+    """
+
+    batch: Batch
+    crc: int
+
+
+def checksum(batch: Batch) -> int:
+    """CRC over the records; base offset and leader epoch lie outside it, as in Kafka's record batches."""
+    return crc32(repr(batch.values).encode())
 
 
 @dataclass(slots=True)
@@ -12,13 +29,11 @@ class PartitionImage:
     """One partition's files.
 
     Attributes:
-        batches: the batches that can be read, in file order.
-        torn: whether bytes of a broken batch follow them (CRC does not match).
+        batches: what the log file holds, in order.
         epochs: ``leader-epoch-checkpoint``, or empty.
     """
 
-    batches: list[Batch] = field(default_factory=list)
-    torn: bool = False
+    batches: list[StoredBatch] = field(default_factory=list)
     epochs: tuple[tuple[int, int], ...] = ()
 
 
@@ -61,15 +76,25 @@ def recover(image: DiskImage) -> Recovered:
     the batches know are added (KAFKA-10432). The high watermark is the checkpointed one, never beyond the log's end.
     """
     partitions = {}
+    clean = image.clean_broker_epoch is not None
     for name, files in image.partitions.items():
-        batches = list(files.batches)
+        batches = [stored.batch for stored in files.batches] if clean else _scan(files.batches)
         leo = batches[-1].end if batches else 0
         epochs = [entry for entry in files.epochs if entry[1] < leo]
-        if image.clean_broker_epoch is None:
+        if not clean:
             for batch in batches:
                 if batch.epoch > (epochs[-1][0] if epochs else -1):
                     epochs.append((batch.epoch, batch.base))
         hw = min(image.high_watermarks.get(name, 0), leo)
         partitions[name] = RecoveredPartition(batches, tuple(epochs), hw)
-    clean = -1 if image.clean_broker_epoch is None else image.clean_broker_epoch
-    return Recovered(partitions, clean)
+    return Recovered(partitions, -1 if image.clean_broker_epoch is None else image.clean_broker_epoch)
+
+
+def _scan(stored: list[StoredBatch]) -> list[Batch]:
+    """The batches before the first one that is broken or does not follow the one before."""
+    batches: list[Batch] = []
+    for batch, crc in stored:
+        if checksum(batch) != crc or (batches and batch.base != batches[-1].end):
+            break
+        batches.append(batch)
+    return batches

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nodes.recovery import DiskImage, PartitionImage
+from nodes.log import Batch
+from nodes.recovery import DiskImage, PartitionImage, StoredBatch, checksum
 
 if TYPE_CHECKING:
     from random import Random
-
-    from nodes.log import Batch
 
 WRITEBACK_US = 3_000_000
 """After this the page cache has reached the disk on its own (Linux: ``dirty_expire_centisecs``, 30 s)."""
@@ -21,12 +20,15 @@ TORN = 0.3
 
 @dataclass(slots=True)
 class LogFile:
-    """One partition's log: batches with the time each was written; the first ``synced`` were fsynced."""
+    """One partition's log: batches with the time each was written; the first ``synced`` were fsynced.
+
+    ``torn`` is half a batch that a power loss left behind them.
+    """
 
     batches: list[Batch] = field(default_factory=list)
     written_us: list[int] = field(default_factory=list)
     synced: int = 0
-    torn: bool = False
+    torn: StoredBatch | None = None
     epochs: tuple[tuple[int, int], ...] = ()
 
 
@@ -72,7 +74,11 @@ class SimDisk:
             while safe < len(log.batches) and now - log.written_us[safe] >= WRITEBACK_US:
                 safe += 1
             keep = safe + int(noise.random() * (len(log.batches) - safe + 1))
-            log.torn = keep < len(log.batches) and noise.random() < TORN
+            log.torn = None
+            if keep < len(log.batches) and noise.random() < TORN:
+                cut = log.batches[keep]
+                written = cut.values[: int(noise.random() * len(cut.values))]
+                log.torn = StoredBatch(Batch(cut.base, cut.epoch, written), checksum(cut))
             del log.batches[keep:]
             del log.written_us[keep:]
             log.synced = keep
@@ -83,9 +89,11 @@ class SimDisk:
 
     def load(self) -> DiskImage:
         """What a starting process finds; the clean-shutdown mark is deleted at the start of loading."""
-        partitions = {name: PartitionImage(list(log.batches), log.torn, log.epochs) for name, log in self.files.items()}
+        partitions = {}
+        for name, log in self.files.items():
+            stored = [StoredBatch(batch, checksum(batch)) for batch in log.batches]
+            partitions[name] = PartitionImage([*stored, log.torn] if log.torn else stored, log.epochs)
+            log.torn = None
         image = DiskImage(partitions, dict(self.high_watermarks), self.clean_broker_epoch)
         self.clean_broker_epoch = None
-        for log in self.files.values():
-            log.torn = False
         return image

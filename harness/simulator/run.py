@@ -116,6 +116,7 @@ def _work_on(world: World) -> None:
 
 
 def converge(world: World) -> None:
+    """Run until every partition is at rest, or the bound is over; trace which."""
     deadline = world.now + CONVERGE_US
     waiting = dict.fromkeys(world.partitions(), "")
     while True:
@@ -128,6 +129,7 @@ def converge(world: World) -> None:
 
 
 def read_back(world: World) -> None:
+    """Read every partition from the start, as a consumer."""
     reader = FinalReader(world, 3 * CLIENTS_FROM)
     reader.begin()
     deadline = world.now + FINAL_READ_US
@@ -137,6 +139,7 @@ def read_back(world: World) -> None:
 
 
 def dump_logs(world: World) -> None:
+    """Trace every running replica's final state."""
     for broker in world.brokers():
         machine = world.broker(broker)
         if machine is None:
