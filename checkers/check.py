@@ -12,7 +12,7 @@ from checkers.aborted_read import aborted_reads
 from checkers.broken_log import BrokenLog
 from checkers.client_view import ClientView
 from checkers.committed import Committed
-from checkers.contract import PROMISES, UNJUDGED
+from checkers.contract import NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.divergence import Divergence
 from checkers.duplicate import duplicates
 from checkers.history import History, Value
@@ -29,6 +29,7 @@ from checkers.stuck import Stuck
 from checkers.verdict import VIOLATION, Anomaly, Judgement, Verdict
 
 DEFAULT_CONTRACT = "documented"
+STRICTEST_CONTRACT = "durable"
 
 _NOT_LOST_BY_REPLICAS = Judgement(VIOLATION, None, PROMISES)
 """The replicas have the record, and yet nobody can read it: no promise permits that."""
@@ -40,25 +41,26 @@ def check(history: History, contract: str | None = None) -> Verdict:
     Args:
         history: what happened; a history with client operations only is judged by what the clients saw.
         contract: the promise to judge by (`PROMISES`); else the history's own (``meta["contract"]``), else
-        `documented`.
+        `documented`, or the strictest one, `durable`, where nothing is known of the replicas.
 
     Raises:
         ValueError: there is no such promise.
     """
     meta = history.meta
-    own = contract or meta.get("contract") or DEFAULT_CONTRACT
+    traced = bool(history.trace)
+    own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else STRICTEST_CONTRACT)
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
     fates: Fates = {}
-    anomalies = check_replicas(history, view, own, fates) if history.trace else []
-    anomalies += check_clients(view, fates, traced=bool(history.trace))
+    anomalies = check_replicas(history, view, own, fates) if traced else []
+    anomalies += check_clients(view, fates, _unexplained(own, traced=traced), traced=traced)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     counts = TraceCounts.of(history.trace)
     stats = statistics(history, view, counts, fates, anomalies)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
         return Verdict("invalid", own, tuple(anomalies), None, stats)
-    unknown = _unknown_because(history, view, counts)
+    unknown = _unknown_because(history, view, counts, anomalies)
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats)
 
 
@@ -83,9 +85,15 @@ def check_replicas(history: History, view: ClientView, own: str, fates: Fates) -
     return anomalies
 
 
-def check_clients(view: ClientView, fates: Fates, *, traced: bool) -> list[Anomaly]:
-    """The client checkers. Lost values are judged as the replicas' evidence has it; without a trace, strictly."""
-    unknown = _NOT_LOST_BY_REPLICAS if traced else UNJUDGED
+def _unexplained(own: str, *, traced: bool) -> Judgement:
+    """How to take a loss that the replicas' evidence does not explain."""
+    if traced:
+        return _NOT_LOST_BY_REPLICAS
+    return UNJUDGED if own == STRICTEST_CONTRACT else UNDECIDED
+
+
+def check_clients(view: ClientView, fates: Fates, unknown: Judgement, *, traced: bool) -> list[Anomaly]:
+    """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`."""
 
     def fate(key: str, value: Value) -> Judgement | None:
         return fates.get((key, value))
@@ -96,9 +104,13 @@ def check_clients(view: ClientView, fates: Fates, *, traced: bool) -> list[Anoma
     return [*lost, *inconsistent_offsets(view, fate), *duplicates(view), *aborted_reads(view), *phantoms(view)]
 
 
-def _unknown_because(history: History, view: ClientView, counts: TraceCounts) -> str | None:
+def _unknown_because(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> str | None:
     """Why a run without violations proves nothing, or `None`."""
     reasons = []
+    if any(anomaly.clause == NEEDS_REPLICAS for anomaly in anomalies):
+        reasons.append(
+            "records were lost, and only evidence from the replicas could say whether the promise still held"
+        )
     if not any(seen.acked for seen in view.keys.values()):
         reasons.append("no send was acknowledged")
     if history.trace and not (counts.elections or counts.truncations or counts.recoveries):

@@ -45,6 +45,10 @@ NOT_REPLICATED = Judgement(PERMITTED, ACKS_1_NOT_REPLICATED, ())
 UNJUDGED = Judgement(VIOLATION, None, ("durable",))
 """A loss seen by clients only, with nothing known about the replicas: the strictest promise."""
 
+NEEDS_REPLICAS = "needs-replica-evidence"
+UNDECIDED = Judgement(PERMITTED, NEEDS_REPLICAS, ("durable",))
+"""The same by a weaker promise: whether it still held cannot be told, so the run's verdict is at best *unknown*."""
+
 _UNCLEAN_STOPS = frozenset({"crash", "power", "disk", "fatal"})
 _LOG_LOSSES = frozenset({"power", "disk"})
 

@@ -24,9 +24,12 @@ def store_history(folder: Path, plan: Plan, history: History) -> None:
 
 
 def store_verdict(folder: Path, verdict: Verdict, digest: str | None = None) -> None:
-    """Write the verdict, with the run's digest where there is one."""
+    """Write the verdict, with the run's digest; a digest that is there already is kept when none is given."""
+    path = folder / VERDICT
+    if digest is None and path.exists():
+        digest = json.loads(path.read_text(encoding="utf-8")).get("digest")
     data = verdict.to_json() | ({"digest": digest} if digest else {})
-    (folder / VERDICT).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def load_history(path: Path) -> History:

@@ -14,7 +14,7 @@ KINDS: dict[str, str] = {
     "one-way-out": "nothing from the target reaches other brokers and the controller",
     "slow": "messages between the target and other brokers take up to `amount` µs longer",
     "lossy": "messages between the target and other brokers are lost with `amount` per mille",
-    "late-leadership": "the controller's leadership messages reach the target `amount` µs later, out of order",
+    "late-leadership": "the controller's leadership messages reach the target up to `amount` µs later, out of order",
     "lost-leadership": "the controller's leadership messages to the target are lost",
     "crash": "kill -9 the target; it starts again at the end (what was written survives)",
     "crash-all": "kill -9 all brokers; they start again at the end",

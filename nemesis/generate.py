@@ -44,7 +44,8 @@ _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetche
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
 _MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "crash", "restart", "pause", "isolate")
 _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
-"""One of these is in every plan: a run without an election tells nothing about truncation."""
+"""One of these is in every plan, at a time of its own and not waiting for an event that may never come: a run without an
+election tells nothing about truncation."""
 _BY_EVENT = {"fast-failover": 0.6, "forced-election": 0.5}
 """Share of faults that wait for a trace event; elections are most telling right after an append."""
 
@@ -67,6 +68,8 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster))
     if not any(fault.kind in _ELECTS for fault in faults):
         faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster))
+    if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
+        faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
     faults.sort(key=lambda fault: fault.at_us)
     workload = WorkloadSpec(
         producers=rng.choice((2, 3, 4)),

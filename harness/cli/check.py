@@ -30,9 +30,9 @@ def check_command(path: Path, contract: str | None, as_json: bool) -> int:
     try:
         history = load_history(path)
     except HistoryFormatError as error:
-        raise click.UsageError(f"{path}: {error}") from None
+        raise click.ClickException(f"{path}: {error}") from None
     except OSError as error:
-        raise click.UsageError(f"{path}: cannot be read ({error.strerror})") from None
+        raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
     verdict = check(history, contract)
     if path.is_dir() and contract is None:
         store_verdict(path, verdict)

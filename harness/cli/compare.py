@@ -96,7 +96,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any]) -> int:  # noqa:
             console=status,
         )
     except (CampaignRefusedError, CampaignFailedError, JavaNotFoundError) as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     status.print(outcome.sentences(), highlight=False)
     if outcome.status == "interrupted":
         return INTERRUPTED

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 RESULTS = Path("results")
+CLUSTER_OPTIONS = ("brokers", "replication_factor", "partitions", "min_isr", "acks", "unclean_election")
 
 
 class VariantName(click.ParamType[Any]):
@@ -104,12 +105,14 @@ def writable_folder(path: Path) -> Path:
     """Make a results folder.
 
     Raises:
-        click.UsageError: it cannot be made or written.
+        click.ClickException: it cannot be made or written.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise click.UsageError(f"cannot write results to {path}: {error.strerror}; choose another with --out") from None
+        raise click.ClickException(
+            f"cannot write results to {path}: {error.strerror}; choose another with --out"
+        ) from None
     if not os.access(path, os.W_OK):
-        raise click.UsageError(f"cannot write results to {path}: permission denied; choose another with --out")
+        raise click.ClickException(f"cannot write results to {path}: permission denied; choose another with --out")
     return path

@@ -31,7 +31,7 @@ def report_command(folder: Path, baseline: str | None, as_json: bool) -> int:
     elif (folder / "manifest.json").is_file():
         summarise(folder, baseline, as_json, report=True)
     else:
-        raise click.UsageError(f"{folder} holds neither a campaign (manifest.json) nor a run ({HISTORY})")
+        raise click.ClickException(f"{folder} holds neither a campaign (manifest.json) nor a run ({HISTORY})")
     return 0
 
 
@@ -42,7 +42,7 @@ def _report_run(folder: Path) -> None:
         history = load_history(folder)
         plan = read_plan(folder / PLAN).to_json()
     except (HistoryFormatError, PlanError, OSError) as error:
-        raise click.UsageError(f"{folder}: {error}") from None
+        raise click.ClickException(f"{folder}: {error}") from None
     render_run(plan, history, check(history), folder / REPORT)
     click.echo(str(folder / REPORT))
 
@@ -51,7 +51,7 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     """Print the comparison of a finished campaign, write its page if wanted; returns the number of violating runs.
 
     Raises:
-        click.UsageError: nothing to compare.
+        click.ClickException: nothing to compare.
     """
     from harness.report import render
     from pipeline.compare import NothingToCompareError, compare
@@ -63,7 +63,7 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
         spark = spark_session(master)
         comparison = compare(spark, folder, baseline)
     except (NothingToCompareError, JavaNotFoundError) as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps(comparison.to_json()))
     else:

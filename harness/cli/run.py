@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from checkers import check
 from harness.cli.exits import exit_code
 from harness.cli.options import (
+    CLUSTER_OPTIONS,
     RESULTS,
     VariantName,
     cluster_of,
@@ -86,7 +88,12 @@ def _plan(options: dict[str, Any]) -> Plan:
     cluster = cluster_of(options)
     if options["plan_file"] is None:
         return generate_plan(options["seed"], options["index"], options["profile"], cluster)
+    context = click.get_current_context()
+    for name in ("seed", "index", "profile", *CLUSTER_OPTIONS):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} cannot be given with --plan: the plan file says it (edit a copy of it)")
     try:
         return read_plan(options["plan_file"])
     except PlanError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.ClickException(str(error)) from None

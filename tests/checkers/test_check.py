@@ -141,3 +141,22 @@ def test_two_thousand_trace_events_take_milliseconds(orderly):
         took.append(time.perf_counter() - begin)
 
     assert min(took) < 0.025
+
+
+def lost_as_clients_see_it():
+    return [sent(1, "p1", "t-0", 7, 0), sent(2, "p1", "t-0", 8, 1), polled(3, "c1", "t-0", (1, 8))]
+
+
+def test_clients_alone_are_judged_by_the_strictest_promise():
+    verdict = check(History.of(ops=lost_as_clients_see_it()))
+
+    assert (verdict.valid, verdict.contract) == ("invalid", "durable")
+
+
+def test_by_a_weaker_promise_their_losses_are_undecided():
+    verdict = check(History.of(ops=lost_as_clients_see_it()), "documented")
+
+    assert (verdict.valid, verdict.contract) == ("unknown", "documented")
+    assert [(a.name, a.verdict, a.clause) for a in verdict.anomalies] == [
+        ("lost-write", "permitted", "needs-replica-evidence")
+    ]

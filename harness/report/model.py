@@ -1,0 +1,142 @@
+"""What a report is made from: plain values, filled by whoever compared the runs. Times are µs of the run, shares 0..1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from checkers.history import History
+from checkers.verdict import Verdict
+
+ANY = "any of these"
+"""The name of the row that counts a run once, whatever it violated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """`hits` of `runs`, with the 95 % interval of the share."""
+
+    hits: int
+    runs: int
+    low: float
+    high: float
+
+    @property
+    def share(self) -> float:
+        """The share of runs hit; 0 if there were none."""
+        return self.hits / self.runs if self.runs else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """A variant against the baseline over the plans that both were judged on."""
+
+    baseline: str
+    pairs: int
+    only_here: int  # plans that hit this variant and not the baseline
+    only_baseline: int
+    p_value: float  # exact McNemar
+
+    @property
+    def difference(self) -> float:
+        """Share hit here minus share hit in the baseline."""
+        return (self.only_here - self.only_baseline) / self.pairs if self.pairs else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnomalyCount:
+    """One kind of anomaly under one variant: violations and permitted ones are never added up."""
+
+    name: str
+    violation: Rate
+    permitted: Rate
+    paired: Paired | None  # of the violations; None for the baseline itself
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How a quantity spreads over `runs` runs; all None if there were none."""
+
+    runs: int
+    mean: float | None
+    p5: float | None
+    p25: float | None
+    p50: float | None
+    p75: float | None
+    p95: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariantResult:
+    """What the campaign found about one variant."""
+
+    variant: str
+    runs: int
+    judged: int  # valid or invalid: the denominator of every rate
+    unknown: int  # errors included
+    errors: int  # runs that raised
+    contracts: tuple[str, ...]  # the promises its runs were judged by
+    acked: int
+    acked_lost_violation: int  # records
+    acked_lost_permitted: int  # records
+    loss: Rate  # runs that lost an acked record against the promise
+    permitted_loss: Rate
+    promises: Mapping[str, Rate]  # promise -> runs in which a loss broke it, whether or not it was the run's own
+    anomalies: tuple[AnomalyCount, ...]  # ANY first
+    first_violation: Spread  # µs
+    hit_curve: tuple[tuple[int, float], ...]  # steps: (µs, share of runs violated by then)
+    elections: int
+    unclean_elections: int
+    truncations: int
+    records_truncated: int
+    epoch_round_trips: int
+    availability: Spread  # share
+    recovery: Spread  # µs
+
+    @property
+    def violating(self) -> Rate:
+        """Runs that violated anything."""
+        return next(row.violation for row in self.anomalies if row.name == ANY)
+
+    def count(self, name: str) -> AnomalyCount | None:
+        """The row of one kind of anomaly, None if the variant never showed it."""
+        return next((row for row in self.anomalies if row.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A paired campaign: the same plans under every variant."""
+
+    campaign: str
+    profile: str
+    seed: int
+    plans: int  # per variant, as asked for
+    cluster: Mapping[str, Any]  # what differs from the default cluster
+    baseline: str
+    variants: tuple[VariantResult, ...]
+    watched_us: int  # the longest run
+
+    @property
+    def anomaly_names(self) -> tuple[str, ...]:
+        """Every kind of anomaly that some variant showed, ANY first, then by name."""
+        names = {row.name for variant in self.variants for row in variant.anomalies}
+        return (ANY, *sorted(names - {ANY}))
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison as JSON values."""
+        data = asdict(self)
+        for variant in data["variants"]:
+            variant["hit_curve"] = [list(step) for step in variant["hit_curve"]]
+        return data
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One run to explain."""
+
+    variant: str
+    plan_index: int
+    plan: Mapping[str, Any]  # JSON, as `tidemark run --plan` reads it
+    history: History
+    verdict: Verdict

@@ -1,0 +1,186 @@
+"""The HTML pages: one self-contained file each, its figures also saved beside it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from checkers.history import History
+from checkers.verdict import Anomaly, Verdict
+from harness.report import figures, words
+from harness.report.faults import FaultLine, fault_lines
+from harness.report.model import ANY, Comparison, Example
+from harness.report.spacetime import draw_story
+from harness.report.story import Story, choose_anomaly, tell
+from harness.report.style import looks, save
+
+GLOSSARY = {
+    "acked": "The client was told that its record is written; with acks=all this means on every in-sync replica.",
+    "LEO": "Log end offset: the offset that the next record of a replica will get, one past its last record.",
+    "HW": "High watermark: records below it are committed, that is, on every in-sync replica, and consumers may see them.",
+    "leader epoch": "A number that rises by one with every new leader of a partition; each record carries its leader's.",
+    "ISR": "In-sync replicas: those that keep up with the leader, from which the next leader is chosen.",
+    "ELR": "Eligible leader replicas (KIP-966): out of sync, but known to hold everything that is committed.",
+    "truncation": "A follower cuts the end off its log so that it agrees with its leader's.",
+    "violation": "An anomaly that the promise (contract) of the run forbids.",
+    "permitted": "An anomaly that the promise allows, such as losing records after an unclean election.",
+}
+PROMISES = {
+    "documented": "kept as long as at every moment at least one in-sync replica is alive (Kafka's documentation)",
+    "kip-966": "kept while fewer than min ISR of the replicas that held the record shut down uncleanly",
+    "durable": "kept while fewer than min ISR of the replicas that held the record lost their logs",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """One run as the template shows it."""
+
+    name: str  # for files and anchors
+    title: str
+    variant: str
+    anomaly: Anomaly | None
+    story: Story | None
+    picture: Markup
+    faults: list[FaultLine]
+    faults_end: float  # % of the run
+    end: str
+    command: str
+    plan_file: str
+    verdict: Verdict
+
+
+def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -> Path:
+    """Write `report.html`, its figures and the examples' plans to `out_dir`.
+
+    Returns:
+        The path of the page, which needs none of the other files.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    with looks():
+        pictures = {
+            "rates": save(figures.rates(comparison), out_dir, "rates", "Share of runs with each violation, by variant"),
+            "first": save(
+                figures.first_violation(comparison),
+                out_dir,
+                "first-violation",
+                "Share of runs violated over time, by variant",
+            ),
+            "availability": save(
+                figures.availability(comparison), out_dir, "availability", "Share of sends acknowledged, by variant"
+            ),
+        }
+    runs = [
+        _run_view(
+            example.plan, example.history, example.verdict, out_dir, f"{example.variant}-plan-{example.plan_index}"
+        )
+        for example in examples
+    ]
+    (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
+    page = (
+        _environment()
+        .get_template("comparison.html.j2")
+        .render(
+            comparison=comparison,
+            pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
+            runs=runs,
+            glossary=GLOSSARY,
+            promises=PROMISES,
+            ANY=ANY,
+        )
+    )
+    return _written(out_dir / "report.html", page)
+
+
+def render_run(plan: Mapping[str, Any], history: History, verdict: Verdict, out: Path) -> Path:
+    """Write a page about a single run.
+
+    Args:
+        plan: The plan as JSON values.
+        history: What happened.
+        verdict: What the checkers say.
+        out: The page's path, or a folder, which gets `report.html`. The picture is saved beside it, and so is the plan, as
+            `plan.json`, unless it is there already.
+    """
+    if out.suffix != ".html":
+        out = out / "report.html"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    view = _run_view(plan, history, verdict, out.parent, out.stem, "plan.json")
+    page = (
+        _environment()
+        .get_template("run.html.j2")
+        .render(run=view, history=history, glossary=GLOSSARY, promises=PROMISES)
+    )
+    return _written(out, page)
+
+
+def _run_view(
+    plan: Mapping[str, Any], history: History, verdict: Verdict, folder: Path, name: str, plan_file: str | None = None
+) -> RunView:
+    """Tell and draw the run's clearest anomaly; save the picture and the plan."""
+    name = re.sub(r"[^A-Za-z0-9.+_-]", "_", name)
+    variant = str(history.meta.get("variant", "?"))
+    anomaly = choose_anomaly(verdict)
+    story = tell(history, anomaly) if anomaly is not None else None
+    picture = ""
+    if story is not None:
+        label = f"Space-time picture of {story.anomaly.name} in {story.partition} under {variant}"
+        with looks():
+            picture = save(draw_story(story), folder, f"{name}-spacetime", label)
+    if plan_file is None or not (folder / plan_file).exists():
+        plan_file = plan_file or f"{name}-plan.json"
+        (folder / plan_file).write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
+    end = max(int(history.meta.get("end_us", 0)), 1)
+    contract = f" --contract {shlex.quote(verdict.contract)}"
+    return RunView(
+        name=name,
+        title=f"{variant}, plan {plan.get('index', '?')}",
+        variant=variant,
+        anomaly=anomaly,
+        story=story,
+        picture=Markup(picture),  # noqa: S704  our own SVG
+        faults=fault_lines(plan, history),
+        faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
+        end=words.seconds(end),
+        command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}",
+        plan_file=plan_file,
+        verdict=verdict,
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Callable[..., str]] = {
+        "percent": lambda share: _unbroken(words.percent(share)),
+        "interval": lambda rate: _unbroken(words.interval(rate)),
+        "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
+        "p_words": words.p_words,
+        "finding": words.finding,
+        "compared": words.compared,
+    }
+    environment.filters |= filters
+    return environment
+
+
+def _unbroken(text: str) -> str:
+    """A number and its unit stay on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _written(path: Path, page: str) -> Path:
+    path.write_text(page, encoding="utf-8")
+    return path

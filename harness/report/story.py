@@ -1,0 +1,323 @@
+"""What happened to one record, as numbered moments: the narrative and the picture are both made from this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from checkers.history import History
+from checkers.verdict import VIOLATION, Anomaly, Verdict
+from harness.report.lanes import LINK_FAULTS, Lane, lanes_of
+
+CLIENTS = -1
+CONTROLLER = 0
+MOST_MOMENTS = 18
+"""So many columns fit a page; the least telling moments go first."""
+
+EASIEST = ("lost-committed-write", "log-matching", "divergence")
+
+STOPPED = {
+    "clean": "shuts down cleanly",
+    "crash": "is killed; what it wrote survives in the page cache",
+    "power": "loses power; what it had not synced may be gone",
+    "disk": "loses its disk and everything on it",
+    "fatal": "gives up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Something worth a sentence. `rank` 0 is the story itself, greater ranks are context; `number` counts from 1."""
+
+    time: int
+    node: int  # a broker, CONTROLLER or CLIENTS
+    kind: str
+    sentence: str
+    rank: int = 0
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One anomaly of a run, told from the birth of the record to the end of the damage."""
+
+    anomaly: Anomaly
+    partition: str
+    offset: int | None
+    value: object  # the record that is missing or differs; None if the anomaly is not about one
+    lanes: tuple[Lane, ...]
+    moments: tuple[Moment, ...]  # in order of time, numbered
+    left_out: int  # moments that did not fit
+
+
+def choose_anomaly(verdict: Verdict) -> Anomaly | None:
+    """The anomaly that explains the run best: a violation before a permitted one, an acked record before others, then early."""
+
+    def order(anomaly: Anomaly) -> tuple[Any, ...]:
+        name = EASIEST.index(anomaly.name) if anomaly.name in EASIEST else len(EASIEST)
+        return (
+            anomaly.verdict != VIOLATION,
+            name,
+            "offset" not in anomaly.evidence,
+            anomaly.evidence.get("ack_time") is None,
+            anomaly.time,
+        )
+
+    return min(verdict.anomalies, key=order, default=None)
+
+
+def tell(history: History, anomaly: Anomaly) -> Story:
+    """The story of one anomaly."""
+    evidence = anomaly.evidence
+    partition = anomaly.partition or str(evidence.get("partition", ""))
+    offset = evidence.get("offset")
+    value = _record(history, evidence)
+    lanes = lanes_of(history, partition, offset)
+    teller = _Teller(history, partition, offset, value, lanes, _pair(evidence))
+    found = sorted([*teller.moments(), *_discovery(anomaly, lanes)], key=lambda moment: moment.time)
+    damage = [moment.time for moment in found if moment.rank == 0]
+    start = min(damage) if offset is not None and damage else anomaly.time - 2_000_000
+    found = [
+        moment for moment in found if moment.rank == 0 or start <= moment.time <= max(damage, default=anomaly.time)
+    ]
+    chosen = _most_telling(_merged(found))
+    numbered = tuple(replace(moment, number=number) for number, moment in enumerate(chosen, 1))
+    return Story(anomaly, partition, offset, value, tuple(lanes), numbered, len(_merged(found)) - len(chosen))
+
+
+def _record(history: History, evidence: dict[str, Any]) -> object:
+    """The record in question: the lost one, or of two that differ the one a client was told about."""
+    if "value" in evidence:
+        return evidence["value"]
+    pair = _pair(evidence)
+    acked = {
+        value[1]
+        for op in history.ops
+        if op.type == "ok" and op.f == "send"
+        for _, _, value in op.value
+        if isinstance(value, (tuple, list))
+    }
+    return next((value for value in pair if value in acked), pair[-1] if pair else None)
+
+
+def _pair(evidence: dict[str, Any]) -> list[object]:
+    """The values of the two records that differ, if the anomaly is about two."""
+    return [evidence[key][1] for key in ("leader_record", "follower_record") if evidence.get(key)]
+
+
+def _discovery(anomaly: Anomaly, lanes: list[Lane]) -> Iterator[Moment]:
+    """The moment at which the anomaly was there; a loss needs none, for its sentence is the new leader's."""
+    evidence = anomaly.evidence
+    if _pair(evidence):
+        leader, follower = evidence["leader"], evidence["follower"]
+        theirs, its = _pair(evidence)
+        words = (
+            f"Broker {follower} follows broker {leader} with another record at offset {evidence['offset']}, {its} instead "
+            f"of {theirs}: {anomaly.name}."
+        )
+        yield Moment(anomaly.time, follower, "found", words)
+    elif "value" not in evidence:
+        node = evidence.get("node", CONTROLLER)
+        node = node if node in {lane.node for lane in lanes} else CONTROLLER
+        yield Moment(anomaly.time, node, "found", f"The checker finds {anomaly.name}: {anomaly.message}")
+
+
+class _Teller:
+    """Turns the history's events around one offset of one partition into sentences."""
+
+    def __init__(
+        self,
+        history: History,
+        partition: str,
+        offset: int | None,
+        value: object,
+        lanes: list[Lane],
+        pair: list[object],
+    ) -> None:
+        self._history = history
+        self._partition = partition
+        self._offset = offset
+        self._value = value
+        self._lanes = {lane.node: lane for lane in lanes}
+        self._pair = pair
+        self._committed = False
+        self._taken_over_without = False
+
+    def moments(self) -> Iterator[Moment]:
+        """All moments, not yet in order."""
+        yield from self._client_moments()
+        yield from self._nemesis_moments()
+        for event in self._history.trace:
+            if event[3] in {self._partition, ""}:
+                yield from self._trace_moments(*event)
+
+    def _client_moments(self) -> Iterator[Moment]:
+        read = False
+        for op in self._history.ops:
+            if op.f == "send" and self._sends_it(op.value):
+                acks = f" with acks={op.acks}" if op.acks else ""
+                words = {
+                    "invoke": f"Client {op.process} sends record {self._value} to {self._partition}{acks}.",
+                    "ok": f"{op.process} is told that record {self._value} is written (acknowledged).",
+                    "info": f"{op.process} gets no clear answer for record {self._value} ({op.error}).",
+                    "fail": f"{op.process} is told that record {self._value} was not written ({op.error}).",
+                }[op.type]
+                yield Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
+            elif op.f == "poll" and op.type == "ok" and not read and self._reads_it(op.value):
+                read = True
+                yield Moment(op.time, CLIENTS, "read", f"Client {op.process} reads record {self._value}.", 2)
+
+    def _sends_it(self, value: Iterable[tuple[str, str, object]]) -> bool:
+        return any(
+            key == self._partition and (sent[1] if isinstance(sent, (tuple, list)) else sent) == self._value
+            for _, key, sent in value
+        )
+
+    def _reads_it(self, value: Iterable[tuple[str, dict[str, list[tuple[int, object]]]]]) -> bool:
+        return any(
+            [self._offset, self._value] == list(r) for _, by_key in value for r in by_key.get(self._partition, ())
+        )
+
+    def _nemesis_moments(self) -> Iterator[Moment]:
+        struck = {}
+        for time, action, index, kind, detail in self._history.nemesis:
+            node = detail.get("node", CONTROLLER)
+            if kind not in LINK_FAULTS or (action == "strike" and node not in self._lanes):
+                continue
+            if action == "strike":
+                struck[index] = node
+                yield Moment(time, node, "fault", f"The nemesis strikes broker {node}: {kind}.", 1)
+            elif index in struck:
+                yield Moment(time, struck[index], "heal", f"The fault {kind} on broker {struck[index]} ends.", 2)
+
+    def _trace_moments(self, time: int, node: int, event: str, _partition: str, *fields: object) -> Iterator[Moment]:
+        handler = getattr(self, f"_{event.replace('-', '_')}", None)
+        if handler is not None and (node in self._lanes or node == CONTROLLER):
+            rank_and_words = handler(time, node, *fields)
+            if rank_and_words is not None:
+                yield Moment(time, node, event, rank_and_words[1], rank_and_words[0])
+
+    def _append(self, time: int, node: int, base: int, epoch: int, values: tuple[Any, ...]) -> tuple[int, str] | None:
+        if self._offset is None or not base <= self._offset < base + len(values):
+            return None
+        value = values[self._offset - base]
+        leads = self._leads(node, time)
+        if value == self._value:
+            how = f", leader of epoch {epoch}, writes" if leads else " copies"
+            again = any(life.value == value and life.start < time for life in self._lanes[node].lives)
+            return (2 if again else 0), f"Broker {node}{how} record {value}{' again' * again} at offset {self._offset}."
+        born = any(
+            life.value == self._value and life.start <= time for lane in self._lanes.values() for life in lane.lives
+        )
+        words = f"Broker {node} {'writes' if leads else 'copies'} another record, {value}, at offset {self._offset}."
+        return (0 if value in self._pair or (born and leads) else 2), words
+
+    def _truncate(self, time: int, node: int, to: int, old: int, reason: str, epoch: int) -> tuple[int, str]:
+        lost = self._lost_here(time, node)
+        gone = f": record {lost} is gone from this replica" if lost is not None else ""
+        words = f"Broker {node} cuts its log from {old} to {to} in epoch {epoch} ({reason}){gone}."
+        return (0 if lost == self._value and lost is not None else 2), words
+
+    def _recovered(self, time: int, node: int, leo: int, hw: int, lost: int) -> tuple[int, str] | None:
+        gone = self._lost_here(time, node)
+        words = f"Broker {node} recovers its log: it ends at {leo}, the high watermark it remembers is {hw}"
+        words += f", and {lost} records are lost" if lost else ""
+        words += f", record {gone} among them." if gone is not None else "."
+        return (0 if gone == self._value and gone is not None else 2), words
+
+    def _lost_here(self, time: int, node: int) -> object:
+        lives = self._lanes[node].lives
+        return next((life.value for life in lives if life.end == time and life.ended_by is not None), None)
+
+    def _hw(self, _time: int, node: int, hw: int, epoch: int, leads: bool) -> tuple[int, str] | None:
+        life = self._lanes[node].life_at(_time)
+        if self._offset is None or self._committed or not leads or hw <= self._offset:
+            return None
+        if life is None or life.value != self._value:
+            return None
+        self._committed = True
+        words = f"The high watermark of leader {node} (epoch {epoch}) moves to {hw}, past the record: it is committed."
+        return 0, words
+
+    def _stop(self, _time: int, node: int, how: str) -> tuple[int, str]:
+        return 1, f"Broker {node} {STOPPED.get(how, f'stops ({how})')}."
+
+    def _start(self, _time: int, node: int, *_: object) -> tuple[int, str]:
+        return 2, f"Broker {node} starts again."
+
+    def _pause(self, _time: int, node: int) -> tuple[int, str]:
+        return 1, f"Broker {node} is frozen (SIGSTOP)."
+
+    def _resume(self, _time: int, node: int) -> tuple[int, str]:
+        return 2, f"Broker {node} goes on (SIGCONT)."
+
+    def _fatal(self, _time: int, node: int, words: str) -> tuple[int, str]:
+        return 0, f"Broker {node} gives up: {words}."
+
+    def _ask(self, _time: int, node: int, leader: int, epoch: int) -> tuple[int, str]:
+        return 2, f"Broker {node} asks leader {leader} where epoch {epoch} ended."
+
+    def _lead(self, time: int, node: int, epoch: int, leo: int, *_: object) -> tuple[int, str]:
+        words = f"Broker {node} takes over as leader of epoch {epoch}; its log ends at {leo}"
+        life = self._lanes[node].life_at(time)
+        lives = [one for lane in self._lanes.values() for one in lane.lives]
+        born = any(one.value == self._value and one.start <= time for one in lives)
+        if not born or self._value is None:
+            return 2, f"{words}."
+        if life is not None and life.value == self._value:
+            return 2, f"{words}, with record {self._value}."
+        first = not self._taken_over_without
+        self._taken_over_without = True
+        return (0 if first else 1), f"{words}, without record {self._value}."
+
+    def _follow(self, _time: int, node: int, epoch: int, leader: int, leo: int, hw: int) -> tuple[int, str]:
+        whom = f"follows broker {leader}" if leader > 0 else "has no leader to follow"
+        return 2, f"Broker {node} {whom} in epoch {epoch}; its log ends at {leo}, its high watermark is {hw}."
+
+    def _elect(
+        self,
+        _time: int,
+        _node: int,
+        leader: int,
+        epoch: int,
+        isr: Iterable[int],
+        elr: Iterable[int],
+        how: str,
+        clean: bool,
+        *_: object,
+    ) -> tuple[int, str]:
+        whom = f"makes broker {leader} leader" if leader > 0 else "has no leader to offer"
+        words = f"The controller {whom} in epoch {epoch} ({how} election{'' if clean else ', unclean'})"
+        return 1, f"{words}; in sync: {_brokers(isr)}."
+
+    def _isr_change(self, _time: int, _node: int, isr: Iterable[int], *_: object) -> tuple[int, str]:
+        return 2, f"The controller commits a new set of in-sync replicas: {_brokers(isr)}."
+
+    def _leads(self, node: int, time: int) -> bool:
+        return any(term.leads and term.start <= time < term.end for term in self._lanes[node].terms)
+
+
+def _brokers(nodes: Iterable[int]) -> str:
+    return ", ".join(str(node) for node in nodes) or "none"
+
+
+def _merged(moments: list[Moment]) -> list[Moment]:
+    """One moment for everything that one node did in the same µs."""
+    merged: dict[tuple[int, int], Moment] = {}
+    for moment in moments:
+        place = (moment.time, moment.node)
+        before = merged.get(place)
+        if before is None:
+            merged[place] = moment
+        elif moment.sentence not in before.sentence:
+            told = min(before, moment, key=lambda one: one.rank)
+            merged[place] = replace(told, sentence=f"{before.sentence} {moment.sentence}")
+    return list(merged.values())
+
+
+def _most_telling(moments: list[Moment]) -> list[Moment]:
+    """At most `MOST_MOMENTS`, by rank and then by how near they are to a moment of the story itself."""
+    anchors = [moment.time for moment in moments if moment.rank == 0] or [moments[-1].time if moments else 0]
+    ranked = sorted(moments, key=lambda m: (m.rank, min(abs(m.time - anchor) for anchor in anchors)))
+    return sorted(ranked[:MOST_MOMENTS], key=lambda moment: moment.time)

@@ -1,0 +1,80 @@
+"""How figures look: colours that a colour-blind reader can tell apart, text of at least 9 pt, the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import re
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+INK: Final = "#222222"
+MUTED: Final = "#6b6b6b"
+GRID: Final = "#d9d9d9"
+LOST: Final = "#D55E00"  # the record in question
+GONE: Final = "#B00020"  # where it was destroyed
+RIVAL: Final = "#56338a"  # what stands in its place
+EPOCHS: Final = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
+"""Okabe and Ito's palette without the colour of the lost record; epochs take turns."""
+
+VARIANTS: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS: Final = "osD^vPX"
+"""Variants differ in marker and line style too, never in colour alone."""
+
+SIZE: Final = 9.5  # pt
+SMALL: Final = 9.0  # pt
+
+SETTINGS: Final[dict[str, Any]] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
+    "font.size": SIZE,
+    "axes.titlesize": 11,
+    "axes.labelsize": SIZE,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SIZE,
+    "legend.fontsize": SMALL,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "text.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tidemark",
+    "hatch.linewidth": 0.6,
+}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches. Draw on it inside `looks()`."""
+    return Figure(figsize=(width, height), layout="constrained", facecolor="white")
+
+
+def looks() -> AbstractContextManager[None]:
+    """The context in which figures are drawn and saved."""
+    return mpl.rc_context(SETTINGS)  # type: ignore[arg-type]  # its keys are a list of 300 literals
+
+
+def save(figure: Figure, folder: Path, name: str, label: str) -> str:
+    """Save `<name>.svg` and `<name>.png` in `folder`; return the SVG to stand in HTML, described by `label` to screen readers."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "Tidemark", "Title": label})
+    figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": "Tidemark"})
+    text = buffer.getvalue()
+    (folder / f"{name}.svg").write_text(text, encoding="utf-8")
+    return inline(text, name, label)
+
+
+def inline(svg: str, prefix: str, label: str) -> str:
+    """An SVG document as an element of an HTML page: no prologue, ids of its own, wide as its column."""
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", svg)
+    svg = re.sub(r'xlink:href="#([^"]+)"', rf'xlink:href="#{prefix}-\1"', svg)
+    escaped = label.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+    return svg.replace("<svg ", f'<svg role="img" aria-label="{escaped}" ', 1)

@@ -1,0 +1,84 @@
+"""Numbers and findings in words, the same in every table, figure and sentence."""
+
+from __future__ import annotations
+
+from harness.report.model import ANY, Comparison, Rate, VariantResult
+
+SECOND = 1_000_000  # µs
+
+
+def percent(share: float | None, digits: int = 2) -> str:
+    """A share as a percentage with up to `digits` significant digits below ten: `7.4 %`, `0.53 %`, `12 %`, `0 %`."""
+    if share is None:
+        return "–"
+    value = 100 * share
+    if value == 0 or value >= 99.95:  # rounds to 100
+        return f"{value:.0f} %"
+    if value >= 10:
+        return f"{value:.1f} %"
+    return f"{value:.{digits}g} %"
+
+
+def interval(rate: Rate) -> str:
+    """The 95 % interval: `5.4–10.0 %`."""
+    low, high = 100 * rate.low, 100 * rate.high
+    digits = 1 if high >= 1 else 2
+    return f"{low:.{digits}f}–{high:.{digits}f} %".replace("0.0–", "0–").replace("0.00–", "0–")
+
+
+def rate_words(rate: Rate) -> str:
+    """Hits, runs, share and interval: `37 of 500 runs (7.4 %, 95 % interval 5.4–10.0 %)`."""
+    return f"{rate.hits} of {rate.runs} runs ({percent(rate.share)}, 95 % interval {interval(rate)})"
+
+
+def seconds(time_us: float | None, digits: int = 2) -> str:
+    """A time as seconds: `3.25 s`."""
+    return "–" if time_us is None else f"{time_us / SECOND:.{digits}f} s"
+
+
+def p_words(p_value: float) -> str:
+    """A p-value: `0.031`, `< 0.001`."""
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}"
+
+
+def listed(names: list[str] | tuple[str, ...]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def compared(comparison: Comparison) -> str:
+    """One sentence: what was compared."""
+    variants = [variant.variant for variant in comparison.variants]
+    faults = {
+        "intact": "crashes, pauses, network faults and clean elections, but no log loss",
+        "destructive": "crashes, pauses, network faults, power and disk loss and unclean elections",
+    }.get(comparison.profile, f"faults of the profile {comparison.profile}")
+    many = len(variants) > 1
+    return (
+        f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
+        f"(seed {comparison.seed}: {faults}), and every run's history was checked against what its contract promises."
+    )
+
+
+def finding(comparison: Comparison) -> str:
+    """The finding in plain words: acked losses of every variant, then what else was violated."""
+    alike: dict[Rate, list[str]] = {}
+    for variant in comparison.variants:
+        alike.setdefault(variant.loss, []).append(variant.variant)
+    losses = []
+    for place, (rate, names) in enumerate(alike.items()):
+        verb = "lost acked records in" if place == 0 else "in"
+        each = " each" if len(names) > 1 else ""
+        numbers = f"{percent(rate.share)}, {interval(rate).removesuffix(' %')}" if rate.hits else interval(rate)
+        losses.append(f"{listed(names)} {verb} {rate.hits} of {rate.runs} runs{each} ({numbers})")
+    words = f"{'; '.join(losses)}."
+    return " ".join([words, *filter(None, map(_others, comparison.variants))])
+
+
+def _others(variant: VariantResult) -> str:
+    """What else the variant violated, most frequent first; nothing if nothing."""
+    rows = [row for row in variant.anomalies if row.violation.hits and row.name not in {ANY, "lost-committed-write"}]
+    if not rows:
+        return ""
+    rows.sort(key=lambda row: (-row.violation.hits, row.name))
+    return f"{variant.variant} also showed {listed([f'{row.name} ({row.violation.hits})' for row in rows])}."

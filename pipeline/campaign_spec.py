@@ -1,0 +1,81 @@
+"""What a campaign runs, and nothing about where or how: the same spec always fills the same tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PROFILES = ("intact", "destructive")
+KEEPS = ("violations", "all", "none")
+
+
+class SpecError(ValueError):
+    """A campaign spec that cannot be run; the text is one sentence for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignSpec:
+    """A paired experiment: every variant meets the plans 0 … `plans` - 1 drawn from `seed`.
+
+    Args:
+        name: The campaign's name, part of the tables' paths.
+        variants: Protocol variants; the first one is the baseline of a comparison unless another is chosen.
+        plans: How many plans each variant meets.
+        seed: Seed of the plans and of the noise.
+        profile: `intact` (no replica ever loses its log) or `destructive`.
+        cluster: What differs from the default cluster, as JSON values by field name.
+        contract: The promise to judge by, or `None` for each variant's own.
+        keep: Whose operations and traces are stored: the first `violations` of each chunk, `all` runs, or `none`.
+
+    Raises:
+        SpecError: A field holds something that cannot be run.
+    """
+
+    name: str
+    variants: tuple[str, ...]
+    plans: int
+    seed: int
+    profile: str = "intact"
+    cluster: Mapping[str, Any] = field(default_factory=dict)
+    contract: str | None = None
+    keep: str = "violations"
+
+    def __post_init__(self) -> None:
+        """Refuse a spec that would fail only after Spark has started."""
+        if not self.name or self.name.startswith("."):
+            raise SpecError(f"A campaign needs a name that does not begin with a dot, not {self.name!r}.")
+        if not self.variants or len(set(self.variants)) != len(self.variants):
+            raise SpecError("A campaign needs at least one variant, each named once.")
+        if self.plans < 1:
+            raise SpecError(f"A campaign needs at least one plan, not {self.plans}.")
+        if self.profile not in PROFILES:
+            raise SpecError(f"Profile {self.profile!r} is none of {', '.join(PROFILES)}.")
+        if self.keep not in KEEPS:
+            raise SpecError(f"keep={self.keep!r} is none of {', '.join(KEEPS)}.")
+
+    def to_json(self) -> dict[str, Any]:
+        """The spec as JSON values."""
+        return {
+            "name": self.name,
+            "variants": list(self.variants),
+            "plans": self.plans,
+            "seed": self.seed,
+            "profile": self.profile,
+            "cluster": json.loads(json.dumps(dict(self.cluster))),
+            "contract": self.contract,
+            "keep": self.keep,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> CampaignSpec:
+        """Read what `to_json` wrote.
+
+        Raises:
+            SpecError: A field is missing, unknown or wrong.
+        """
+        try:
+            return cls(**{**data, "variants": tuple(data["variants"]), "cluster": dict(data.get("cluster", {}))})
+        except (TypeError, KeyError) as error:
+            raise SpecError(f"Not a campaign spec: {error}.") from error

@@ -1,0 +1,214 @@
+"""Compare the variants of a campaign, from its tables, with Spark.
+
+Every rate is over the *judged* runs of a variant, those that ended valid or invalid; unknown runs are counted beside it. Paired
+numbers are over the plans on which both the variant and the baseline were judged. A campaign that is still incomplete can be
+compared: a chunk counts once its `runs` file is there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Spread, VariantResult
+from pipeline.manifest import Manifest
+from pipeline.statistics import mcnemar, share_hit, wilson
+from pipeline.tables import ANOMALIES, RUNS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Row, SparkSession
+    from pyspark.sql.types import StructType
+
+PROMISES = ("documented", "kip-966", "durable")
+
+TOTALS = """
+    SELECT variant,
+        count(*) AS runs, count_if(valid != 'unknown') AS judged, count_if(valid = 'unknown') AS unknown,
+        count_if(error IS NOT NULL) AS errors, collect_set(contract) AS contracts,
+        count_if(valid != 'unknown' AND acked_lost_violation > 0) AS loss,
+        count_if(valid != 'unknown' AND acked_lost_permitted > 0) AS permitted_loss,
+        max(virtual_us) AS watched_us,
+        {sums}, {spreads}
+    FROM runs GROUP BY variant"""
+
+SUMMED = (
+    "acked",
+    "acked_lost_violation",
+    "acked_lost_permitted",
+    "elections",
+    "unclean_elections",
+    "truncations",
+    "records_truncated",
+    "epoch_round_trips",
+)
+SPREAD = {"first_violation": "first_violation_us", "availability": "availability", "recovery": "recovery_us"}
+
+HITS = """
+    SELECT DISTINCT a.variant, a.name, a.verdict, a.plan
+    FROM anomalies a JOIN runs r ON a.variant = r.variant AND a.plan = r.plan WHERE r.valid != 'unknown'
+    UNION ALL
+    SELECT variant, :any, 'violation', plan FROM runs WHERE valid != 'unknown' AND violations > 0
+    UNION ALL
+    SELECT variant, :any, 'permitted', plan FROM runs WHERE valid != 'unknown' AND permitted > 0"""
+
+COUNTS = "SELECT variant, name, verdict, count(*) AS hits FROM hits GROUP BY variant, name, verdict"
+
+BROKEN = """
+    SELECT a.variant, promise, count(DISTINCT a.plan) AS hits
+    FROM (SELECT variant, plan, explode(breaks) AS promise FROM anomalies
+        WHERE name = 'lost-committed-write' AND get_json_object(evidence, '$.ack_time') IS NOT NULL) a
+    JOIN runs r ON a.variant = r.variant AND a.plan = r.plan
+    WHERE r.valid != 'unknown' GROUP BY a.variant, promise"""
+
+PAIRS = """
+    SELECT here.variant, here.plan FROM runs here JOIN runs base ON here.plan = base.plan
+    WHERE base.variant = :baseline AND here.variant != :baseline AND here.valid != 'unknown' AND base.valid != 'unknown'"""
+
+DISCORDANT = """
+    WITH v AS (SELECT * FROM hits WHERE verdict = 'violation'),
+    here AS (SELECT p.variant, p.plan, v.name FROM pairs p JOIN v ON p.variant = v.variant AND p.plan = v.plan),
+    base AS (SELECT p.variant, p.plan, v.name FROM pairs p JOIN v ON v.variant = :baseline AND p.plan = v.plan)
+    SELECT coalesce(here.variant, base.variant) AS variant, coalesce(here.name, base.name) AS name,
+        count_if(base.plan IS NULL) AS only_here, count_if(here.plan IS NULL) AS only_baseline
+    FROM here FULL OUTER JOIN base
+        ON here.variant = base.variant AND here.plan = base.plan AND here.name = base.name
+    GROUP BY 1, 2"""
+
+FIRST = """
+    SELECT variant, first_violation_us IS NOT NULL AS hit, coalesce(first_violation_us, virtual_us) AS time
+    FROM runs WHERE valid != 'unknown' AND coalesce(first_violation_us, virtual_us) IS NOT NULL"""
+
+
+class NothingToCompareError(ValueError):
+    """The folder holds no campaign, or not the baseline asked for; the text is one sentence."""
+
+
+def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> Comparison:
+    """Compare all variants of the campaign in `folder` with `baseline`, the first variant unless told.
+
+    Raises:
+        NothingToCompareError: See there.
+    """
+    folder = folder.resolve()
+    manifest = Manifest.read(folder)
+    if manifest is None:
+        raise NothingToCompareError(f"{folder} holds no campaign.")
+    spec = manifest.spec
+    baseline = baseline or spec.variants[0]
+    if baseline not in spec.variants:
+        raise NothingToCompareError(f"{baseline} is none of the campaign's variants: {', '.join(spec.variants)}.")
+    register_tables(spark, folder)
+    spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
+    spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
+    try:
+        found = _Found(spark, baseline)
+        variants = tuple(found.variant(name) for name in spec.variants if name in found.totals)
+    finally:
+        spark.catalog.uncacheTable("hits")
+    if not variants:
+        raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
+    return Comparison(
+        campaign=spec.name,
+        profile=spec.profile,
+        seed=spec.seed,
+        plans=spec.plans,
+        cluster=dict(spec.cluster),
+        baseline=baseline,
+        variants=variants,
+        watched_us=max((row["watched_us"] or 0 for row in found.totals.values()), default=0),
+    )
+
+
+def register_tables(spark: SparkSession, folder: Path) -> None:
+    """Make the campaign's `runs` and `anomalies` known to Spark SQL under these names.
+
+    Raises:
+        NothingToCompareError: No chunk is finished yet.
+    """
+    for name, schema in (("runs", RUNS), ("anomalies", ANOMALIES)):
+        if not (folder / name).is_dir():
+            raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
+        table = spark.read.schema(_spark_schema(schema)).parquet(str(folder / name))
+        table.createOrReplaceTempView(name)
+
+
+class _Found:
+    """The answers of all queries, by variant."""
+
+    def __init__(self, spark: SparkSession, baseline: str) -> None:
+        sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
+        spreads = ", ".join(_spread_sql(name, column) for name, column in SPREAD.items())
+        self.baseline = baseline
+        self.totals: dict[str, Row] = {
+            row["variant"]: row for row in spark.sql(TOTALS.format(sums=sums, spreads=spreads)).collect()
+        }
+        self.hits: dict[tuple[str, str, str], int] = {
+            (row["variant"], row["name"], row["verdict"]): row["hits"] for row in spark.sql(COUNTS).collect()
+        }
+        self.names = sorted({name for _, name, _ in self.hits} - {ANY})
+        self.broken = {(row["variant"], row["promise"]): row["hits"] for row in spark.sql(BROKEN).collect()}
+        pairs = spark.sql("SELECT variant, count(*) AS pairs FROM pairs GROUP BY variant").collect()
+        self.pairs = {row["variant"]: row["pairs"] for row in pairs}
+        self.discordant = {
+            (row["variant"], row["name"]): (row["only_here"], row["only_baseline"])
+            for row in spark.sql(DISCORDANT, args={"baseline": baseline}).collect()
+        }
+        self.first: dict[tuple[str, bool], list[int]] = defaultdict(list)
+        for row in spark.sql(FIRST).collect():
+            self.first[row["variant"], row["hit"]].append(row["time"])
+
+    def variant(self, name: str) -> VariantResult:
+        """Everything about one variant."""
+        row = self.totals[name]
+        judged = row["judged"]
+        return VariantResult(
+            variant=name,
+            runs=row["runs"],
+            judged=judged,
+            unknown=row["unknown"],
+            errors=row["errors"],
+            contracts=tuple(sorted(row["contracts"])),
+            loss=_rate(row["loss"], judged),
+            permitted_loss=_rate(row["permitted_loss"], judged),
+            promises={promise: _rate(self.broken.get((name, promise), 0), judged) for promise in PROMISES},
+            anomalies=tuple(self._anomaly(name, anomaly, judged) for anomaly in (ANY, *self.names)),
+            hit_curve=share_hit(self.first[name, True], self.first[name, False]),
+            first_violation=_spread(row, "first_violation"),
+            availability=_spread(row, "availability"),
+            recovery=_spread(row, "recovery"),
+            **{column: row[column] for column in SUMMED},
+        )
+
+    def _anomaly(self, variant: str, name: str, judged: int) -> AnomalyCount:
+        paired = None
+        if variant != self.baseline:
+            here, base = self.discordant.get((variant, name), (0, 0))
+            paired = Paired(self.baseline, self.pairs.get(variant, 0), here, base, mcnemar(here, base))
+        violations, permitted = (self.hits.get((variant, name, kind), 0) for kind in ("violation", "permitted"))
+        return AnomalyCount(name, _rate(violations, judged), _rate(permitted, judged), paired)
+
+
+def _rate(hits: int, runs: int) -> Rate:
+    return Rate(hits, runs, *wilson(hits, runs))
+
+
+def _spread_sql(name: str, column: str) -> str:
+    return (
+        f"count({column}) AS {name}_runs, avg({column}) AS {name}_mean, "
+        f"percentile({column}, array(0.05, 0.25, 0.5, 0.75, 0.95)) AS {name}_quantiles"
+    )
+
+
+def _spread(row: Row, name: str) -> Spread:
+    quantiles: list[float] | list[None] = row[f"{name}_quantiles"] or [None] * 5
+    return Spread(row[f"{name}_runs"], row[f"{name}_mean"], *quantiles)
+
+
+def _spark_schema(schema: pa.Schema) -> StructType:
+    """Spark's words for the columns in the files, with the partition columns behind them."""
+    from pyspark.sql.pandas.types import from_arrow_schema  # pulls in pandas
+    from pyspark.sql.types import StringType
+
+    return from_arrow_schema(schema).add("campaign", StringType()).add("variant", StringType())

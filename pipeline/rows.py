@@ -1,0 +1,92 @@
+"""A run's result as rows of the campaign's tables."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pipeline.tables import STATS
+
+if TYPE_CHECKING:
+    from checkers.history import History
+    from checkers.verdict import Verdict
+
+
+def run_row(verdict: Verdict) -> dict[str, Any]:
+    """What the table `runs` takes from the verdict."""
+    return {
+        "valid": verdict.valid,
+        "contract": verdict.contract,
+        "violations": sum(anomaly.verdict == "violation" for anomaly in verdict.anomalies),
+        "permitted": sum(anomaly.verdict == "permitted" for anomaly in verdict.anomalies),
+        "unknown_because": verdict.unknown_because or None,
+        **{name: verdict.stats.get(name) for name in STATS},
+    }
+
+
+def anomaly_rows(plan: int, verdict: Verdict) -> list[dict[str, Any]]:
+    """One row of the table `anomalies` for each anomaly of the verdict."""
+    return [
+        {
+            "plan": plan,
+            "name": anomaly.name,
+            "verdict": anomaly.verdict,
+            "clause": anomaly.clause,
+            "breaks": list(anomaly.breaks),
+            "time_us": anomaly.time,
+            "partition": anomaly.partition,
+            "message": anomaly.message,
+            "evidence": _json(anomaly.evidence),
+        }
+        for anomaly in verdict.anomalies
+    ]
+
+
+def op_rows(plan: int, history: History) -> list[dict[str, Any]]:
+    """The operations of clients and nemesis, in order of time; the nemesis comes first at equal times."""
+    nemesis = [
+        {
+            "time_us": time,
+            "process": "nemesis",
+            "type": "info",
+            "f": action,
+            "value": _json({"index": index, "kind": kind, "detail": detail}),
+        }
+        for time, action, index, kind, detail in history.nemesis
+    ]
+    clients = [
+        {
+            "time_us": op.time,
+            "process": op.process,
+            "type": op.type,
+            "f": op.f,
+            "value": _json(op.value),
+            "error": op.error,
+            "acks": op.acks,
+            "final": op.final,
+        }
+        for op in history.ops
+    ]
+    rows = sorted(nemesis + clients, key=lambda row: row["time_us"])
+    return [{"plan": plan, "seq": seq, **row} for seq, row in enumerate(rows)]
+
+
+def trace_rows(plan: int, history: History) -> list[dict[str, Any]]:
+    """The replicas' trace, in its order."""
+    return [
+        {
+            "plan": plan,
+            "seq": seq,
+            "time_us": time,
+            "node": node,
+            "event": event,
+            "partition": partition,
+            "fields": _json(fields),
+        }
+        for seq, (time, node, event, partition, *fields) in enumerate(history.trace)
+    ]
+
+
+def _json(value: object) -> str:
+    """Compact JSON; what JSON cannot say (a set in a piece of evidence, say) becomes its `str`."""
+    return json.dumps(value, separators=(",", ":"), default=str)

@@ -1,0 +1,20 @@
+"""One run of a campaign: draw the plan, simulate it under a variant, check the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from harness.runner import RunResult, execute
+from nemesis import Plan, generate_plan
+from nodes.cluster import ClusterSpec
+from pipeline.campaign_spec import CampaignSpec
+
+Simulate: TypeAlias = Callable[[CampaignSpec, str, int], tuple[Plan, RunResult]]
+"""(spec, variant, index of the plan) -> (plan, result). It has no side effects and depends on nothing else."""
+
+
+def simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, RunResult]:
+    """Run plan `index` under `variant`; the plan is the same for every variant."""
+    plan = generate_plan(spec.seed, index, spec.profile, ClusterSpec.from_json(dict(spec.cluster)))
+    return plan, execute(plan, variant, spec.contract)

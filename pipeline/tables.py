@@ -1,0 +1,124 @@
+"""The campaign's four tables: their columns, and where a chunk's file lies.
+
+    <folder>/<table>/campaign=<name>/variant=<variant>/chunk-00017.parquet
+
+Campaign and variant are Hive partition columns: they stand in the path and not in the files. A chunk is a range of plans under
+one variant. The chunk's `runs` file is written last, so the chunk is finished if and only if that file exists; its footer
+carries the chunk's summary.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import pyarrow as pa
+
+RUNS: Final = pa.schema(
+    [
+        pa.field("plan", pa.int32(), nullable=False),
+        pa.field("seed", pa.int64(), nullable=False),
+        ("faults", pa.int32()),  # in the plan
+        ("digest", pa.string()),
+        pa.field("valid", pa.string(), nullable=False),  # valid | invalid | unknown
+        ("contract", pa.string()),
+        pa.field("violations", pa.int32(), nullable=False),
+        pa.field("permitted", pa.int32(), nullable=False),
+        ("acked", pa.int64()),
+        ("sends", pa.int64()),
+        ("polls", pa.int64()),
+        ("elections", pa.int64()),
+        ("unclean_elections", pa.int64()),
+        ("truncations", pa.int64()),
+        ("records_truncated", pa.int64()),
+        ("epoch_round_trips", pa.int64()),
+        ("acked_lost_violation", pa.int64()),
+        ("acked_lost_permitted", pa.int64()),
+        ("first_violation_us", pa.int64()),  # null: none
+        ("availability", pa.float64()),  # 0..1
+        ("recovery_us", pa.int64()),  # null: did not recover, or had nothing to recover from
+        ("events", pa.int64()),
+        ("virtual_us", pa.int64()),
+        ("wall_us", pa.int64()),
+        pa.field("kept", pa.bool_(), nullable=False),  # are its ops and trace stored?
+        ("unknown_because", pa.string()),
+        ("error", pa.string()),  # traceback of a run that raised
+    ]
+)
+
+STATS: Final = (
+    "acked",
+    "sends",
+    "polls",
+    "elections",
+    "unclean_elections",
+    "truncations",
+    "records_truncated",
+    "epoch_round_trips",
+    "acked_lost_violation",
+    "acked_lost_permitted",
+    "first_violation_us",
+    "availability",
+    "recovery_us",
+)
+"""The columns of `runs` that are taken from the verdict's stats, under the same name."""
+
+ANOMALIES: Final = pa.schema(
+    [
+        pa.field("plan", pa.int32(), nullable=False),
+        pa.field("name", pa.string(), nullable=False),
+        pa.field("verdict", pa.string(), nullable=False),  # violation | permitted
+        ("clause", pa.string()),
+        ("breaks", pa.list_(pa.string())),  # promises
+        ("time_us", pa.int64()),
+        ("partition", pa.string()),
+        ("message", pa.string()),
+        ("evidence", pa.string()),  # JSON
+    ]
+)
+
+OPS: Final = pa.schema(
+    [
+        pa.field("plan", pa.int32(), nullable=False),
+        pa.field("seq", pa.int64(), nullable=False),  # order within the run
+        pa.field("time_us", pa.int64(), nullable=False),
+        pa.field("process", pa.string(), nullable=False),  # "nemesis" for the nemesis
+        pa.field("type", pa.string(), nullable=False),
+        pa.field("f", pa.string(), nullable=False),
+        ("value", pa.string()),  # JSON
+        ("error", pa.string()),
+        ("acks", pa.string()),
+        ("final", pa.bool_()),
+    ]
+)
+
+TRACE: Final = pa.schema(
+    [
+        pa.field("plan", pa.int32(), nullable=False),
+        pa.field("seq", pa.int64(), nullable=False),  # order within the run
+        pa.field("time_us", pa.int64(), nullable=False),
+        pa.field("node", pa.int32(), nullable=False),
+        pa.field("event", pa.string(), nullable=False),
+        pa.field("partition", pa.string(), nullable=False),
+        ("fields", pa.string()),  # JSON list, as docs/history.md orders them
+    ]
+)
+
+SCHEMAS: Final = {"ops": OPS, "trace": TRACE, "anomalies": ANOMALIES, "runs": RUNS}
+"""By table, in the order in which a chunk writes them: `runs` last."""
+
+
+def escaped(name: str) -> str:
+    """A partition value as it stands in a path: all but letters, digits, `-`, `.` and `_` percent-encoded, as Spark reads it."""
+    return quote(name, safe="-._")
+
+
+def variant_folder(folder: Path, table: str, campaign: str, variant: str) -> Path:
+    """Where one variant's files of one table lie."""
+    return folder / table / f"campaign={escaped(campaign)}" / f"variant={escaped(variant)}"
+
+
+def chunk_file(folder: Path, table: str, campaign: str, variant: str, number: int) -> Path:
+    """Where one chunk's file of one table lies."""
+    return variant_folder(folder, table, campaign, variant) / f"chunk-{number:05d}.parquet"

@@ -1,0 +1,143 @@
+"""Random plans: the same arguments give the same plan anywhere; a profile holds only its kinds; every kind is drawn."""
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from nemesis import PROFILES, generate_plan
+from nemesis.fault import KINDS
+from nodes.cluster import ClusterSpec
+from nodes.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+SECOND = 1_000_000
+PRINT_PLANS = """
+from nemesis import generate_plan
+from nodes.cluster import ClusterSpec
+for index in range(20):
+    for profile in ("intact", "destructive"):
+        print(generate_plan(7, index, profile, ClusterSpec(brokers=5, partitions=3)).to_text())
+"""
+
+
+@pytest.fixture(scope="module")
+def plans():
+    """Profile → its first 300 plans."""
+    return {
+        profile: [generate_plan(1, i, profile, ClusterSpec(partitions=2)) for i in range(300)] for profile in PROFILES
+    }
+
+
+def test_two_processes_draw_the_same_plans():
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", PRINT_PLANS],
+            env={"PYTHONHASHSEED": seed},
+            cwd=ROOT,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert len(outputs) == 1
+    assert outputs.pop().count('"noise_seed"') == 40
+
+
+@pytest.mark.parametrize(("seed", "index", "profile"), [(2, 0, "intact"), (1, 1, "intact"), (1, 0, "destructive")])
+def test_seed_index_and_profile_each_make_another_plan(seed, index, profile):
+    assert generate_plan(1, 0, "intact", ClusterSpec()).faults != generate_plan(seed, index, profile, ClusterSpec()).faults
+
+
+def test_the_settings_of_the_cluster_do_not_change_the_faults():
+    """So campaigns under different settings are paired."""
+    one = generate_plan(1, 0, "intact", ClusterSpec())
+    other = generate_plan(1, 0, "intact", ClusterSpec(acks="1", settings=Settings(min_isr=1)))
+
+    assert one.faults == other.faults
+    assert one.noise_seed == other.noise_seed
+
+
+def test_there_are_two_profiles():
+    assert list(PROFILES) == ["intact", "destructive"]
+
+
+def test_the_profiles_differ_in_what_destroys_logs_and_in_unclean_elections():
+    assert set(PROFILES["destructive"]) - set(PROFILES["intact"]) == {"power", "power-all", "disk", "unclean-election"}
+
+
+def test_together_the_profiles_have_every_kind():
+    assert set(PROFILES["destructive"]) == set(KINDS)
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_a_profile_draws_its_kinds_all_of_them_and_no_others(plans, profile):
+    assert {fault.kind for plan in plans[profile] for fault in plan.faults} == set(PROFILES[profile])
+
+
+def test_no_kind_crowds_out_the_others(plans):
+    counts = Counter(fault.kind for plan in plans["destructive"] for fault in plan.faults)
+
+    assert max(counts.values()) < 0.25 * counts.total()
+    assert min(counts.values()) > 0.01 * counts.total()
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_every_plan_has_a_kind_that_moves_leaders(plans, profile):
+    moving = {"fast-failover", "forced-election", "crash-all"}
+
+    assert all(moving & {fault.kind for fault in plan.faults} for plan in plans[profile])
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_faults_come_in_order_and_before_the_end(plans, profile):
+    for plan in plans[profile]:
+        times = [fault.at_us for fault in plan.faults]
+        assert times == sorted(times)
+        assert SECOND // 4 <= times[0]
+        assert times[-1] < plan.faults_end_us
+        assert 2 * SECOND <= plan.faults_end_us < 6 * SECOND
+
+
+def test_a_plan_has_between_two_and_seventeen_faults(plans):
+    counts = {len(plan.faults) for plans_ in plans.values() for plan in plans_}
+
+    assert min(counts) >= 2
+    assert max(counts) <= 17
+
+
+def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometimes(plans):
+    def allowing(profile):
+        return sum(plan.cluster.settings.unclean_election for plan in plans[profile])
+
+    assert allowing("intact") == 0
+    assert 30 < allowing("destructive") < 150
+
+
+def test_an_unclean_election_that_was_asked_for_stays_allowed():
+    cluster = ClusterSpec(settings=Settings(unclean_election=True))
+
+    assert all(generate_plan(1, i, "intact", cluster).cluster == cluster for i in range(20))
+
+
+def test_triggers_and_both_partitions_are_used(plans):
+    faults = [fault for plan in plans["intact"] for fault in plan.faults]
+
+    assert {fault.partition for fault in faults} == {0, 1}
+    assert 0.2 < sum(fault.after is not None for fault in faults) / len(faults) < 0.6
+    assert {fault.after.event for fault in faults if fault.after} >= {"append", "truncate", "lead", "follow", "elect"}
+
+
+def test_a_kind_with_a_measure_has_one(plans):
+    for plan in plans["intact"]:
+        for fault in plan.faults:
+            assert bool(fault.amount) == (fault.kind in {"slow", "lossy", "late-leadership", "fast-failover"})
+
+
+def test_an_unknown_profile_is_an_error():
+    with pytest.raises(KeyError):
+        generate_plan(1, 0, "gentle", ClusterSpec())

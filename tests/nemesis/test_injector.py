@@ -1,0 +1,415 @@
+"""The injector: who is meant, when it strikes, what it does, how it heals, and what happens where faults overlap."""
+
+import pytest
+
+from nemesis import Fault, Trigger
+
+CONTROLLER, CLIENTS = 0, -1
+NO_LEADER = {"leader": -1, "isr": ()}
+
+
+def links(world, key=0):
+    return world.links[key][0]
+
+
+def both(*pairs):
+    return {*pairs, *((b, a) for a, b in pairs)}
+
+
+# Who
+
+
+@pytest.mark.parametrize(
+    ("target", "pick", "state", "node"),
+    [
+        pytest.param("leader", 0, {}, 1, id="the leader"),
+        pytest.param("leader", 0, {"leader": 3}, 3, id="another leader"),
+        pytest.param("leader", 4, NO_LEADER, 2, id="without one: any replica"),
+        pytest.param("follower", 0, {}, 2, id="the first follower"),
+        pytest.param("follower", 1, {}, 3, id="the second"),
+        pytest.param("follower", 2, {}, 2, id="picks go round"),
+        pytest.param("follower", 0, {"isr": (1, 3)}, 3, id="followers in the ISR first"),
+        pytest.param("follower", 0, {"isr": (1,)}, 2, id="without such, one outside it"),
+        pytest.param("follower", 0, NO_LEADER, 1, id="without a leader all replicas follow"),
+        pytest.param("follower", 5, {"replicas": (1,), "isr": (1,)}, 1, id="without followers the leader stands in"),
+        pytest.param("isr-member", 0, {"isr": (3, 2)}, 2, id="ISR members in assignment order"),
+        pytest.param("isr-member", 1, {"isr": (3, 2)}, 3, id="the second of them"),
+        pytest.param("isr-member", 1, NO_LEADER, 2, id="without an ISR any replica"),
+        pytest.param("any", 2, {}, 3, id="any replica"),
+        pytest.param("any", 3, {}, 1, id="not a broker without the partition"),
+        pytest.param("b4", 2, {}, 4, id="a broker by name"),
+    ],
+)
+def test_a_role_is_resolved(world, target, pick, state, node):
+    w, _ = world(Fault("pause", 5, 10, target, pick), **state)
+    w.until(5)
+
+    assert w.said == [("pause", node)]
+
+
+def test_a_role_is_resolved_when_the_fault_strikes(world):
+    w, _ = world(Fault("pause", 5, 10))
+    w.states["t-0"]["leader"] = 2
+    w.until(5)
+
+    assert w.said == [("pause", 2)]
+
+
+def test_but_healed_is_who_was_struck(world):
+    w, _ = world(Fault("pause", 5, 10))
+    w.until(5)
+    w.states["t-0"]["leader"] = 2
+    w.until(15)
+
+    assert w.said == [("pause", 1), ("resume", 1)]
+
+
+@pytest.mark.parametrize(("partition", "node"), [(0, 1), (1, 3), (2, 1), (3, 3)])
+def test_the_partition_is_taken_modulo_their_number(world, partition, node):
+    more = {"t-1": {"leader": 3, "isr": (3,), "replicas": (3, 4, 1)}}
+    w, _ = world(Fault("pause", 5, 10, partition=partition), more=more)
+    w.until(5)
+
+    assert w.said == [("pause", node)]
+
+
+# When
+
+
+def test_a_fault_strikes_at_its_time_and_is_healed_after_its_duration(world):
+    w, _ = world(Fault("pause", 5, 10))
+    w.until(4)
+    assert w.said == []
+    w.until(14)
+    assert w.said == [("pause", 1)]
+    w.until(15)
+
+    assert w.said == [("pause", 1), ("resume", 1)]
+    assert w.entries == [
+        (5, "strike", 0, "pause", {"node": 1, "role": "leader", "partition": "t-0"}),
+        (15, "heal", 0, "pause", {}),
+    ]
+
+
+def test_a_triggered_fault_strikes_at_the_nth_event(world):
+    w, _ = world(Fault("pause", 0, 10, after=Trigger("append", 3)))
+    for at, node in ((1, 1), (2, 2)):
+        w.until(at)
+        w.happened("append", node)
+    assert w.said == []
+
+    w.until(3)
+    w.happened("append", 1)
+    assert w.struck() == [(3, 0, "pause", 1)]
+
+
+def test_it_strikes_once(world):
+    w, _ = world(Fault("pause", 0, 10, after=Trigger("append", 1)))
+    for _ in range(5):
+        w.happened("append", 1)
+
+    assert w.said == [("pause", 1)]
+
+
+def test_events_before_its_time_do_not_count(world):
+    w, _ = world(Fault("pause", 100, 10, after=Trigger("append", 2)))
+    w.until(99)
+    for _ in range(5):
+        w.happened("append", 1)
+    w.until(100)
+    w.happened("append", 1)
+    assert w.said == []
+
+    w.happened("append", 1)
+    assert w.struck() == [(100, 0, "pause", 1)]
+
+
+def test_only_events_of_its_node_count(world):
+    w, _ = world(Fault("pause", 0, 10, after=Trigger("append", 2, node=3)))
+    for node in (3, 1, 2, 1):
+        w.happened("append", node)
+    assert w.said == []
+
+    w.happened("append", 3)
+    assert w.said == [("pause", 1)]
+
+
+def test_other_events_do_not_count(world):
+    w, _ = world(Fault("pause", 0, 10, after=Trigger("append", 1)))
+    w.happened("lead", 1)
+
+    assert w.said == []
+
+
+def test_a_trigger_waits_until_the_node_has_finished_its_step(world):
+    """The strike is scheduled, not made from inside the event."""
+    w, _ = world(Fault("crash", 0, 10, after=Trigger("append", 1)))
+    for callback in w.watchers["append"]:
+        callback(1)
+    assert w.said == []
+
+    w.until(0)
+    assert w.said == [("stop", 1, "crash")]
+
+
+# What: links
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect", "expected"),
+    [
+        ("isolate", "cut", both((1, 2), (1, 3), (1, 4), (1, CONTROLLER))),
+        ("from-peers", "cut", both((1, 2), (1, 3), (1, 4))),
+        ("from-controller", "cut", both((1, CONTROLLER))),
+        ("halves", "cut", both((1, 3), (1, 4), (2, 3), (2, 4), (CONTROLLER, 3), (CONTROLLER, 4))),
+        ("one-way-in", "cut", {(2, 1), (3, 1), (4, 1), (CONTROLLER, 1)}),
+        ("one-way-out", "cut", {(1, 2), (1, 3), (1, 4), (1, CONTROLLER)}),
+        ("slow", "slow", both((1, 2), (1, 3), (1, 4))),
+        ("lossy", "lossy", both((1, 2), (1, 3), (1, 4))),
+        ("late-leadership", "late-leadership", {(CONTROLLER, 1)}),
+        ("lost-leadership", "lost-leadership", {(CONTROLLER, 1)}),
+    ],
+)
+def test_a_link_fault_cuts_these_links(world, kind, effect, expected):
+    w, _ = world(Fault(kind, 5, 10, amount=77))
+    w.until(5)
+    assert w.links == {0: (expected, effect, 77)}
+
+    w.until(15)
+    assert w.links == {}
+    assert w.healed() == [(15, 0, kind)]
+
+
+@pytest.mark.parametrize("kind", ["isolate", "from-peers"])
+def test_clients_are_cut_off_if_the_fault_says_so(world, kind):
+    w, _ = world(Fault(kind, 5, 10, clients=True))
+    w.until(5)
+
+    assert both((1, CLIENTS)) <= links(w)
+
+
+@pytest.mark.parametrize("kind", ["halves", "one-way-in", "from-controller", "slow", "late-leadership"])
+def test_other_link_faults_leave_the_clients_alone(world, kind):
+    w, _ = world(Fault(kind, 5, 10, clients=True))
+    w.until(5)
+
+    assert not any(CLIENTS in link for link in links(w))
+
+
+def test_the_measure_is_told(world):
+    w, _ = world(Fault("slow", 5, 10, amount=77))
+    w.until(5)
+
+    assert w.entries[0][4] == {"node": 1, "role": "leader", "partition": "t-0", "amount": 77}
+
+
+@pytest.mark.parametrize(("brokers", "near"), [((1, 2), {2}), ((1, 2, 3), {1, 2}), ((1, 2, 3, 4, 5), {1, 2, 3})])
+def test_the_controller_stays_with_the_targets_half(world, brokers, near):
+    w, _ = world(Fault("halves", 5, 10, "b2"), brokers=brokers)
+    w.until(5)
+
+    assert {b for b in brokers if (CONTROLLER, b) not in links(w)} == near
+
+
+# What: processes
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"), [("crash", "crash"), ("restart", "clean"), ("power", "power"), ("disk", "disk")]
+)
+def test_a_stopped_process_starts_again_at_the_end(world, kind, how):
+    w, _ = world(Fault(kind, 5, 10))
+    w.until(5)
+    assert w.said == [("stop", 1, how)]
+    assert w.entries[0][4]["nodes"] == [1]
+
+    w.until(15)
+    assert w.said == [("stop", 1, how), ("start", 1)]
+
+
+@pytest.mark.parametrize(("kind", "how"), [("crash-all", "crash"), ("power-all", "power")])
+def test_all_are_stopped_and_started(world, kind, how):
+    w, _ = world(Fault(kind, 5, 10))
+    w.until(15)
+
+    assert w.said == [("stop", b, how) for b in (1, 2, 3, 4)] + [("start", b) for b in (1, 2, 3, 4)]
+
+
+# What: elections
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [("preferred-election", "preferred"), ("forced-election", "forced"), ("unclean-election", "unclean")],
+)
+def test_an_election_is_asked_for_and_needs_no_healing(world, kind, how):
+    w, _ = world(Fault(kind, 5, 10, "follower"))
+    w.until(99)
+
+    assert w.said == [("elect", "t-0", how, 2)]
+    assert w.healed() == []
+
+
+# What: fast failover
+
+
+def failover(world, pick, **state):
+    w, injector = world(Fault("fast-failover", 5, 50, "follower", pick, amount=10), **state)
+    w.until(5)
+    return w, injector
+
+
+def test_the_target_is_elected_and_a_moment_later_the_old_leader_again(world):
+    """KAFKA-6361."""
+    w, _ = failover(world, 1)
+    assert [s for s in w.said if s[0] == "elect"] == [("elect", "t-0", "forced", 3)]
+
+    w.until(14)
+    assert len([s for s in w.said if s[0] == "elect"]) == 1
+    w.until(15)
+    assert [s for s in w.said if s[0] == "elect"][1:] == [("elect", "t-0", "forced", 1)]
+
+
+@pytest.mark.parametrize(("pick", "node", "then"), [(0, 2, 1), (3, 3, 2), (1, 3, 1), (2, 2, 1), (4, 2, 1), (6, 2, 1), (9, 3, 2)])
+def test_the_second_leader_is_another_replica_for_every_third_pick_and_else_the_old_leader(world, pick, node, then):
+    w, _ = failover(world, pick)
+
+    assert (w.entries[0][4]["node"], w.entries[0][4]["then"]) == (node, then)
+
+
+@pytest.mark.parametrize(
+    ("pick", "deaf"),
+    [
+        pytest.param(0, None, id="0-2: nobody"),
+        pytest.param(2, None, id="0-2: still nobody"),
+        pytest.param(3, 1, id="3-5: the old leader"),
+        pytest.param(5, 1, id="3-5: the old leader again"),
+        pytest.param(6, 3, id="6-8: a bystander (2 is elected)"),
+        pytest.param(7, 2, id="6-8: a bystander (3 is elected)"),
+        pytest.param(9, None, id="9-11: nobody"),
+    ],
+)
+def test_somebody_may_be_deaf_to_the_controller_meanwhile(world, pick, deaf):
+    """KAFKA-6880: a zombie follower goes on fetching from whom it knows."""
+    w, _ = failover(world, pick)
+
+    assert w.entries[0][4].get("deaf") == deaf
+    assert w.links == ({} if deaf is None else {0: ({(CONTROLLER, deaf)}, "lost-leadership", 0)})
+
+
+def test_the_deaf_one_hears_again_at_the_end(world):
+    w, _ = failover(world, 3)
+    w.until(54)
+    assert w.links != {}
+
+    w.until(55)
+    assert w.links == {}
+    assert w.healed() == [(55, 0, "fast-failover")]
+
+
+def test_with_two_replicas_the_old_leader_is_the_bystander(world):
+    w, _ = failover(world, 6, replicas=(1, 2), isr=(1, 2))
+
+    assert w.entries[0][4]["deaf"] == 1
+
+
+def test_without_a_leader_nobody_is_deaf_in_its_stead(world):
+    w, _ = failover(world, 3, leader=-1)
+
+    assert w.links == {}
+
+
+def test_the_second_election_is_not_made_after_the_end(world):
+    w, injector = failover(world, 1)
+    injector.heal_all()
+    w.until(99)
+
+    assert [s for s in w.said if s[0] == "elect"] == [("elect", "t-0", "forced", 3)]
+
+
+def test_a_lone_replica_is_elected_twice(world):
+    w, _ = failover(world, 0, replicas=(1,), isr=(1,))
+    w.until(15)
+
+    assert [s[3] for s in w.said if s[0] == "elect"] == [1, 1]
+
+
+# Overlaps
+
+
+def test_a_crashed_broker_is_not_crashed_again_and_started_by_the_first_fault_only(world):
+    w, _ = world(Fault("crash", 5, 10), Fault("crash", 7, 20))
+    w.until(7)
+    assert w.entries[1][4]["nodes"] == []
+
+    w.until(99)
+    assert w.said == [("stop", 1, "crash"), ("start", 1)]
+    assert w.healed() == [(15, 0, "crash"), (27, 1, "crash")]
+
+
+def test_crash_all_leaves_out_who_is_down_already(world):
+    w, _ = world(Fault("crash", 5, 10, "b3"), Fault("crash-all", 7, 20))
+    w.until(7)
+
+    assert w.entries[1][4]["nodes"] == [1, 2, 4]
+
+
+def test_a_paused_broker_can_crash(world):
+    w, _ = world(Fault("pause", 5, 100), Fault("crash", 7, 10))
+    w.until(99)
+
+    assert w.said == [("pause", 1), ("stop", 1, "crash"), ("start", 1)]
+
+
+def test_link_faults_have_keys_of_their_own(world):
+    w, _ = world(Fault("isolate", 5, 10), Fault("isolate", 7, 20))
+    w.until(7)
+    assert set(w.links) == {0, 1}
+
+    w.until(15)
+    assert set(w.links) == {1}
+
+
+def test_several_faults_at_one_time_strike_in_the_plans_order(world):
+    w, _ = world(Fault("pause", 5, 10, "b3"), Fault("crash", 5, 10, "b2"), Fault("isolate", 5, 10, "b1"))
+    w.until(5)
+
+    assert [index for _, index, _, _ in w.struck()] == [0, 1, 2]
+
+
+# The end
+
+
+def test_heal_all_ends_every_fault_and_starts_everything(world):
+    w, injector = world(Fault("crash", 5, 99, "b1"), Fault("isolate", 5, 99, "b2"), Fault("pause", 5, 99, "b3"))
+    w.until(20)
+    injector.heal_all()
+
+    assert w.links == {}
+    assert w.down == set()
+    assert w.paused == set()
+    assert w.healed() == [(20, 0, "crash"), (20, 1, "isolate"), (20, 2, "pause"), (20, -1, "all")]
+
+
+def test_it_starts_brokers_that_no_fault_stopped(world):
+    """A 0.10 broker that gave itself up."""
+    w, injector = world()
+    w.down.add(2)
+    injector.heal_all()
+
+    assert w.down == set()
+
+
+def test_after_it_nothing_strikes_or_heals_any_more(world):
+    w, injector = world(
+        Fault("crash", 5, 30), Fault("crash", 25, 1, "b2"), Fault("pause", 0, 10, "b3", after=Trigger("append", 1))
+    )
+    w.until(20)
+    injector.heal_all()
+    before = list(w.said)
+    w.until(25)
+    w.happened("append", 1)
+    w.until(99)
+
+    assert w.said == before
+    assert w.entries[-1][:4] == (20, "heal", -1, "all")

@@ -1,0 +1,106 @@
+"""The log of one replica: batches are appended, read and cut as wholes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nodes.log import Batch, Log, OutOfOrderError
+
+
+def log_of(*sizes):
+    """Batches of these sizes; every record is the number of its offset."""
+    log = Log()
+    for size in sizes:
+        log.append(Batch(log.leo, 0, tuple(range(log.leo, log.leo + size))))
+    return log
+
+
+def test_an_empty_log_ends_where_it_starts():
+    assert Log().leo == 0
+    assert Log(start=5).leo == 5
+
+
+def test_a_log_of_recovered_batches_ends_behind_the_last():
+    assert Log([Batch(0, 0, (1, 2)), Batch(2, 1, (3,))]).leo == 3
+
+
+def test_the_end_of_a_batch_is_exclusive():
+    assert Batch(4, 0, (7, 8, 9)).end == 7
+
+
+@pytest.mark.parametrize("base", [2, 4])
+def test_a_batch_must_begin_at_the_logs_end(base):
+    log = log_of(3)
+    with pytest.raises(OutOfOrderError):
+        log.append(Batch(base, 0, (9,)))
+
+    assert log.leo == 3
+    assert len(log.batches) == 1
+
+
+@pytest.mark.parametrize(
+    ("offset", "leo"),
+    [
+        pytest.param(0, 0, id="at the start: everything goes"),
+        pytest.param(2, 2, id="at a boundary"),
+        pytest.param(3, 2, id="in the middle of a batch: all of it goes"),
+        pytest.param(4, 2, id="before the last record of a batch as well"),
+        pytest.param(5, 5, id="at the next boundary"),
+        pytest.param(1, 0, id="in the middle of the first batch"),
+        pytest.param(6, 6, id="at the end: nothing goes"),
+        pytest.param(9, 6, id="beyond the end: nothing goes"),
+    ],
+)
+def test_truncation_drops_whole_batches(offset, leo):
+    log = log_of(2, 3, 1)
+
+    assert log.truncate(offset) == leo
+    assert log.leo == leo
+    assert [batch.base for batch in log.batches] == [base for base in (0, 2, 5) if base < leo]
+
+
+def test_kip_279_scenario_1_a_cut_at_21_goes_down_to_11():
+    """Broker B has offsets 0-10 and one batch 11-n with n > 20; broker A names 21."""
+    log = log_of(11, 15)
+
+    assert log.truncate(21) == 11
+
+
+@pytest.mark.parametrize(
+    ("offset", "limit", "bases"),
+    [
+        pytest.param(0, 9, [0, 2, 5], id="everything"),
+        pytest.param(0, 2, [0, 2], id="so many batches"),
+        pytest.param(3, 9, [2, 5], id="from the batch that holds the offset on"),
+        pytest.param(2, 1, [2], id="one"),
+        pytest.param(5, 9, [5], id="the last batch"),
+        pytest.param(6, 9, [], id="the end"),
+        pytest.param(7, 9, [], id="beyond the end"),
+    ],
+)
+def test_reading_gives_whole_batches(offset, limit, bases):
+    assert [batch.base for batch in log_of(2, 3, 1).read(offset, limit)] == bases
+
+
+STEPS = st.lists(st.tuples(st.sampled_from(["append", "truncate"]), st.integers(1, 20)), max_size=30)
+
+
+@given(STEPS, st.integers(0, 60), st.integers(1, 5))
+def test_the_log_is_a_list_of_records_that_know_their_batch(steps, offset, limit):
+    log, model, number = Log(), [], 0
+    for what, amount in steps:
+        if what == "append":
+            size, number = amount % 4 + 1, number + 1
+            log.append(Batch(len(model), 0, tuple((number, at) for at in range(size))))
+            model += [(number, at, size) for at in range(size)]
+        else:
+            del model[amount:]
+            while model and model[-1][1] != model[-1][2] - 1:
+                model.pop()
+            assert log.truncate(amount) == len(model)
+
+    assert log.leo == len(model)
+    assert [value for batch in log.batches for value in batch.values] == [(number, at) for number, at, _ in model]
+
+    wanted = list(dict.fromkeys(number for number, _, _ in model[offset:]))[:limit]
+    assert [batch.values[0][0] for batch in log.read(offset, limit)] == wanted

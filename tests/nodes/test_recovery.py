@@ -1,0 +1,131 @@
+"""What a broker starts with, from what lies on its disk (PROTOCOL section 6)."""
+
+import pytest
+
+from nodes.recovery import DiskImage, PartitionImage, StoredBatch, checksum, recover
+
+T = "t-0"
+
+
+def stored(*batches):
+    """Batches as they lie in the file, unharmed."""
+    return [StoredBatch(b, checksum(b)) for b in batches]
+
+
+@pytest.fixture(scope="session")
+def recovered(batch):
+    """Offsets 0-1 of epoch 0, 2 of epoch 1, 3-4 of epoch 3; ``tail`` follows as it lies in the file."""
+
+    def make(*tail, batches=3, epochs=((0, 0), (1, 2), (3, 3)), hws=None, mark=None):
+        written = stored(batch(0, 0, 70, 71), batch(2, 1, 72), batch(3, 3, 73, 74))[:batches]
+        image = DiskImage({T: PartitionImage([*written, *tail], epochs)}, {T: 2} if hws is None else hws, mark)
+        return recover(image)
+
+    return make
+
+
+def test_everything_written_is_found_again(recovered):
+    found = recovered().partitions[T]
+
+    assert [b.base for b in found.batches] == [0, 2, 3]
+    assert found.epochs == ((0, 0), (1, 2), (3, 3))
+    assert found.hw == 2
+
+
+def test_a_missing_checkpoint_reads_as_zero(recovered):
+    assert recovered(hws={}).partitions[T].hw == 0
+    assert recovered(hws={"t-1": 4}).partitions[T].hw == 0
+
+
+def test_the_high_watermark_never_lies_beyond_the_log(recovered):
+    assert recovered(hws={T: 9}).partitions[T].hw == 5
+    assert recovered(hws={T: 9}, batches=0).partitions[T].hw == 0
+
+
+def test_a_batch_written_by_half_ends_the_log(recovered, batch):
+    half = StoredBatch(batch(5, 3, 75), checksum(batch(5, 3, 75, 76)))
+    found = recovered(half, *stored(batch(6, 3, 77))).partitions[T]
+
+    assert [b.base for b in found.batches] == [0, 2, 3]
+
+
+def test_a_batch_of_which_nothing_was_written_ends_it_too(recovered, batch):
+    found = recovered(StoredBatch(batch(5, 4), checksum(batch(5, 4, 75)))).partitions[T]
+
+    assert [b.base for b in found.batches] == [0, 2, 3]
+    assert found.epochs == ((0, 0), (1, 2), (3, 3))
+
+
+def test_a_batch_that_does_not_follow_the_one_before_ends_it(recovered, batch):
+    """KAFKA-3919."""
+    found = recovered(*stored(batch(7, 3, 75), batch(8, 3, 76))).partitions[T]
+
+    assert [b.base for b in found.batches] == [0, 2, 3]
+
+
+def test_the_epoch_of_a_batch_that_was_dropped_goes_with_it(recovered, batch):
+    half = StoredBatch(batch(5, 4, 75), checksum(batch(5, 4, 75, 76)))
+    found = recovered(half, epochs=((0, 0), (1, 2), (3, 3), (4, 5))).partitions[T]
+
+    assert found.epochs == ((0, 0), (1, 2), (3, 3))
+
+
+def test_the_checksum_covers_the_records_and_not_what_the_broker_sets(batch):
+    assert checksum(batch(0, 0, 70, 71)) == checksum(batch(5, 3, 70, 71))
+    assert checksum(batch(0, 0, 70, 71)) != checksum(batch(0, 0, 70))
+
+
+@pytest.mark.parametrize("mark", [None, 7])
+def test_epochs_that_begin_at_or_after_the_logs_end_go(recovered, mark):
+    assert recovered(batches=2, mark=mark).partitions[T].epochs == ((0, 0), (1, 2))
+    assert recovered(batches=0, mark=mark).partitions[T].epochs == ()
+
+
+def test_the_epoch_of_a_leader_that_wrote_nothing_goes(recovered):
+    assert recovered(epochs=((0, 0), (1, 2), (3, 3), (4, 5))).partitions[T].epochs == ((0, 0), (1, 2), (3, 3))
+
+
+@pytest.mark.parametrize("epochs", [(), ((0, 0),), ((0, 0), (1, 2))])
+def test_epochs_that_only_the_batches_know_are_added(recovered, epochs):
+    """KAFKA-10432: epoch 0 as well."""
+    assert recovered(epochs=epochs).partitions[T].epochs == ((0, 0), (1, 2), (3, 3))
+
+
+def test_after_a_clean_shutdown_the_batches_are_not_read(recovered):
+    assert recovered(epochs=(), mark=7).partitions[T].epochs == ()
+
+
+def test_the_mark_is_the_proof_of_a_clean_shutdown(recovered):
+    assert recovered(mark=7).clean_broker_epoch == 7
+    assert recovered().clean_broker_epoch == -1
+
+
+def test_a_mark_of_a_broker_that_never_registered_proves_nothing(recovered):
+    assert recovered(mark=-1).clean_broker_epoch == -1
+
+
+def test_an_empty_disk_gives_an_empty_broker():
+    found = recover(DiskImage())
+
+    assert (found.partitions, found.clean_broker_epoch) == ({}, -1)
+
+
+def test_the_image_is_not_changed(batch):
+    written = stored(batch(0, 0, 70))
+    found = recover(DiskImage({T: PartitionImage(written)}))
+    found.partitions[T].batches.clear()
+
+    assert len(written) == 1
+
+
+def test_a_recovered_broker_has_it(broker, batch):
+    one = broker(batches=[batch(0, 0, 70, 71)], hw=1)
+
+    assert (one.replica.leo, one.replica.hw, one.replica.cache.entries()) == (2, 1, ((0, 0),))
+    assert one.replica.leader_epoch == -1
+
+
+def test_0_10_ignores_an_epoch_file(broker, batch):
+    one = broker("kafka-0.10", batches=[batch(0, 0, 70)], epochs=((0, 0),))
+
+    assert one.replica.cache.entries() == ()

@@ -1,0 +1,180 @@
+"""The whole way through Spark with a world small enough to know by heart (see conftest)."""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from rich.console import Console
+
+from pipeline import campaign, manifest
+from pipeline.campaign import run_campaign
+from pipeline.campaign_spec import CampaignSpec
+from pipeline.compare import NothingToCompareError, compare
+from pipeline.compare_table import print_comparison
+from pipeline.examples import RunChangedError, choose_examples
+
+OLD, NEW = "kafka-0.10", "kafka-2.1+no-fetch-fence"
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO())
+
+
+def tables(spark: SparkSession, folder: Path) -> dict[str, list[str]]:
+    found = {}
+    for name in ("runs", "anomalies", "ops", "trace"):
+        table = spark.read.parquet(str(folder / name)).drop("wall_us")
+        found[name] = sorted(json.dumps(row.asDict(), default=str) for row in table.collect())
+    return found
+
+
+def test_a_campaign_stopped_anywhere_resumes_to_the_same_tables(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    outcome = run_campaign(spec, whole, chunk_size=5, console=quiet(), simulate=simulate)
+    run_campaign(spec, stopped, chunk_size=5, console=quiet(), simulate=simulate)
+    variant = "campaign=demo/variant=kafka-0.10"
+    # Killed before `runs` was written, and while it was written.
+    (stopped / "runs" / variant / "chunk-00001.parquet").unlink()
+    (stopped / "runs" / variant / "chunk-00002.parquet").unlink()
+    (stopped / "runs" / variant / ".chunk-00002.parquet.77.tmp").write_bytes(b"PAR1")
+    (stopped / "ops" / variant / "chunk-00002.parquet").unlink()
+    untouched = stopped / "runs" / variant / "chunk-00000.parquet"
+    before = untouched.stat().st_mtime_ns
+
+    again = run_campaign(spec, stopped, console=quiet(), simulate=simulate)
+
+    assert again == outcome
+    assert (again.status, again.runs, again.expected) == ("finished", 24, 24)
+    assert (again.violating, again.unknown, again.errors) == ({OLD: 3, NEW: 1}, 3, 1)
+    assert tables(spark, stopped) == tables(spark, whole)
+    assert untouched.stat().st_mtime_ns == before
+    assert not list(stopped.rglob("*.tmp"))
+    assert "1 of them because the run raised" in again.sentences()
+
+
+def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
+    spark: SparkSession,
+    spec: CampaignSpec,
+    simulate: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stopped: list[str] = []
+
+    class Impatient(campaign.CampaignProgress):
+        def show(self, chunks: Any) -> None:
+            if not stopped:
+                stopped.append("once")
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(campaign, "CampaignProgress", Impatient)
+    monkeypatch.setattr(SparkSession, "stop", lambda self: None)  # the session serves the other tests too
+
+    outcome = run_campaign(spec, tmp_path, chunk_size=1, console=quiet(), simulate=simulate)
+
+    assert outcome.status == "interrupted"
+    assert outcome.sentences().endswith(f"Give the same command again to go on in {tmp_path}.")
+    assert run_campaign(spec, tmp_path, console=quiet(), simulate=simulate).runs == 24
+
+
+def test_the_comparison_counts_by_hand(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
+
+    comparison = compare(spark, tmp_path)
+
+    old, new = comparison.variants
+    assert (comparison.baseline, comparison.watched_us) == (OLD, 5_000_000)
+    assert (old.runs, old.judged, old.unknown, old.errors) == (12, 11, 1, 0)
+    assert (new.runs, new.judged, new.unknown, new.errors) == (12, 10, 2, 1)
+    assert (old.loss.hits, old.loss.runs, new.loss.hits, new.loss.runs) == (3, 11, 1, 10)
+    assert (old.permitted_loss.hits, new.permitted_loss.hits) == (6, 6)
+    assert {name: rate.hits for name, rate in old.promises.items()} == {"documented": 3, "kip-966": 0, "durable": 6}
+    assert {name: rate.hits for name, rate in new.promises.items()} == {"documented": 1, "kip-966": 0, "durable": 6}
+    lost = new.count("lost-committed-write")
+    assert lost is not None
+    assert lost.paired is not None
+    # Plans 0 and 8 hit the old one only; 4 hits both; 3 and 5 are no pairs.
+    assert (lost.paired.pairs, lost.paired.only_here, lost.paired.only_baseline) == (10, 0, 2)
+    assert lost.paired.p_value == pytest.approx(0.5)
+    assert old.violating == old.loss
+    assert old.count("lost-committed-write").paired is None  # type: ignore[union-attr]
+    assert (old.first_violation.runs, old.first_violation.p50) == (3, 1_004_000)
+    assert [time for time, _ in old.hit_curve] == [1_000_000, 1_004_000, 1_008_000]
+    assert old.hit_curve[-1][1] == pytest.approx(3 / 11)
+    assert (old.acked, old.elections, old.epoch_round_trips, old.records_truncated) == (1200, 48, 96, 66)
+    assert json.loads(json.dumps(comparison.to_json()))["variants"][0]["loss"]["hits"] == 3
+
+
+def test_another_baseline_turns_the_pairs_round(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
+
+    pair = compare(spark, tmp_path, NEW).variants[0].count("lost-committed-write")
+
+    assert pair is not None
+    assert pair.paired is not None
+    assert (pair.paired.baseline, pair.paired.only_here, pair.paired.only_baseline) == (NEW, 2, 0)
+    with pytest.raises(NothingToCompareError, match="kafka-9 is none of"):
+        compare(spark, tmp_path, "kafka-9")
+
+
+def test_the_terminal_shows_violations_and_permitted_apart(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
+    out = io.StringIO()
+
+    print_comparison(compare(spark, tmp_path), Console(file=out, width=140))
+
+    text = out.getvalue()
+    assert text.startswith("kafka-0.10 lost acked records in 3 of 11 runs (27.3 %, 9.7–56.6);")
+    assert "3/11 (9.7–56.6 %)" in text
+    assert "0 : 2, p 0.5" in text
+    assert "permitted: runs hit" in text
+
+
+def test_an_example_is_the_violating_run_with_the_fewest_faults(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
+
+    old, new = choose_examples(spark, tmp_path, simulate)
+
+    # Plan 0 has one fault, 4 has two, 8 has three; the new variant violates in 4 only.
+    assert (old.variant, old.plan_index, old.plan["faults"]) == (OLD, 0, ["crash"])
+    assert (new.variant, new.plan_index, old.verdict.valid) == (NEW, 4, "invalid")
+
+
+def test_an_example_that_runs_differently_now_is_not_shown(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
+
+    def other(spec: CampaignSpec, variant: str, index: int) -> Any:
+        plan, result = simulate(spec, variant, index)
+        return plan, replace(result, digest="other")
+
+    with pytest.raises(RunChangedError, match=r"Plan 0 under kafka-0\.10"):
+        choose_examples(spark, tmp_path, other)
+
+
+def test_a_folder_without_a_finished_chunk_has_nothing_to_compare(
+    spark: SparkSession, spec: CampaignSpec, tmp_path: Path
+) -> None:
+    with pytest.raises(NothingToCompareError, match="holds no campaign"):
+        compare(spark, tmp_path)
+    manifest.open_campaign(tmp_path, spec, chunk_size=1, fresh=False)
+    with pytest.raises(NothingToCompareError, match="no finished chunk"):
+        compare(spark, tmp_path)
