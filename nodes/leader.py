@@ -122,12 +122,13 @@ class Leadership:
         if offset < log.start:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
             return
-        if m.last_fetched_epoch != UNDEFINED:
-            end = replica.cache.end_offset_for(m.last_fetched_epoch, leo)
+        last = m.last_fetched_epoch
+        if last != UNDEFINED and (last != replica.cache.latest or offset > leo):
+            end = replica.cache.end_offset_for(last, leo)
             if end.offset == UNDEFINED:
                 self._refuse(m, OFFSET_OUT_OF_RANGE)
                 return
-            if end.epoch < m.last_fetched_epoch or end.offset < offset:
+            if end.epoch < last or end.offset < offset:
                 if self._count_diverging:
                     self._note_progress(now, remote, m)
                 self._refuse(m, None, end)
@@ -208,11 +209,9 @@ class Leadership:
         elif m.acks != "0":
             self._acknowledge(m, batch.base, None)
         if self.parked_fetches:
+            # A fetch is parked at the log's end, so the new batch is its answer.
             new, hw, leo = [batch], replica.hw, log.leo
-            for (
-                fetch,
-                _,
-            ) in self.parked_fetches.values():  # a fetch is parked at the log's end: the new batch is its answer
+            for fetch, _ in self.parked_fetches.values():
                 answer = FetchResponse(replica.node_id, m.partition, fetch.correlation, new, hw, leo)
                 out.append(Send(fetch.source, answer))
             self.parked_fetches.clear()
