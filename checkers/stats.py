@@ -15,7 +15,8 @@ from checkers.verdict import VIOLATION, Anomaly
 
 @dataclass(frozen=True, slots=True)
 class TraceCounts:
-    """How much happened among the replicas. `recoveries` counts those after a stop, not the first start.
+    """How much happened among the replicas. `recoveries` counts those after a stop, not the first start;
+    `unclean_elections` those on purpose, not KIP-966's election of the last known leader.
 
     `whole_us` is when the last partition was restored (or, where that was not noted, had converged), `None` unless all
     converged in the end.
@@ -45,7 +46,7 @@ class TraceCounts:
         stopped = {event[1]: event[0] for event in reversed(events["stop"])}
         return cls(
             elections=len(chosen) if elects else len(leads) - len(began),
-            unclean_elections=sum(not event[9] for event in chosen),
+            unclean_elections=sum(not event[9] and event[8] != "last-known" for event in chosen),
             truncations=len(events["truncate"]),
             records_truncated=sum(event[5] - event[4] for event in events["truncate"]),
             recoveries=sum(stopped.get(event[1], event[0] + 1) <= event[0] for event in events["recovered"]),

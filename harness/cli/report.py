@@ -69,8 +69,11 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     else:
         print_comparison(comparison, Console())
     if report:
-        from pipeline.examples import choose_examples
+        from pipeline.examples import RunChangedError, choose_examples
 
-        page = render(comparison, choose_examples(spark, folder), folder)
+        try:
+            page = render(comparison, choose_examples(spark, folder), folder)
+        except RunChangedError as error:
+            raise click.ClickException(str(error)) from None
         click.echo(f"Report: {page}", err=as_json)
     return sum(variant.violating.hits for variant in comparison.variants)

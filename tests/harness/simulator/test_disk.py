@@ -1,0 +1,144 @@
+"""The simulated disk: what a process crash, a power loss and a new disk leave."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from harness.simulator.disk import WRITEBACK_US, SimDisk
+from nodes.log import Batch
+from nodes.recovery import checksum, recover
+
+T = "t-0"
+SECOND = 1_000_000
+
+
+def disk_of(count, *, at=0):
+    """So many batches of two records, written at a time."""
+    disk = SimDisk()
+    for number in range(count):
+        disk.append(at, T, Batch(2 * number, 0, (number, number)))
+    return disk
+
+
+def found(disk):
+    """The base offsets a starting process finds after recovery."""
+    recovered = recover(disk.load()).partitions.get(T)
+    return [] if recovered is None else [batch.base for batch in recovered.batches]
+
+
+def lost_power(disk, now, seed=1):
+    disk.lose_power(now, Random(seed))
+    return found(disk)
+
+
+def test_what_was_written_survives_a_crash_of_the_process():
+    assert found(disk_of(3)) == [0, 2, 4]
+
+
+def test_what_was_synced_survives_a_power_loss():
+    for seed in range(20):
+        disk = disk_of(3)
+        disk.sync(T)
+        assert lost_power(disk, 1, seed) == [0, 2, 4]
+
+
+def test_of_the_rest_any_prefix_does():
+    ends = Counter()
+    for seed in range(200):
+        disk = disk_of(2)
+        disk.sync(T)
+        disk.append(0, T, Batch(4, 0, (9, 9)))
+        disk.append(0, T, Batch(6, 0, (9, 9)))
+        ends[tuple(lost_power(disk, 1, seed))] += 1
+
+    assert set(ends) == {(0, 2), (0, 2, 4), (0, 2, 4, 6)}
+    assert min(ends.values()) > 40
+
+
+def test_what_is_old_enough_was_written_back_by_the_kernel():
+    for seed in range(20):
+        assert lost_power(disk_of(3), WRITEBACK_US, seed) == [0, 2, 4]
+    assert {len(lost_power(disk_of(3), WRITEBACK_US - 1, seed)) for seed in range(40)} == {0, 1, 2, 3}
+
+
+def test_the_first_lost_batch_may_be_torn_and_recovery_drops_it():
+    torn = 0
+    for seed in range(100):
+        disk = disk_of(3)
+        disk.lose_power(1, Random(seed))
+        stored = disk.load().partitions[T].batches
+        broken = [s for s in stored if checksum(s.batch) != s.crc]
+        torn += len(broken)
+        assert broken in ([], stored[-1:])
+        assert all(len(s.batch.values) < 2 for s in broken)
+
+    assert 10 < torn < 50
+
+
+def test_a_torn_batch_is_gone_after_one_recovery():
+    for seed in range(100):
+        disk = disk_of(3)
+        before = lost_power(disk, 1, seed)
+        assert found(disk) == before
+
+
+def test_a_power_loss_leaves_what_was_truncated_truncated():
+    disk = disk_of(3)
+    disk.sync(T)
+    disk.truncate(T, 2)
+    disk.append(0, T, Batch(2, 1, (8, 8)))
+    ends = set()
+    for seed in range(40):
+        copy = disk_of(3)
+        copy.sync(T)
+        copy.truncate(T, 2)
+        copy.append(0, T, Batch(2, 1, (8, 8)))
+        ends.add(tuple(lost_power(copy, 1, seed)))
+
+    assert ends == {(0,), (0, 2)}
+
+
+def test_truncation_cuts_at_a_batch_boundary():
+    disk = disk_of(3)
+    disk.truncate(T, 2)
+
+    assert found(disk) == [0]
+
+
+def test_checkpoints_are_renamed_into_place_and_survive_a_power_loss():
+    disk = disk_of(2)
+    disk.high_watermarks = {T: 1}
+    disk.file(T).epochs = ((0, 0),)
+    disk.sync(T)
+    disk.lose_power(1, Random(1))
+    image = disk.load()
+
+    assert image.high_watermarks == {T: 1}
+    assert image.partitions[T].epochs == ((0, 0),)
+
+
+def test_the_clean_mark_is_deleted_when_loading_begins():
+    disk = disk_of(1)
+    disk.clean_broker_epoch = 7
+
+    assert disk.load().clean_broker_epoch == 7
+    assert disk.load().clean_broker_epoch is None
+
+
+def test_a_new_disk_is_empty():
+    disk = disk_of(2)
+    disk.high_watermarks = {T: 1}
+    disk.clean_broker_epoch = 7
+    disk.wipe()
+    image = disk.load()
+
+    assert (image.partitions, image.high_watermarks, image.clean_broker_epoch) == ({}, {}, None)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_losing_power_with_nothing_to_lose_loses_nothing(count):
+    disk = disk_of(count)
+    disk.sync(T)
+
+    assert len(lost_power(disk, 1)) == count

@@ -1,0 +1,99 @@
+"""The simulated network: what the faults on a link do to a message."""
+
+from random import Random
+
+import pytest
+
+from harness.simulator.network import LinkFaults
+from nodes.messages import Heartbeat, LeaderAndIsr
+
+WORD = LeaderAndIsr(0, "t-0", 1, 0, (1,), 0, (1, 2), 1)
+OTHER = Heartbeat(1, 1)
+LOST = -1
+
+
+@pytest.fixture
+def faults():
+    return LinkFaults(Random("links"))
+
+
+def judged(faults, source, to, message=OTHER, times=300):
+    """The distinct fates of that many messages."""
+    return {faults.judge(source, to, message) for _ in range(times)}
+
+
+def test_without_faults_nothing_happens(faults):
+    assert judged(faults, 1, 2) == {0}
+
+
+def test_a_cut_link_loses_everything_in_its_direction(faults):
+    faults.add(1, ((1, 2),), "cut", 0)
+
+    assert judged(faults, 1, 2) == {LOST}
+    assert judged(faults, 2, 1) == {0}
+    assert judged(faults, 1, 3) == {0}
+
+
+def test_a_slow_link_takes_up_to_so_much_longer(faults):
+    faults.add(1, ((1, 2),), "slow", 1_000)
+    delays = judged(faults, 1, 2)
+
+    assert min(delays) < 50
+    assert 950 < max(delays) < 1_000
+
+
+@pytest.mark.parametrize(("amount", "fewest", "most"), [(0, 0, 0), (200, 120, 280), (1000, 1000, 1000)])
+def test_a_lossy_link_loses_so_many_per_mille(faults, amount, fewest, most):
+    faults.add(1, ((1, 2),), "lossy", amount)
+    lost = sum(faults.judge(1, 2, OTHER) == LOST for _ in range(1000))
+
+    assert fewest <= lost <= most
+
+
+def test_leadership_messages_can_be_lost_alone(faults):
+    faults.add(1, ((0, 2),), "lost-leadership", 0)
+
+    assert judged(faults, 0, 2, WORD) == {LOST}
+    assert judged(faults, 0, 2) == {0}
+    assert judged(faults, 0, 3, WORD) == {0}
+
+
+def test_leadership_messages_can_be_late_alone_and_out_of_order(faults):
+    faults.add(1, ((0, 2),), "late-leadership", 1_000)
+    delays = [faults.judge(0, 2, WORD) for _ in range(100)]
+
+    assert delays != sorted(delays)
+    assert all(0 <= delay < 1_000 for delay in delays)
+    assert judged(faults, 0, 2) == {0}
+
+
+def test_a_link_with_several_faults_suffers_all_of_them(faults):
+    faults.add(1, ((1, 2),), "slow", 1_000)
+    faults.add(2, ((1, 2),), "slow", 1_000)
+    assert max(judged(faults, 1, 2)) > 1_100
+
+    faults.add(3, ((1, 2),), "cut", 0)
+    assert judged(faults, 1, 2) == {LOST}
+
+
+def test_taking_one_fault_off_leaves_the_others(faults):
+    faults.add(1, ((1, 2),), "cut", 0)
+    faults.add(2, ((1, 2),), "cut", 0)
+    faults.remove(1)
+    assert judged(faults, 1, 2) == {LOST}
+
+    faults.remove(2)
+    assert judged(faults, 1, 2) == {0}
+
+
+def test_taking_off_what_is_not_there_is_no_error(faults):
+    faults.remove(9)
+
+    assert faults.rules == {}
+
+
+def test_all_clients_are_one_end_of_a_link(faults):
+    faults.add(1, ((1, -1), (-1, 1)), "cut", 0)
+
+    assert judged(faults, 101, 1) == judged(faults, 201, 1) == judged(faults, 1, 300) == {LOST}
+    assert judged(faults, 101, 2) == {0}
