@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from bench import checking, simulator
+from bench import checking, determinism, simulator
 
-BENCHMARKS = {"simulator": simulator.main, "checking": checking.main}
+BENCHMARKS = {"simulator": simulator.main, "checking": checking.main, "determinism": determinism.main}
 
 
 def main() -> int:
