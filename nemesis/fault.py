@@ -31,6 +31,20 @@ KINDS: dict[str, str] = {
 }
 """Kind of fault → what it does (docs/faults.md)."""
 
+LINK_FAULTS = (
+    "isolate",
+    "from-peers",
+    "from-controller",
+    "halves",
+    "one-way-in",
+    "one-way-out",
+    "slow",
+    "lossy",
+    "late-leadership",
+    "lost-leadership",
+)
+"""The kinds that act on links, and not on processes or leadership."""
+
 TARGETS = ("leader", "follower", "isr-member", "any")
 TRIGGER_EVENTS = ("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import Fault, Trigger
+from nemesis.fault import LINK_FAULTS, Fault, Trigger
 from nemesis.plan import Plan, WorkloadSpec
 from nodes.cluster import ClusterSpec
 from nodes.settings import MS
@@ -16,16 +16,7 @@ from nodes.settings import MS
 SECOND = 1_000 * MS
 
 INTACT = (
-    "isolate",
-    "from-peers",
-    "from-controller",
-    "halves",
-    "one-way-in",
-    "one-way-out",
-    "slow",
-    "lossy",
-    "late-leadership",
-    "lost-leadership",
+    *LINK_FAULTS,
     "crash",
     "crash-all",
     "restart",

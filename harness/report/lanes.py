@@ -6,22 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkers.history import History
-
-LINK_FAULTS = frozenset(
-    {
-        "isolate",
-        "from-peers",
-        "from-controller",
-        "halves",
-        "one-way-in",
-        "one-way-out",
-        "slow",
-        "lossy",
-        "late-leadership",
-        "lost-leadership",
-    }
-)
-"""Kinds of fault that are shown as a span of their own; stops and pauses are shown by what the process did."""
+from nemesis.fault import LINK_FAULTS
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from nodes.messages import (
     Register,
     Registered,
 )
-from nodes.recovery import Recovered
+from nodes.recovery import Recovered, RecoveredPartition
 from nodes.settings import Settings
 from nodes.variant import PRESETS
 
@@ -157,6 +157,20 @@ def test_metadata_is_a_copy(broker):
     one.told(3, 3, 6)
 
     assert response.leaders == {T: 2}
+
+
+def test_two_processes_of_a_broker_number_their_requests_differently(batch):
+    """Else the second would take an answer to the first for its own: no connection is modelled that could have been closed."""
+    numbers = []
+    for incarnation in (1, 2):
+        found = Recovered({T: RecoveredPartition([batch(0, 0, 70)], ((0, 0),), 0)})
+        two = Broker(2, incarnation, PRESETS["kafka-2.7"], Settings(), found)
+        two.step(0, Started())
+        two.step(1, Registered(0, incarnation, 7))
+        did = two.step(2, LeaderAndIsr(0, T, 1, 0, (1, 2), 0, (1, 2), 7))
+        numbers += [a.message.correlation for a in did if isinstance(a, Send) and isinstance(a.message, FetchRequest)]
+
+    assert len(numbers) == len(set(numbers)) == 2
 
 
 # Who is no leader says so

@@ -44,12 +44,13 @@ def test_a_broker_in_an_older_leader_epoch(world):
 def test_a_follower_that_lacks_records(world):
     w = world()
     w.broker(1).replicas[T].log.append(Batch(0, 0, (7, 8)))
+    w.broker(1).replicas[T].hw = 2
 
     assert waiting_for(w, T) == "broker 2 has log end 0, the leader 2"
 
 
 def test_a_follower_that_refuses_a_batch(world):
-    """Its log ends inside one of the leader's batches, as after a truncation by a wrong rule."""
+    """Its log ends inside one of the leader's batches, as after a truncation by a wrong rule; so the leader's HW stands too."""
     w = world()
     w.broker(1).replicas[T].log.append(Batch(0, 0, (7, 8)))
     w.broker(2).replicas[T].log.append(Batch(0, 0, (7,)))
