@@ -139,7 +139,7 @@ def read_plan(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read ({error.__class__.__name__}: {error})"
+        msg = f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8 text'})"
         raise PlanError(msg) from None
     try:
         return Plan.from_json(json.loads(text))

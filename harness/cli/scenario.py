@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   tidemark scenario                                         what there is
-  tidemark scenario kip101-data-loss                        told step by step, under every rule it speaks about
-  tidemark scenario kip101-data-loss --variant kafka-0.10   under one rule
+  tidemark scenario kip-101-data-loss                        told step by step, under every rule it speaks about
+  tidemark scenario kip-101-data-loss --variant kafka-0.10   under one rule
   tidemark scenario --all --json                            all of them, for a script
 
 \b

@@ -5,7 +5,7 @@ message is late, who crashes. Then it says, per variant, how it ends: the anomal
 high watermark and leader epochs, worked out by hand. The nodes are the protocol core itself, the judges the checkers themselves.
 
 >>> from harness.scenario import find, run_scenario
->>> run_scenario(find("kip101-data-loss"), "kafka-0.10").matched
+>>> run_scenario(find("kip-101-data-loss"), "kafka-0.10").matched
 True
 """
 

@@ -75,7 +75,7 @@ def test_a_wrong_outcome_is_told(right, wrong, words):
 
 
 def test_an_anomaly_that_nobody_expected_is_told():
-    text = find("kip101-data-loss").text.replace("  violation lost-committed-write m2\n", "")
+    text = find("kip-101-data-loss").text.replace("  violation lost-committed-write m2\n", "")
     outcome = run_scenario(parse_scenario(text), "kafka-0.10")
 
     assert len(outcome.mismatches) == 1
@@ -241,7 +241,7 @@ def test_the_json_has_the_narrative_and_can_be_written():
 
 def test_the_printed_run_shows_every_replica_after_every_step():
     console = Console(file=io.StringIO(), width=130)
-    show_outcome(run_scenario(find("kip101-data-loss"), "kafka-0.10"), console)
+    show_outcome(run_scenario(find("kip-101-data-loss"), "kafka-0.10"), console)
     lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
 
     assert "Truncation to the high watermark loses an acknowledged message" in lines
@@ -262,7 +262,7 @@ def test_mismatches_are_printed():
 
 
 def test_checkers_sentences_are_told_in_the_scripts_names():
-    scenario = find("kip101-data-loss")
+    scenario = find("kip-101-data-loss")
     said = in_names(scenario, "Record 2 at broker 1; offset 1 held: 2 (send of p2), 3 (send of p3).")
 
     assert said == "Record m2 at broker B; offset 1 held: m2 (send of p2), m3 (send of p3)."

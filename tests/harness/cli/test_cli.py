@@ -199,8 +199,8 @@ def test_spark_is_not_loaded_for_a_single_run(tmp_path):
         (["check"], "Missing argument 'PATH'"),
         (["report", "nowhere"], "nowhere holds neither a campaign (manifest.json) nor a run (history.jsonl)"),
         (["scenario", "no-such-thing"], "no-such-thing"),
-        (["scenario", "kip101-data-loss", "--all"], "give a scenario's NAME or --all, not both"),
-        (["scenario", "kip101-data-loss", "--variant", "kafka-9"], "unknown variant 'kafka-9'"),
+        (["scenario", "kip-101-data-loss", "--all"], "give a scenario's NAME or --all, not both"),
+        (["scenario", "kip-101-data-loss", "--variant", "kafka-9"], "unknown variant 'kafka-9'"),
         (["compare", "--variants", ""], "name at least one variant, each once"),
         (["compare", "--variants", "kafka-2.1,kafka-2.1"], "name at least one variant, each once"),
         (["compare", "--variants", "kafka-2.1,kafka-9"], "unknown variant 'kafka-9'"),
@@ -214,7 +214,7 @@ def test_what_cannot_be_used_is_refused_in_one_sentence(tidemark, words, said):
 
 
 def test_a_scenario_without_an_outcome_under_a_variant_says_which_it_has(tidemark):
-    said = complaint(tidemark("scenario", "kip101-data-loss", "--variant", "kafka-2.1+KAFKA-7128"))
+    said = complaint(tidemark("scenario", "kip-101-data-loss", "--variant", "kafka-2.1+KAFKA-7128"))
 
     assert "no outcome under kafka-2.1+KAFKA-7128 is stated; it speaks about kafka-0.10" in said
 
@@ -337,12 +337,12 @@ def test_scenarios_are_listed(tidemark):
     code, out, _ = tidemark("scenario", "--json")
 
     assert code == 0
-    assert "kip101-data-loss" in {row["name"] for row in json.loads(out)}
+    assert "kip-101-data-loss" in {row["name"] for row in json.loads(out)}
     assert all(set(row) == {"name", "title", "source", "variants"} for row in json.loads(out))
 
 
 def test_a_scenario_whose_outcome_is_as_worked_out_by_hand_is_success(tidemark):
-    code, out, _ = tidemark("scenario", "kip101-data-loss", "--variant", "kafka-0.10", "--json")
+    code, out, _ = tidemark("scenario", "kip-101-data-loss", "--variant", "kafka-0.10", "--json")
     (outcome,) = json.loads(out)
 
     assert code == 0
