@@ -131,10 +131,16 @@ class Fault:
                 msg = f"{name} must be {wanted.__name__}, not {value!r}"
                 raise FaultError(msg)
         after = data.get("after")
-        if after is not None:
-            try:
-                after = Trigger(**after)
-            except TypeError:
-                msg = "after is an object with event, nth and, if wanted, node"
-                raise FaultError(msg) from None
-        return Fault(**{**data, "after": after})
+        return Fault(**{**data, "after": None if after is None else _trigger(after)})
+
+
+def _trigger(data: object) -> Trigger:
+    wanted = {"event": str, "nth": int, "node": int}
+    if (
+        not isinstance(data, dict)
+        or not {"event", "nth"} <= set(data) <= set(wanted)
+        or any(type(value) is not wanted[name] for name, value in data.items())
+    ):
+        msg = "after is an object with event, nth and, if wanted, node: a word and numbers"
+        raise FaultError(msg)
+    return Trigger(**data)

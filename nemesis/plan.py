@@ -61,6 +61,17 @@ class Plan:
     faults: tuple[Fault, ...]
     faults_end_us: int
 
+    def __post_init__(self) -> None:
+        """Refuse a run that ends before it begins, and faults at brokers that do not exist."""
+        if self.faults_end_us < 0:
+            msg = f"faults_end_us: must not be negative, and is {self.faults_end_us}"
+            raise PlanError(msg)
+        for i, fault in enumerate(self.faults):
+            named = int(fault.target[1:]) if fault.target[1:].isdigit() else 1
+            if not 1 <= named <= self.cluster.brokers:
+                msg = f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
+                raise PlanError(msg)
+
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
@@ -114,20 +125,36 @@ class Plan:
                 msg = f"{name}: must be an integer, not {numbers[name]!r}"
                 raise PlanError(msg)
         try:
-            cluster = ClusterSpec.from_json(data.get("cluster", {}))
-            workload = WorkloadSpec(**data.get("workload", {}))
+            cluster = ClusterSpec.from_json(_object(data, "cluster"))
         except ClusterError as error:
             raise PlanError(str(error)) from None
-        except TypeError as error:
-            msg = f"workload: {error}"
-            raise PlanError(msg) from None
         return Plan(
             profile=str(data.get("profile", "by hand")),
             cluster=cluster,
-            workload=workload,
+            workload=_workload(_object(data, "workload")),
             faults=tuple(faults),
             **numbers,
         )
+
+
+def _object(data: dict[str, Any], name: str) -> dict[str, Any]:
+    found = data.get(name, {})
+    if not isinstance(found, dict):
+        msg = f"{name}: must be an object, not {found!r}"
+        raise PlanError(msg)
+    return found
+
+
+def _workload(data: dict[str, Any]) -> WorkloadSpec:
+    known = [f.name for f in fields(WorkloadSpec)]
+    for name, value in data.items():
+        if name not in known:
+            msg = f"workload: unknown entry {name!r}"
+            raise PlanError(msg)
+        if type(value) is not int:
+            msg = f"workload: {name} must be int, not {value!r}"
+            raise PlanError(msg)
+    return WorkloadSpec(**data)
 
 
 def read_plan(path: Path) -> Plan:
@@ -155,9 +182,13 @@ def _line_of(text: str, message: str) -> int:
     """The line a complaint is about: that of the nth fault, or of the entry it names first."""
     place = message.split(":", maxsplit=1)[0]
     if place.startswith("faults["):
-        at = text.find('"faults"')
-        for _ in range(int(place[7:-1]) + 1):
-            at = text.find("{", at + 1)
+        decoder = json.JSONDecoder()
+        at = text.index("[", text.index('"faults"')) + 1
+        for left in range(int(place[7:-1]), -1, -1):
+            while text[at] in " \t\r\n,":
+                at += 1
+            if left:
+                _, at = decoder.raw_decode(text, at)
     else:
         words = [w for w in message.replace(".", " ").replace(":", " ").replace("'", " ").split() if f'"{w}"' in text]
         at = text.find(f'"{words[-1]}"') if words else 0

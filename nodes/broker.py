@@ -104,9 +104,9 @@ class Broker:
             replica.leading.on_fetch(now, m)
 
     def _on_fetch_response(self, now: int, m: FetchResponse) -> None:
-        following = self.replicas[m.partition].following
-        if following is not None:
-            following.on_fetch_response(now, m)
+        replica = self.replicas.get(m.partition)
+        if replica is not None and replica.following is not None:
+            replica.following.on_fetch_response(now, m)
 
     def _on_epoch_request(self, _now: int, m: EpochRequest) -> None:
         replica = self.replicas.get(m.partition)
@@ -117,9 +117,9 @@ class Broker:
             replica.leading.on_epoch_request(m)
 
     def _on_epoch_response(self, now: int, m: EpochResponse) -> None:
-        following = self.replicas[m.partition].following
-        if following is not None:
-            following.on_epoch_response(now, m)
+        replica = self.replicas.get(m.partition)
+        if replica is not None and replica.following is not None:
+            replica.following.on_epoch_response(now, m)
 
     def _on_produce(self, now: int, m: ProduceRequest) -> None:
         replica = self.replicas.get(m.partition)
@@ -155,9 +155,9 @@ class Broker:
             replica.on_leader_and_isr(now, m)
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
-        leading = self.replicas[m.partition].leading
-        if leading is not None:
-            leading.on_alter_response(now, m)
+        replica = self.replicas.get(m.partition)
+        if replica is not None and replica.leading is not None:
+            replica.leading.on_alter_response(now, m)
             if m.error is None:
                 self._known[m.partition] = max(self._known.get(m.partition, -1), m.partition_epoch)
 

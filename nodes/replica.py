@@ -45,7 +45,8 @@ class Replica:
         self.partition_epoch = -1
         self.leading: Leadership | None = None
         self.following: Following | None = None
-        self._correlation = 0
+        self._correlation = broker.incarnation << 32
+        """Requests of two processes of one broker never share a number: an answer may outlive the process that asked."""
 
     # LogView
 

@@ -38,17 +38,17 @@ def _roles(world: World, partition: str) -> str:
 
 
 def _replication(world: World, partition: str) -> str:
+    """Log ends first: a high watermark that does not move is often their consequence."""
     state = world.controller.partitions[partition]
-    leader = _replica(world, state.leader, partition)
-    for broker in state.replicas:
-        replica = _replica(world, broker, partition)
-        if replica is None or leader is None:
-            return f"broker {broker} is not running"
-        if replica.log.leo != leader.log.leo:
+    running = {b: r for b in state.replicas if (r := _replica(world, b, partition)) is not None}
+    end = running[state.leader].log.leo
+    for broker, replica in running.items():
+        if replica.log.leo != end:
             stuck = _refuses(world, broker, partition, replica)
-            return f"broker {broker} has log end {replica.log.leo}, the leader {leader.log.leo}{stuck}"
-        if replica.hw != leader.log.leo:
-            return f"broker {broker} has high watermark {replica.hw}, the leader's log ends at {leader.log.leo}"
+            return f"broker {broker} has log end {replica.log.leo}, the leader {end}{stuck}"
+    for broker, replica in running.items():
+        if replica.hw != end:
+            return f"broker {broker} has high watermark {replica.hw}, the leader's log ends at {end}"
     return ""
 
 

@@ -45,14 +45,14 @@ def test_the_worked_examples_are_there():
         "kafka-7128-isr-expansion",
         "kafka-7128-min-isr",
         "kafka-7164-missed-epoch",
+        "kip-101-data-loss",
+        "kip-101-divergence",
         "kip-101-shortest-divergence",
         "kip-279-scenario-1-n-20",
         "kip-279-scenario-1-n-above-20",
         "kip-279-scenario-1-n-below-20",
         "kip-279-scenario-2",
         "kip-279-scenario-3",
-        "kip-101-data-loss",
-        "kip-101-divergence",
         "last-replica-standing-killed",
         "last-replica-standing-stopped",
         "log-divergence",
@@ -104,7 +104,7 @@ def test_the_script_on_the_page_does_what_the_page_says():
 
 
 def test_names_are_found_whatever_their_case():
-    assert find("KIP101-Data-Loss").name == "kip-101-data-loss"
+    assert find("KIP-101-Data-Loss").name == "kip-101-data-loss"
 
 
 def test_a_wrong_name_is_answered_with_those_that_come_close():
