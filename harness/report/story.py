@@ -8,7 +8,8 @@ from typing import Any
 
 from checkers.history import History
 from checkers.verdict import VIOLATION, Anomaly, Verdict
-from harness.report.lanes import LINK_FAULTS, Lane, lanes_of
+from harness.report.lanes import Lane, lanes_of
+from nemesis.fault import LINK_FAULTS
 
 CLIENTS = -1
 CONTROLLER = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from checkers.history import Op
 from harness.scenario.wire import StageWorld
-from harness.simulator.world import Actor
+from harness.simulator.actors import Actor
 from nodes.messages import (
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER,

@@ -9,21 +9,11 @@ from __future__ import annotations
 from array import array
 from heapq import heappop, heappush
 from random import Random
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from harness.simulator.disk import SimDisk
+from harness.simulator.actors import Actor, Caller, Port, SimNode
 from harness.simulator.network import BASE_US, SPREAD_US, LinkFaults
-from nodes.actions import (
-    Append,
-    Halt,
-    MarkCleanShutdown,
-    Send,
-    SetTimer,
-    Sync,
-    Truncate,
-    WriteEpochs,
-    WriteHighWatermarks,
-)
+from nodes.actions import Append, Send, SetTimer
 from nodes.broker import Broker
 from nodes.controller import Controller
 from nodes.events import ShutdownRequested, Started
@@ -35,97 +25,9 @@ if TYPE_CHECKING:
 
     from checkers.history import Op
     from nemesis.injector import Link
-    from nodes.actions import Action
     from nodes.cluster import ClusterSpec
     from nodes.partition_state import PartitionState
     from nodes.variant import Variant
-
-
-class Port:
-    """Where events are delivered: one class for all receivers, which keeps the loop's attribute look-ups fast.
-
-    Attributes:
-        token: incarnation of the process behind it, −1 while there is none: what was under way to an old process (messages on
-            its connections, its timers) never reaches a new one, and nothing reaches a dead one.
-        paused: events go to the backlog.
-        deliver: takes (now, event); returns actions to carry out, or None.
-    """
-
-    __slots__ = ("backlog", "deliver", "node", "paused", "token")
-
-    def __init__(self, deliver: Callable[[int, Any], Any], node: Any = None) -> None:  # noqa: ANN401 - the loop narrows by class
-        """Alive, not paused."""
-        self.token = 0
-        self.paused = False
-        self.backlog: list[object] = []
-        self.deliver = deliver
-        self.node = node
-
-
-class Actor:
-    """Something that takes events: a client, a node."""
-
-    __slots__ = ("port",)
-
-    def __init__(self) -> None:
-        """With a port of its own."""
-        self.port = Port(self.handle)
-
-    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
-        """Take an event."""
-        raise NotImplementedError
-
-
-class Caller(Actor):
-    """Calls functions at a time."""
-
-    __slots__ = ()
-
-    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - the event is the function
-        """Call it."""
-        event()
-
-
-class Machine(Protocol):
-    """A broker or the controller."""
-
-    def step(self, now_us: int, event: object) -> list[Action]:
-        """See nodes."""
-
-
-class SimNode(Actor):
-    """A node that runs a state machine on a simulated disk."""
-
-    __slots__ = ("disk", "incarnation", "machine", "node_id", "restart_wanted", "running", "stopping", "world")
-
-    def __init__(self, world: World, node_id: int) -> None:
-        """Not running yet."""
-        super().__init__()
-        self.port.node = self
-        self.world = world
-        self.node_id = node_id
-        self.machine: Machine | None = None
-        self.disk = SimDisk()
-        self.incarnation = 0
-        self.running = False
-        self.stopping = False
-        self.restart_wanted = False
-
-    def carry_out(self, action: Action) -> None:
-        """Do what the machine asks of its disk or its process."""
-        disk = self.disk
-        if isinstance(action, WriteHighWatermarks):
-            disk.high_watermarks = action.offsets
-        elif isinstance(action, WriteEpochs):
-            disk.file(action.partition).epochs = action.entries
-        elif isinstance(action, Truncate):
-            disk.truncate(action.partition, action.offset)
-        elif isinstance(action, Sync):
-            disk.sync(action.partition)
-        elif isinstance(action, MarkCleanShutdown):
-            disk.clean_broker_epoch = action.broker_epoch
-        elif isinstance(action, Halt):
-            self.world.halted(self, action.how)
 
 
 def _nothing(now: int, event: object) -> None:

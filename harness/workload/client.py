@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.simulator.world import Actor
+from harness.simulator.actors import Actor
 from nodes.events import TimerFired
 from nodes.messages import MetadataRequest, MetadataResponse
 

@@ -1,0 +1,101 @@
+"""Who takes events: ports, clients, and nodes that run a state machine on a simulated disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from harness.simulator.disk import SimDisk
+from nodes.actions import Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from harness.simulator.world import World
+    from nodes.actions import Action
+
+
+class Port:
+    """Where events are delivered: one class for all receivers, which keeps the loop's attribute look-ups fast.
+
+    Attributes:
+        token: incarnation of the process behind it, −1 while there is none: what was under way to an old process (messages on
+            its connections, its timers) never reaches a new one, and nothing reaches a dead one.
+        paused: events go to the backlog.
+        deliver: takes (now, event); returns actions to carry out, or None.
+    """
+
+    __slots__ = ("backlog", "deliver", "node", "paused", "token")
+
+    def __init__(self, deliver: Callable[[int, Any], Any], node: Any = None) -> None:  # noqa: ANN401 - the loop narrows by class
+        """Alive, not paused."""
+        self.token = 0
+        self.paused = False
+        self.backlog: list[object] = []
+        self.deliver = deliver
+        self.node = node
+
+
+class Actor:
+    """Something that takes events: a client, a node."""
+
+    __slots__ = ("port",)
+
+    def __init__(self) -> None:
+        """With a port of its own."""
+        self.port = Port(self.handle)
+
+    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
+        """Take an event."""
+        raise NotImplementedError
+
+
+class Caller(Actor):
+    """Calls functions at a time."""
+
+    __slots__ = ()
+
+    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - the event is the function
+        """Call it."""
+        event()
+
+
+class Machine(Protocol):
+    """A broker or the controller."""
+
+    def step(self, now_us: int, event: object) -> list[Action]:
+        """See nodes."""
+
+
+class SimNode(Actor):
+    """A node that runs a state machine on a simulated disk."""
+
+    __slots__ = ("disk", "incarnation", "machine", "node_id", "restart_wanted", "running", "stopping", "world")
+
+    def __init__(self, world: World, node_id: int) -> None:
+        """Not running yet."""
+        super().__init__()
+        self.port.node = self
+        self.world = world
+        self.node_id = node_id
+        self.machine: Machine | None = None
+        self.disk = SimDisk()
+        self.incarnation = 0
+        self.running = False
+        self.stopping = False
+        self.restart_wanted = False
+
+    def carry_out(self, action: Action) -> None:
+        """Do what the machine asks of its disk or its process."""
+        disk = self.disk
+        if isinstance(action, WriteHighWatermarks):
+            disk.high_watermarks = action.offsets
+        elif isinstance(action, WriteEpochs):
+            disk.file(action.partition).epochs = action.entries
+        elif isinstance(action, Truncate):
+            disk.truncate(action.partition, action.offset)
+        elif isinstance(action, Sync):
+            disk.sync(action.partition)
+        elif isinstance(action, MarkCleanShutdown):
+            disk.clean_broker_epoch = action.broker_epoch
+        elif isinstance(action, Halt):
+            self.world.halted(self, action.how)
