@@ -50,7 +50,9 @@ def test_two_processes_draw_the_same_plans():
 
 @pytest.mark.parametrize(("seed", "index", "profile"), [(2, 0, "intact"), (1, 1, "intact"), (1, 0, "destructive")])
 def test_seed_index_and_profile_each_make_another_plan(seed, index, profile):
-    assert generate_plan(1, 0, "intact", ClusterSpec()).faults != generate_plan(seed, index, profile, ClusterSpec()).faults
+    assert (
+        generate_plan(1, 0, "intact", ClusterSpec()).faults != generate_plan(seed, index, profile, ClusterSpec()).faults
+    )
 
 
 def test_the_settings_of_the_cluster_do_not_change_the_faults():
@@ -98,7 +100,7 @@ def test_faults_come_in_order_and_before_the_end(plans, profile):
     for plan in plans[profile]:
         times = [fault.at_us for fault in plan.faults]
         assert times == sorted(times)
-        assert SECOND // 4 <= times[0]
+        assert times[0] >= SECOND // 4
         assert times[-1] < plan.faults_end_us
         assert 2 * SECOND <= plan.faults_end_us < 6 * SECOND
 

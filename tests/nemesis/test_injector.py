@@ -152,7 +152,7 @@ def test_a_trigger_waits_until_the_node_has_finished_its_step(world):
     assert w.said == [("stop", 1, "crash")]
 
 
-# What: links
+# Links: what is cut, slow or lossy
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_the_controller_stays_with_the_targets_half(world, brokers, near):
     assert {b for b in brokers if (CONTROLLER, b) not in links(w)} == near
 
 
-# What: processes
+# Processes that stop and start
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_all_are_stopped_and_started(world, kind, how):
     assert w.said == [("stop", b, how) for b in (1, 2, 3, 4)] + [("start", b) for b in (1, 2, 3, 4)]
 
 
-# What: elections
+# Elections asked for
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_an_election_is_asked_for_and_needs_no_healing(world, kind, how):
     assert w.healed() == []
 
 
-# What: fast failover
+# Fast failover
 
 
 def failover(world, pick, **state):
@@ -270,7 +270,9 @@ def test_the_target_is_elected_and_a_moment_later_the_old_leader_again(world):
     assert [s for s in w.said if s[0] == "elect"][1:] == [("elect", "t-0", "forced", 1)]
 
 
-@pytest.mark.parametrize(("pick", "node", "then"), [(0, 2, 1), (3, 3, 2), (1, 3, 1), (2, 2, 1), (4, 2, 1), (6, 2, 1), (9, 3, 2)])
+@pytest.mark.parametrize(
+    ("pick", "node", "then"), [(0, 2, 1), (3, 3, 2), (1, 3, 1), (2, 2, 1), (4, 2, 1), (6, 2, 1), (9, 3, 2)]
+)
 def test_the_second_leader_is_another_replica_for_every_third_pick_and_else_the_old_leader(world, pick, node, then):
     w, _ = failover(world, pick)
 

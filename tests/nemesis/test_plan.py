@@ -38,7 +38,9 @@ BY_HAND = st.builds(
     noise_seed=NUMBER,
     profile=st.text(),
     cluster=CLUSTERS,
-    workload=st.builds(WorkloadSpec, st.integers(1, 5), st.integers(0, 5), st.integers(1, 10**6), st.integers(1, 10**6)),
+    workload=st.builds(
+        WorkloadSpec, st.integers(1, 5), st.integers(0, 5), st.integers(1, 10**6), st.integers(1, 10**6)
+    ),
     faults=st.lists(FAULTS, max_size=5).map(tuple),
     faults_end_us=NUMBER,
 )
@@ -106,7 +108,9 @@ PLAN = """{
         pytest.param('"seed": 1,', '"seed": 1', 3, "not JSON", id="a comma is missing"),
         pytest.param('"seed": 1', '"seed": "1"', 2, "seed: must be an integer, not '1'", id="a wrong type"),
         pytest.param('"seed": 1', '"sead": 1', 2, "unknown entry 'sead'", id="an unknown entry"),
-        pytest.param('"brokers": 3', '"brokers": "3"', 4, "cluster.brokers must be int", id="a wrong type in the cluster"),
+        pytest.param(
+            '"brokers": 3', '"brokers": "3"', 4, "cluster.brokers must be int", id="a wrong type in the cluster"
+        ),
         pytest.param('"brokers": 3', '"broker": 3', 4, "unknown entry 'broker'", id="an unknown entry in the cluster"),
         pytest.param('"min_isr": 2', '"minisr": 2', 6, "unknown entry 'minisr'", id="an unknown setting"),
         pytest.param('"crash"', '"meteor"', 13, r"faults\[0\]: unknown kind of fault 'meteor'", id="the first fault"),
@@ -133,7 +137,9 @@ def test_what_is_wrong_is_said_with_the_line(tmp_path, old, new, line, words):
         pytest.param('{"faults": [], "workload": {"batch": 1.5}}', "workload", id="half a record"),
         pytest.param('{"faults": [], "workload": []}', "workload", id="a list of work"),
         pytest.param('{"faults": [], "cluster": 5}', "cluster", id="a number of clusters"),
-        pytest.param('{"faults": [], "cluster": {"brokers": 2}}', "replication factor 3 is larger", id="too few brokers"),
+        pytest.param(
+            '{"faults": [], "cluster": {"brokers": 2}}', "replication factor 3 is larger", id="too few brokers"
+        ),
         pytest.param('{"faults": [], "faults_end_us": -1}', "faults_end_us", id="an end before the start"),
     ],
 )
@@ -143,18 +149,20 @@ def test_a_plan_that_cannot_be_is_refused(tmp_path, text, words):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(PlanError, match=r"nowhere\.json: cannot be read \(FileNotFoundError"):
+    with pytest.raises(PlanError, match=r"nowhere\.json: cannot be read \(No such file or directory"):
         read_plan(tmp_path / "nowhere.json")
 
 
 def test_a_file_that_is_no_text_is_named(tmp_path):
     path = tmp_path / "plan.json"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(PlanError, match=r"plan\.json: cannot be read \(UnicodeDecodeError"):
+    with pytest.raises(PlanError, match=r"plan\.json: cannot be read \(not UTF-8 text"):
         read_plan(path)
 
 
-@pytest.mark.parametrize("kwargs", [{"producers": 0}, {"consumers": -1}, {"interval_us": 0}, {"poll_us": 0}, {"batch": 0}])
+@pytest.mark.parametrize(
+    "kwargs", [{"producers": 0}, {"consumers": -1}, {"interval_us": 0}, {"poll_us": 0}, {"batch": 0}]
+)
 def test_a_workload_that_cannot_be_is_refused(kwargs):
     with pytest.raises(PlanError, match="workload: needs at least one producer"):
         WorkloadSpec(**kwargs)

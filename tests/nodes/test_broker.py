@@ -65,7 +65,8 @@ def test_a_registered_broker_sends_heartbeats():
 
 
 @pytest.mark.parametrize(
-    "late", [pytest.param(Registered(0, 1, 9), id="a second one"), pytest.param(Registered(0, 2, 9), id="another process's")]
+    "late",
+    [pytest.param(Registered(0, 1, 9), id="a second one"), pytest.param(Registered(0, 2, 9), id="another process's")],
 )
 def test_a_late_registration_is_ignored(late):
     one = fresh()

@@ -315,7 +315,7 @@ def test_from_kip_380_the_last_isr_member_is_failed_and_elected_again(controller
     assert c.state.isr == (1,)
 
 
-# ELR (KIP-966)
+# Eligible leader replicas, KIP-966
 
 
 def test_the_elr_is_empty_while_the_isr_is_large_enough(controller):
@@ -394,6 +394,27 @@ def test_without_isr_and_elr_the_last_known_leader_is_waited_for(without_isr):
     c.register(3_400 * MS, 1, 2)
 
     assert elected(c) == [(1, 2, (1,), (), "last-known", False, 6)]
+
+
+def test_while_the_last_known_leader_is_away_nobody_leads(without_isr):
+    c = without_isr()
+    c.register(3_300 * MS, 1, 2)
+    c.lapse(4_400 * MS, 1)
+    c.beat(4_500 * MS, 3)
+    c.register(4_600 * MS, 2, 2)
+
+    assert (c.state.isr, c.state.elr) == ((), ())
+    assert c.state.leader == -1
+
+
+def test_while_there_is_an_isr_an_eligible_replica_cannot_be_made_leader(controller):
+    c = controller("kafka-4.0", min_isr=2)
+    c.lapse(1_001 * MS, 3)
+    c.lapse(2_100 * MS, 2)
+    c.beat(2_200 * MS, 2)
+    assert (c.state.isr, c.state.elr) == ((1,), (2,))
+
+    assert c.step(2_300 * MS, Elect(0, T, "forced", 2)) == []
 
 
 def test_the_elr_is_emptied_when_the_isr_has_grown_again(without_isr):

@@ -78,7 +78,7 @@ def test_the_follower_ends_with_the_leaders_log(broker, talk, variant, terms):
 @given(TERMS)
 def test_the_follower_cuts_no_batch_that_it_shares_with_the_leader(broker, talk, variant, terms):
     logs, epochs = lineage(terms)
-    one, two, _ = merged(broker, talk, variant, (logs[0], epochs[0]), (logs[1], epochs[1]), len(terms))
+    _, two, _ = merged(broker, talk, variant, (logs[0], epochs[0]), (logs[1], epochs[1]), len(terms))
 
     shared = common(logs[0], logs[1])
     kept = [batch for batch in logs[1] if any(batch is mine for mine in two.replica.log.batches)]

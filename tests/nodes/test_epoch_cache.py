@@ -211,9 +211,7 @@ def test_the_answer_is_the_last_record_whose_epoch_is_not_above_the_one_asked_fo
     log, cache = replayed(steps)
     epochs = [batch.epoch for batch in log.batches for _ in batch.values]
     not_above = [epoch for epoch in epochs if epoch <= asked]
-    if not epochs or asked > epochs[-1]:
-        expected = (-1, -1)
-    else:
-        expected = (max(not_above, default=asked), len(not_above))
+    known = epochs and asked <= epochs[-1]
+    expected = (max(not_above, default=asked), len(not_above)) if known else (-1, -1)
 
     assert cache.end_offset_for(asked, log.leo) == expected

@@ -408,7 +408,9 @@ def test_batches_before_the_one_that_does_not_fit_are_kept(follower, batch):
     assert two.traced("out-of-order") == [(7, 5)]
 
 
-@pytest.mark.parametrize("error", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH", "STALE_BROKER_EPOCH"])
+@pytest.mark.parametrize(
+    "error", ["NOT_LEADER_OR_FOLLOWER", "FENCED_LEADER_EPOCH", "UNKNOWN_LEADER_EPOCH", "STALE_BROKER_EPOCH"]
+)
 def test_a_refused_fetch_is_sent_again_at_the_next_tick(follower, error):
     two = follower()
     got(two, 1, hw=4, error=error)

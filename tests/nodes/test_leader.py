@@ -141,6 +141,19 @@ def test_a_joining_replica_holds_it_up_from_the_proposal_on(leader):
     assert one.replica.hw == 3
 
 
+def test_it_does_so_however_long_the_proposal_takes(leader):
+    """Caught up or not: the controller may have committed it, and the answer may be lost."""
+    one = leader(isr=(1, 2))
+    one.fetched_by(1, 3, 2, epoch=5)
+    one.produced(2, 72)
+    one.fetched_by(3, 2, 3, epoch=5)
+    for now in range(100 * MS, 5_000 * MS, 100 * MS):
+        one.tick(now)
+
+    assert one.replica.leading.maximal == (1, 2, 3)
+    assert one.replica.hw == 2
+
+
 def test_a_caught_up_replica_outside_the_maximal_isr_holds_it_up_while_it_is_caught_up(leader):
     one = leader(isr=(1, 2), replicas=(1, 2, 3, 4))
     one.fetched_by(1, 3, 2, epoch=5)
@@ -578,10 +591,16 @@ def test_from_3_7_the_proposal_names_the_incarnation_that_fetched(leader):
 
 
 def test_a_follower_below_the_high_watermark_is_not(leader):
-    one = leader(isr=(1, 3), hw=2)
-    one.fetched_by(1, 2, 1, epoch=5)
+    """Above the epoch's start, but broker 3 has committed one record more."""
+    one = leader(isr=(1, 3))
+    one.produced(1, 72)
+    one.fetched_by(2, 3, 3, epoch=5)
+    assert one.replica.hw == 3
 
+    one.fetched_by(3, 2, 2, epoch=5)
     assert one.sent(AlterPartition) == []
+    one.fetched_by(4, 2, 3, epoch=5)
+    assert len(one.sent(AlterPartition)) == 1
 
 
 @pytest.mark.parametrize(("variant", "joins"), [("kafka-2.7", False), ("kafka-2.7+KAFKA-7128", True)])
@@ -632,9 +651,9 @@ def test_a_follower_at_the_log_end_stays_however_long_it_is_silent(leader):
 def test_a_follower_that_is_always_one_fetch_behind_counts_as_caught_up(leader):
     """It reached at each fetch what the log held at the one before; that fetch's time counts."""
     one = leader(isr=(1, 2))
-    for i, now in enumerate(range(0, 4_000 * MS, 500 * MS)):
-        one.fetched_by(now, 2, 2 + i, epoch=5)
-        one.produced(now + 1, 72, acks="1")
+    for n, now in enumerate(range(0, 8_000 * MS, 500 * MS)):
+        one.produced(now, 72, acks="1")
+        one.fetched_by(now + 1, 2, 2 + n, epoch=5)
         one.tick(now + 2)
         assert one.sent(AlterPartition) == []
 

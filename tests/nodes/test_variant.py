@@ -127,8 +127,9 @@ def test_an_unknown_preset_is_refused_with_the_known_ones():
 
 
 @pytest.mark.parametrize(
-    "modifier", ["fast", "", "no-", "-fence", "no-such-fence", "truncation=guess", "truncation=", "KAFKA-1", "no-KAFKA-7128"]
+    "modifier",
+    ["fast", "", "no-", "-fence", "no-such-fence", "truncation=guess", "truncation=", "KAFKA-1", "no-KAFKA-7128"],
 )
 def test_an_unknown_modifier_is_refused_with_the_known_ones(modifier):
-    with pytest.raises(VariantError, match="unknown modifier .*: use no-fences, .*truncation=.*KAFKA-7128"):
+    with pytest.raises(VariantError, match=r"unknown modifier .*: use no-fences, .*truncation=.*KAFKA-7128"):
         parse_variant(f"kafka-2.1+{modifier}")

@@ -26,12 +26,12 @@ def tidemark(tmp_path_factory):
             pytest.MonkeyPatch.context() as patch,
             redirect_stdout(out),
             redirect_stderr(error),
-            pytest.raises(SystemExit) as end,
         ):
             patch.chdir(cwd or tmp_path_factory.mktemp("cwd"))
             patch.setenv("COLUMNS", "200")
             patch.setattr(sys, "argv", ["tidemark", *map(str, words)])
-            main()
+            with pytest.raises(SystemExit) as end:
+                main()
         return end.value.code, out.getvalue(), error.getvalue()
 
     return run
@@ -168,7 +168,9 @@ def test_the_version_is_told(tidemark):
 def test_spark_is_not_loaded_for_a_single_run(tmp_path):
     (tmp_path / "plan.json").write_text(PLAN)
     words = ["run", "--plan", str(tmp_path / "plan.json"), "--out", str(tmp_path / "run")]
-    script = f"import sys; sys.argv[1:] = {words!r}\nfrom harness.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    script = (
+        f"import sys; sys.argv[1:] = {words!r}\nfrom harness.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    )
     script += "print([m for m in sys.modules if m.split('.')[0] in ('pyspark', 'pandas', 'matplotlib', 'pipeline')])"
     result = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
 
@@ -193,7 +195,7 @@ def test_spark_is_not_loaded_for_a_single_run(tmp_path):
         (["run", "--index", "one"], "'one' is not a valid integer"),
         (["run", "--profile", "gentle"], "'gentle' is not one of 'intact', 'destructive'"),
         (["run", "--contract", "best-effort"], "'best-effort' is not one of 'documented', 'kip-966', 'durable'"),
-        (["run", "--plan", "nowhere.json"], "nowhere.json: cannot be read (FileNotFoundError"),
+        (["run", "--plan", "nowhere.json"], "nowhere.json: cannot be read (No such file or directory)"),
         (["run", "--what"], "No such option"),
         (["check", "nowhere"], "nowhere: cannot be read (No such file or directory)"),
         (["check"], "Missing argument 'PATH'"),

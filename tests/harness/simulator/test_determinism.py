@@ -103,9 +103,12 @@ def test_another_noise_seed_gives_another_run():
 
 
 def test_the_index_a_plan_came_from_does_not_matter():
-    assert digest(index=3) == simulate(
-        replace(generate_plan(1, 3, "destructive", ClusterSpec()), index=9, seed=9), parse_variant("kafka-2.7")
-    ).digest
+    assert (
+        digest(index=3)
+        == simulate(
+            replace(generate_plan(1, 3, "destructive", ClusterSpec()), index=9, seed=9), parse_variant("kafka-2.7")
+        ).digest
+    )
 
 
 def test_variants_that_differ_in_name_only_give_the_same_run():

@@ -82,10 +82,7 @@ def test_a_partition_is_restored_then_converged_then_read(crashed):
 def test_the_final_read_returns_every_acknowledged_record_in_order(crashed):
     acked = {op.value[0][2] for op in crashed.history.ops if op.f == "send" and op.type == "ok"}
     read = [
-        record
-        for op in crashed.history.ops
-        if op.final and op.type == "ok"
-        for record in op.value[0][1].get(T, [])
+        record for op in crashed.history.ops if op.final and op.type == "ok" for record in op.value[0][1].get(T, [])
     ]
 
     assert len(acked) > 10

@@ -2,9 +2,9 @@
 
 import pytest
 
+from harness.simulator.actors import Actor
 from harness.simulator.convergence import waiting_for
 from harness.simulator.network import BASE_US, SPREAD_US
-from harness.simulator.world import Actor
 from nodes.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
 
 T = "t-0"
@@ -65,7 +65,7 @@ def test_a_message_takes_its_time(world):
     w.run_until(2 * SECOND)
     delays = [now - SECOND for now, _ in listener.got]
 
-    assert BASE_US <= min(delays)
+    assert min(delays) >= BASE_US
     assert max(delays) < BASE_US + SPREAD_US
     assert [event for _, event in listener.got] != list(range(50))
 
@@ -297,6 +297,7 @@ def test_the_backlog_of_a_paused_process_dies_with_it(world):
     w.run_until(SECOND + 10_000)
     w.stop(2, "crash")
     w.start(2)
+    w.pause(2)
     w.resume(2)
     w.run_until(2 * SECOND)
 
