@@ -93,7 +93,7 @@ class Fault:
         if self.kind not in KINDS:
             msg = f"unknown kind of fault {self.kind!r}: known are {', '.join(KINDS)}"
             raise FaultError(msg)
-        if self.target not in TARGETS and not (self.target[:1] == "b" and self.target[1:].isdigit()):
+        if self.target not in TARGETS and not (self.target[:1] == "b" and self.target[1:].isdecimal()):
             msg = f"unknown target {self.target!r}: use {', '.join(TARGETS)} or a broker such as b1"
             raise FaultError(msg)
         if min(self.at_us, self.lasts_us, self.pick, self.partition, self.amount) < 0:

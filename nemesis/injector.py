@@ -144,7 +144,7 @@ class Injector:
     def _resolve(self, fault: Fault, partition: str) -> int:
         """The broker a role means now; without a leader, or with no such replica, any replica stands in."""
         world = self._world
-        if fault.target[0] == "b" and fault.target[1:].isdigit():
+        if fault.target[0] == "b" and fault.target[1:].isdecimal():
             return int(fault.target[1:])
         leader = world.leader_of(partition)
         if fault.target == "leader" and leader > 0:

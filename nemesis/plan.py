@@ -67,7 +67,7 @@ class Plan:
             msg = f"faults_end_us: must not be negative, and is {self.faults_end_us}"
             raise PlanError(msg)
         for i, fault in enumerate(self.faults):
-            named = int(fault.target[1:]) if fault.target[1:].isdigit() else 1
+            named = int(fault.target[1:]) if fault.target[1:].isdecimal() else 1
             if not 1 <= named <= self.cluster.brokers:
                 msg = f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
                 raise PlanError(msg)
