@@ -10,8 +10,8 @@ LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-demo: env ## compare five truncation rules over the same 2,000 fault plans; report in results/demo
-	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 2000 --seed 1 --out results/demo --report
+demo: env ## compare five truncation rules over the same 2,000 fault plans; report in results/demo (ARGS=--fresh starts over)
+	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 2000 --seed 1 --out results/demo --report $(ARGS)
 
 test: lint ## lint, then all tests
 	$(BIN)/python -m pytest

@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 import zipfile
+from functools import cache
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -63,8 +64,9 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
     return session
 
 
+@cache
 def _packages_zip() -> Path:
-    """Our packages as one zip that workers elsewhere can import from."""
+    """Our packages as one zip that workers elsewhere can import from; one for the process, as Spark refuses a second path."""
     path = Path(tempfile.mkdtemp(prefix="tidemark-")) / "tidemark-packages.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for room in ROOMS:
