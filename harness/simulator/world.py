@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from harness.simulator.actors import Actor, Caller, Port, SimNode
+from harness.simulator.actors import Actor, Caller, Machine, Port, SimNode
 from harness.simulator.network import BASE_US, SPREAD_US, LinkFaults
 from nodes.actions import Append, Send, SetTimer
 from nodes.broker import Broker
@@ -28,6 +28,15 @@ if TYPE_CHECKING:
     from nodes.cluster import ClusterSpec
     from nodes.partition_state import PartitionState
     from nodes.variant import Variant
+
+
+def _take_apart(machine: Machine | None) -> None:
+    """A machine that will never step again: its parts refer to each other, and would wait for the garbage collector."""
+    if isinstance(machine, Broker):
+        for replica in machine.replicas.values():
+            vars(replica).clear()
+    if machine is not None:
+        vars(machine).clear()
 
 
 def _nothing(now: int, event: object) -> None:
@@ -158,9 +167,11 @@ class World:
         self._heap.clear()
         self.watched.clear()
         for node in self.nodes.values():
+            _take_apart(node.machine)
             node.machine = None
-        for actor in self.actors.values():
+        for actor in (self._caller, *self.actors.values()):
             actor.port.deliver = _nothing
+            actor.port.node = None
         self.actors.clear()
         self.nodes.clear()
 
@@ -232,6 +243,7 @@ class World:
             leo = found.batches[-1].end if found.batches else 0
             self._trace(broker, "recovered", name, leo, found.hw, self._lost(node, name, leo))
             node.disk.file(name).epochs = found.epochs
+        _take_apart(node.machine)
         node.machine = Broker(broker, node.incarnation, self.variant, self.cluster.settings, recovered)
         node.port.deliver = node.machine.step
         self.push(self.now, node, Started())
