@@ -83,7 +83,7 @@ class Controller:
         """Take one event; what to do about it, in order. The list is used again by the next step."""
         out = self.out
         out.clear()
-        self._handlers[event.__class__](now_us, event)
+        self._handlers[type(event)](now_us, event)
         return out
 
     # Sessions

@@ -78,7 +78,7 @@ class Following:
                     replica.log.leo,
                     self.epoch,
                     last,
-                    replica.broker_epoch(),
+                    replica.broker.broker_epoch,
                     correlation,
                 ),
             )

@@ -291,7 +291,7 @@ class Leadership:
         """Ask the controller for a new ISR. Until it answers, the high watermark waits for old and new members alike."""
         replica = self.replica
         self._correlation += 1
-        mine = replica.broker_epoch()
+        mine = replica.broker.broker_epoch
         members = tuple((b, mine if b == replica.node_id else self.remotes[b].broker_epoch) for b in isr)
         self.pending = AlterPartition(
             replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation

@@ -66,10 +66,6 @@ class Replica:
 
     # Shared by both roles
 
-    def broker_epoch(self) -> int:
-        """The broker epoch of this incarnation, −1 before registration."""
-        return self.broker.broker_epoch
-
     def next_correlation(self) -> int:
         """A number for the next request."""
         self._correlation += 1

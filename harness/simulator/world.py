@@ -135,7 +135,7 @@ class World:
                 continue
             node = port.node
             for action in actions:
-                cls = action.__class__
+                cls = type(action)
                 if cls is Send:
                     if detour:
                         self.send(node.node_id, action.to, action.message)

@@ -56,7 +56,7 @@ class Client(Actor):
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
         """Timers of an older generation are cancelled ones."""
-        cls = event.__class__
+        cls = type(event)
         if cls is TimerFired:
             if event.generation == self._generation:
                 self.on_timer(now, event.name)

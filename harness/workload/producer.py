@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from nemesis.plan import WorkloadSpec
 
 VALUES_PER_PRODUCER = 1_000_000
+_new = tuple.__new__
+"""Makes an ``Op`` at half the cost of calling it."""
 REFRESH = 0.3
 """Share of sends after which the producer asks for fresh metadata (``metadata.max.age.ms``, compressed like all times)."""
 
@@ -62,7 +64,7 @@ class Producer(Client):
 
     def _complete(self, kind: str, value: tuple[object, ...], error: str | None) -> None:
         op = (self.world.now, self.name, kind, "send", value, error, self._acks, False)
-        self.world.ops.append(tuple.__new__(Op, op))  # half the cost of Op(...)
+        self.world.ops.append(_new(Op, op))
 
     def _try(self, now: int) -> None:
         leader = self.leaders.get(self._key, -1)
