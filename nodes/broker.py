@@ -64,6 +64,8 @@ class Broker:
         self.leaders: dict[str, int] = {}
         self._known: dict[str, int] = {}
         """Partition → newest partition epoch seen; reported in heartbeats so that lost states are sent again."""
+        self._early: list[LeaderAndIsr] = []
+        """States that overtook the answer to the registration they belong to."""
         self._proof = recovered.clean_broker_epoch
         self._heartbeat_due = 0
         self._checkpoint_due = settings.hw_checkpoint_us
@@ -143,6 +145,8 @@ class Broker:
 
     def _on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
         if self.variant.bounce_detection and m.broker_epoch != self.broker_epoch:
+            if self.broker_epoch < 0:
+                self._early.append(m)
             return
         name = m.partition
         if m.partition_epoch > self._known.get(name, -1):
@@ -158,12 +162,14 @@ class Broker:
         replica = self.replicas.get(m.partition)
         if replica is not None and replica.leading is not None:
             replica.leading.on_alter_response(now, m)
-            if m.error is None:
-                self._known[m.partition] = max(self._known.get(m.partition, -1), m.partition_epoch)
+            self._known[m.partition] = max(self._known.get(m.partition, -1), replica.partition_epoch)
 
     def _on_registered(self, now: int, m: Registered) -> None:
         if m.incarnation == self.incarnation and self.broker_epoch < 0:
             self.broker_epoch = m.broker_epoch
+            early, self._early = self._early, []
+            for state in early:
+                self._on_leader_and_isr(now, state)
             self._heartbeat(now)
 
     def _on_heartbeat_reply(self, _now: int, m: HeartbeatReply) -> None:

@@ -100,6 +100,8 @@ class Controller:
 
     def _on_register(self, now: int, m: Register) -> None:
         session = self.sessions[m.source]
+        if m.incarnation < session.incarnation:
+            return
         if session.incarnation != m.incarnation:
             self._new_incarnation(now, session, m)
         session.last_heard_us = now
@@ -129,10 +131,10 @@ class Controller:
 
     def _maybe_open(self, now: int) -> None:
         """Elect the first leaders once every broker is there."""
-        if all(s.live for s in self.sessions.values()):
+        if all(s.incarnation for s in self.sessions.values()):
             self._opened = True
             for partition in self.partitions.values():
-                self._lead(now, partition, partition.replicas[0], "initial", clean=True)
+                self._choose(now, partition, "initial")
 
     def _on_heartbeat(self, now: int, m: Heartbeat) -> None:
         session = self.sessions[m.source]
@@ -148,7 +150,7 @@ class Controller:
         if not session.live:
             session.live = True
             for partition in self.partitions.values():
-                if partition.leader < 0:
+                if partition.leader < 0 and self._opened:
                     self._choose(now, partition, "online")
         self.out.append(Send(m.source, HeartbeatReply(CONTROLLER, may_stop=False)))
         for partition in self.partitions.values():

@@ -310,11 +310,15 @@ class Leadership:
         After a refusal for a stale version the true ISR is unknown: the proposal stays pending, so that the high watermark
         keeps waiting for everyone, until the controller's newer state arrives.
         """
-        if self.pending is None or m.correlation != self.pending.correlation or m.leader_epoch != self.epoch:
+        if m.leader_epoch != self.epoch:
             return
         if m.error is None:
-            self.adopt(now, m.isr, m.partition_epoch)
-        elif m.error == INELIGIBLE_REPLICA:
+            if m.partition_epoch > self.replica.partition_epoch:
+                self.adopt(now, m.isr, m.partition_epoch)
+            return
+        if self.pending is None or m.correlation != self.pending.correlation:
+            return
+        if m.error in {INELIGIBLE_REPLICA, STALE_BROKER_EPOCH}:
             self.adopt(now, self.isr, self.replica.partition_epoch)
 
     def on_state(self, now: int, state: LeaderAndIsr) -> None:
