@@ -25,7 +25,7 @@ from nodes.messages import (
 )
 from nodes.recovery import Recovered, RecoveredPartition
 from nodes.settings import Settings
-from nodes.variant import PRESETS
+from nodes.variant import PRESETS, parse_variant
 
 T = "t-0"
 MS = 1_000
@@ -115,6 +115,25 @@ def test_from_kip_380_on_a_state_for_another_incarnation_is_ignored(broker):
 
     assert one.did == []
     assert one.broker.replicas == {}
+
+
+def test_a_state_that_overtakes_the_answer_to_its_registration_waits_for_it():
+    broker = Broker(1, 1, parse_variant("kafka-2.7"), Settings(), Recovered({}))
+    broker.step(0, Started())
+
+    assert list(broker.step(1, LeaderAndIsr(0, T, 1, 5, (1,), 0, (1, 2), 42))) == []
+
+    broker.step(2, Registered(0, 1, 42))
+    assert broker.replicas[T].leader_epoch == 5
+
+
+def test_one_for_an_older_incarnation_does_not_survive_the_registration():
+    broker = Broker(1, 1, parse_variant("kafka-2.7"), Settings(), Recovered({}))
+    broker.step(0, Started())
+    broker.step(1, LeaderAndIsr(0, T, 1, 5, (1,), 0, (1, 2), 41))
+    broker.step(2, Registered(0, 1, 42))
+
+    assert broker.replicas == {}
 
 
 @pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7+no-bounce-detection"])

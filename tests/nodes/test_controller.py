@@ -82,6 +82,14 @@ def test_the_same_incarnation_keeps_its_broker_epoch(controller):
     assert c.traced("register") == []
 
 
+def test_a_late_registration_of_an_older_incarnation_changes_nothing(controller):
+    c = controller()
+    c.register(1, 2, 3)
+    c.register(2, 2, 1)
+
+    assert c.did == []
+
+
 def test_a_clean_shutdown_is_proven_by_the_former_broker_epoch(controller):
     c = controller()
     c.register(1, 2, 2, proof=2)

@@ -729,8 +729,9 @@ def test_after_a_stale_proposal_the_high_watermark_waits_for_everybody_until_new
 @pytest.mark.parametrize(
     "response",
     [
-        pytest.param(AlterPartitionResponse(0, T, 2, 5, (1,), 9), id="to another proposal"),
+        pytest.param(AlterPartitionResponse(0, T, 2, 5, (1, 3), 0, "INELIGIBLE_REPLICA"), id="to another proposal"),
         pytest.param(AlterPartitionResponse(0, T, 1, 4, (1,), 9), id="of another leader epoch"),
+        pytest.param(AlterPartitionResponse(0, T, 1, 5, (1,), 0), id="older than what is known"),
     ],
 )
 def test_an_answer_to_something_else_is_ignored(leader, response):
@@ -740,6 +741,24 @@ def test_an_answer_to_something_else_is_ignored(leader, response):
 
     assert one.did == []
     assert one.replica.leading.isr == (1, 3)
+
+
+def test_a_commit_is_adopted_though_another_copy_of_the_proposal_was_refused_first(leader):
+    one = leader("kafka-3.7", isr=(1, 3))
+    one.fetched_by(0, 2, 2, epoch=5)
+    one.step(1, AlterPartitionResponse(0, T, 1, 5, (1, 3), 0, "INELIGIBLE_REPLICA"))
+    one.step(2, AlterPartitionResponse(0, T, 1, 5, (1, 3, 2), 4))
+
+    assert one.replica.leading.isr == one.replica.leading.maximal == (1, 3, 2)
+    assert one.replica.partition_epoch == 4
+
+
+def test_a_proposal_under_a_stale_broker_epoch_is_given_up(leader):
+    one = leader("kafka-3.7", isr=(1, 3))
+    one.fetched_by(0, 2, 2, epoch=5)
+    one.step(1, AlterPartitionResponse(0, T, 1, 5, (1, 3), 0, "STALE_BROKER_EPOCH"))
+
+    assert one.replica.leading.pending is None
 
 
 def test_a_newer_state_of_the_same_epoch_ends_the_proposal(leader):
