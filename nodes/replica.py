@@ -131,13 +131,12 @@ class Replica:
 
     def _follow(self, now: int, m: LeaderAndIsr) -> None:
         same_leader = m.leader == self.last_leader
-        uninterrupted = same_leader and self.following is not None
         self.out.append((now, self.node_id, "follow", self.name, m.leader_epoch, m.leader, self.log.leo, self.hw))
         if m.leader < 0:
             self.following = None
             return
         keep_state = not self.variant.restart_on_epoch and same_leader
-        asking = keep_state and uninterrupted and self.following is not None and self.following.asking
+        asking = keep_state and self.following is not None and self.following.asking
         self.last_leader = m.leader
         self.following = Following(self, m.leader, m.leader_epoch)
         self.following.begin(now, truncate=asking or not keep_state)
