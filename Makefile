@@ -36,6 +36,7 @@ lock: env ## pin again what the requirements*.in files ask for (UPGRADE=--upgrad
 	$(LOCK) $(UPGRADE) requirements-build.in -o requirements-build.lock
 	$(LOCK) $(UPGRADE) requirements-java.in -o requirements-java.lock
 	$(LOCK) $(UPGRADE) requirements.in -o requirements.lock
+	$(LOCK) $(UPGRADE) -c requirements.lock requirements-node.in -o requirements-node.lock
 	$(LOCK) $(UPGRADE) -c requirements.lock requirements-dev.in -o requirements-dev.lock
 
 clean: ## remove .venv and caches; results stay

@@ -4,13 +4,14 @@ A :class:`~nemesis.plan.Plan` is drawn first and holds everything about a run bu
 and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
 """
 
-from nemesis.fault import Fault, FaultError, Trigger
+from nemesis.fault import REAL_ONLY, Fault, FaultError, Trigger
 from nemesis.generate import PROFILES, generate_plan
 from nemesis.injector import FaultyWorld, Injector
 from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
 
 __all__ = [
     "PROFILES",
+    "REAL_ONLY",
     "Fault",
     "FaultError",
     "FaultyWorld",

@@ -28,8 +28,22 @@ KINDS: dict[str, str] = {
     "unclean-election": "elect the target, in sync or not (an operator's decision)",
     "fast-failover": "elect the target and, `amount` µs later, another replica or the old leader; by `pick`, the old leader or "
     "a bystander may be deaf to the controller meanwhile",
+    "container-kill": "kill the target's container: only what was synced survives; it starts again at the end",
+    "disconnect": "take the target off the network: brokers, controller and clients alike",
+    "disk-full": "fill the target's disk; at the end there is room again, and a broker that gave up starts again",
+    "slow-disk": "every write and sync of the target takes `amount` µs longer",
+    "clock-jump": "the target's wall clock jumps `amount` µs ahead, or back for an odd `pick`, and returns at the end",
 }
 """Kind of fault → what it does (docs/faults.md)."""
+
+MACHINE_KINDS = ("container-kill", "disconnect", "disk-full", "slow-disk", "clock-jump")
+"""What happens to a machine rather than to a process or a link."""
+
+HINDRANCES = frozenset(MACHINE_KINDS) - {"container-kill"}
+"""The kinds under which the process goes on, if it can."""
+
+REAL_ONLY = frozenset({"disk-full", "slow-disk", "clock-jump"})
+"""What needs a real disk or clock: the simulator refuses plans with these."""
 
 LINK_FAULTS = (
     "isolate",
@@ -44,6 +58,9 @@ LINK_FAULTS = (
     "lost-leadership",
 )
 """The kinds that act on links, and not on processes or leadership."""
+
+AMOUNT_IS_TIME = frozenset({"slow", "late-leadership", "fast-failover", "slow-disk"})
+"""The kinds whose `amount` is a time that belongs to the protocol's own times (a clock's jump does not)."""
 
 TARGETS = ("leader", "follower", "isr-member", "any")
 TRIGGER_EVENTS = ("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start")

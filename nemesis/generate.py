@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import LINK_FAULTS, Fault, Trigger
+from nemesis.fault import LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
 from nemesis.plan import Plan, WorkloadSpec
 from nodes.cluster import ClusterSpec
 from nodes.settings import MS
@@ -27,9 +27,13 @@ INTACT = (
 )
 DESTRUCTIVE = ("power", "power-all", "disk", "unclean-election")
 
-PROFILES: dict[str, tuple[str, ...]] = {"intact": INTACT, "destructive": INTACT + DESTRUCTIVE}
+PROFILES: dict[str, tuple[str, ...]] = {
+    "intact": INTACT,
+    "destructive": INTACT + DESTRUCTIVE,
+    "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
+}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
-unclean elections as well."""
+unclean elections as well; *machines*: also what only a real machine has, such as a full disk."""
 
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
@@ -68,7 +72,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if profile == "destructive" and rng.random() < 0.3:
+    if profile != "intact" and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
 
@@ -84,7 +88,7 @@ def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
 def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
     """One fault; durations are log-uniform from 50 ms to 3 s, so that short and long ones are equally likely."""
     lasts = int(50 * MS * 60 ** rng.random())
-    if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk"}:
+    if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill"}:
         lasts += 300 * MS
     amount = {
         "slow": int(20 * MS * 30 ** rng.random()),
@@ -92,6 +96,10 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
         "late-leadership": int(50 * MS * 40 ** rng.random()),
         "fast-failover": int(2 * MS * 250 ** rng.random()),
     }.get(kind, 0)
+    if kind == "slow-disk":
+        amount = int(1 * MS * 200 ** rng.random())
+    elif kind == "clock-jump":
+        amount = int(SECOND * 60 ** rng.random())
     target = rng.choice(_ROLES)
     if kind in {"forced-election", "fast-failover"}:
         target = "follower"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nemesis.fault import HINDRANCES
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -55,7 +57,7 @@ class FaultyWorld(Protocol):
         """Take the fault with this key off."""
 
     def stop(self, broker: int, how: str) -> None:
-        """End the process: ``crash``, ``power`` or ``disk``; ``clean`` asks it to shut down."""
+        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down."""
 
     def start(self, broker: int) -> None:
         """Start the process if it is not running."""
@@ -65,6 +67,12 @@ class FaultyWorld(Protocol):
 
     def resume(self, broker: int) -> None:
         """SIGCONT."""
+
+    def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
+        """Put a fault of :data:`nemesis.fault.HINDRANCES` on a broker's machine, under a key; amounts in µs."""
+
+    def unhinder(self, key: int) -> None:
+        """Take the fault with this key off."""
 
     def elect(self, partition: str, how: str, target: int) -> None:
         """Ask the controller for an election: ``preferred``, ``forced`` or ``unclean``."""
@@ -173,6 +181,10 @@ class Injector:
             return lambda: self._world.resume(node)
         if kind in _STOPS:
             return self._stop(kind, node, detail)
+        if kind in HINDRANCES:
+            amount = -fault.amount if kind == "clock-jump" and fault.pick % 2 else fault.amount
+            self._world.hinder(index, node, kind, amount)
+            return lambda: self._world.unhinder(index)
         effect, links = self._links(fault, node)
         self._world.set_link_fault(index, links, effect, fault.amount)
         return lambda: self._world.clear_link_fault(index)
@@ -183,7 +195,7 @@ class Injector:
         down = [b for b in nodes if world.running(b)]
         detail["nodes"] = down
         for broker in down:
-            world.stop(broker, {"restart": "clean"}.get(kind, kind.removesuffix("-all")))
+            world.stop(broker, _HOW.get(kind, kind.removesuffix("-all")))
 
         def start() -> None:
             for broker in down:
@@ -236,4 +248,5 @@ class Injector:
 
 
 _ELECTIONS = {"preferred-election": "preferred", "forced-election": "forced", "unclean-election": "unclean"}
-_STOPS = frozenset({"crash", "crash-all", "restart", "power", "power-all", "disk"})
+_HOW = {"restart": "clean", "container-kill": "container"}
+_STOPS = frozenset({"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill"})

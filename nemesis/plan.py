@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from nemesis.fault import Fault, FaultError
+from nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
 from nodes.cluster import ClusterError, ClusterSpec
 
 if TYPE_CHECKING:
@@ -71,6 +71,35 @@ class Plan:
             if not 1 <= named <= self.cluster.brokers:
                 msg = f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
                 raise PlanError(msg)
+
+    def scaled(self, factor: float) -> Plan:
+        """The same plan with every time multiplied: settings, workload, faults and their amounts where those are times.
+
+        For worlds that are slower than the simulator, whose times are compressed about tenfold.
+        """
+        if factor == 1:
+            return self
+
+        def times(us: int) -> int:
+            return int(us * factor)
+
+        faults = [
+            replace(
+                fault,
+                at_us=times(fault.at_us),
+                lasts_us=times(fault.lasts_us),
+                amount=times(fault.amount) if fault.kind in AMOUNT_IS_TIME else fault.amount,
+            )
+            for fault in self.faults
+        ]
+        work = self.workload
+        return replace(
+            self,
+            cluster=replace(self.cluster, settings=self.cluster.settings.scaled(factor)),
+            workload=replace(work, interval_us=times(work.interval_us), poll_us=times(work.poll_us)),
+            faults=tuple(faults),
+            faults_end_us=times(self.faults_end_us),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""

@@ -55,16 +55,24 @@ class Controller:
         partitions: name → replicas in assignment order.
         variant: decides bounce detection, broker epochs and ELR.
         settings: the cluster's settings.
+        first_leader_epoch: the epoch of each partition's first leader.
     """
 
     def __init__(
-        self, brokers: tuple[int, ...], partitions: dict[str, tuple[int, ...]], variant: Variant, settings: Settings
+        self,
+        brokers: tuple[int, ...],
+        partitions: dict[str, tuple[int, ...]],
+        variant: Variant,
+        settings: Settings,
+        first_leader_epoch: int = 0,
     ) -> None:
         """Create the partitions; the first election happens when all brokers have registered once."""
         self.variant = variant
         self.settings = settings
         self.sessions = {b: Session() for b in brokers}
-        self.partitions = {name: PartitionState(name, r, r) for name, r in partitions.items()}
+        self.partitions = {
+            name: PartitionState(name, r, r, leader_epoch=first_leader_epoch - 1) for name, r in partitions.items()
+        }
         self.out: list[Action] = []
         self._next_broker_epoch = 1
         self._told: dict[tuple[int, str], int] = {}

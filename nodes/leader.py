@@ -218,6 +218,17 @@ class Leadership:
         if len(self.maximal) == 1:
             self.maybe_advance_hw(now)
 
+    def on_duplicate(self, now: int, m: ProduceRequest, base: int, end: int) -> None:
+        """A batch that the log holds already (idempotent producer, KIP-98): answered with its first offset, and, with acks=all,
+        only once it is committed. It lies from ``base`` to ``end``.
+        """
+        if m.acks != ALL or self.replica.hw >= end:
+            self._acknowledge(m, base, None)
+            return
+        waiting = (end, m, base, now + self.replica.settings.produce_timeout_us)
+        later = sum(1 for parked in self.parked_produces if parked[0] > end)
+        self.parked_produces.insert(len(self.parked_produces) - later, waiting)
+
     def _acknowledge(self, m: ProduceRequest, base: int, error: str | None) -> None:
         replica = self.replica
         replica.out.append(Send(m.source, ProduceResponse(replica.node_id, m.partition, m.correlation, base, error)))

@@ -6,6 +6,7 @@ Batches, not records, are what is appended, fetched and cut (the seed's KIP-279 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -17,13 +18,13 @@ class Batch:
     Attributes:
         base: offset of the first record.
         epoch: leader epoch of the leader that appended it first.
-        values: one entry a record.
+        values: one entry a record; the core looks at their number only, so they may be decoded as late as one likes.
         end: offset after the last record.
     """
 
     base: int
     epoch: int
-    values: tuple[int, ...]
+    values: Sequence[int]
     end: int = field(init=False)
 
     def __post_init__(self) -> None:

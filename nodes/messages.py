@@ -8,6 +8,7 @@ nobody changes one after it was sent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from nodes.epoch_cache import EpochEnd
@@ -86,7 +87,7 @@ class ProduceRequest:
 
     source: int
     partition: str
-    values: tuple[int, ...]
+    values: Sequence[int]
     acks: str
     correlation: int
 

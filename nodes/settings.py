@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 MS = 1_000
 
@@ -36,3 +37,9 @@ class Settings:
     """``request.timeout.ms`` of the producers (Kafka: 30 s)"""
     max_fetch_batches: int = 50
     """Stands for ``replica.fetch.max.bytes``."""
+
+    def scaled(self, factor: float) -> Settings:
+        """The same with every time multiplied, for a world that is slower than the simulator."""
+        names = [f.name for f in fields(self) if f.name.endswith("_us")]
+        times: dict[str, Any] = {name: int(getattr(self, name) * factor) for name in names}
+        return replace(self, **times)

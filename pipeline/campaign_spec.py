@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-PROFILES = ("intact", "destructive")
+from nemesis import PROFILES
+
 KEEPS = ("violations", "all", "none")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nodes.log import Batch
-from nodes.recovery import DiskImage, PartitionImage, StoredBatch, checksum
+from nodes.recovery import DiskImage, PartitionImage, StoredBatch
 
 if TYPE_CHECKING:
     from random import Random
@@ -78,10 +78,17 @@ class SimDisk:
             if keep < len(log.batches) and noise.random() < TORN:
                 cut = log.batches[keep]
                 written = cut.values[: int(noise.random() * len(cut.values))]
-                log.torn = StoredBatch(Batch(cut.base, cut.epoch, written), checksum(cut))
+                log.torn = StoredBatch(Batch(cut.base, cut.epoch, written), sound=False)
             del log.batches[keep:]
             del log.written_us[keep:]
             log.synced = keep
+
+    def keep_synced(self) -> None:
+        """The page cache is gone, and nothing of it had reached the disk on its own."""
+        for log in self.files.values():
+            del log.batches[log.synced :]
+            del log.written_us[log.synced :]
+            log.torn = None
 
     def wipe(self) -> None:
         """A new, empty disk."""
@@ -91,7 +98,7 @@ class SimDisk:
         """What a starting process finds; the clean-shutdown mark is deleted at the start of loading."""
         partitions = {}
         for name, log in self.files.items():
-            stored = [StoredBatch(batch, checksum(batch)) for batch in log.batches]
+            stored = [StoredBatch(batch) for batch in log.batches]
             partitions[name] = PartitionImage([*stored, log.torn] if log.torn else stored, log.epochs)
             log.torn = None
         image = DiskImage(partitions, dict(self.high_watermarks), self.clean_broker_epoch)

@@ -13,7 +13,7 @@ from harness.simulator.convergence import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.world import World
 from harness.workload import Consumer, FinalReader, Producer
-from nemesis import Injector
+from nemesis import REAL_ONLY, Injector, PlanError
 
 if TYPE_CHECKING:
     from nemesis import Plan
@@ -52,7 +52,13 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunRe
         plan: faults, workload and cluster.
         variant: the protocol.
         contract: the promise the history is to be judged by; the variant's own by default.
+
+    Raises:
+        PlanError: the plan has a fault that needs a real machine.
     """
+    beyond = sorted({fault.kind for fault in plan.faults} & REAL_ONLY)
+    if beyond:
+        raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
     collecting = gc.isenabled()
     gc.disable()
     try:

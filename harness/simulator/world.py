@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.simulator.actors import Actor, Caller, Machine, Port, SimNode
 from harness.simulator.network import BASE_US, SPREAD_US, LinkFaults
+from nemesis.injector import EVERYONE
 from nodes.actions import Append, Send, SetTimer
 from nodes.broker import Broker
 from nodes.controller import Controller
@@ -253,6 +254,21 @@ class World:
         before = node.machine.replicas.get(partition) if isinstance(node.machine, Broker) else None
         return before.log.leo - leo if before is not None else 0
 
+    def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
+        """Take a broker off the network; the simulator has no machine on which anything else could happen.
+
+        Raises:
+            ValueError: another kind (``simulate`` refuses such plans beforehand).
+        """
+        if kind != "disconnect":
+            raise ValueError(f"the simulator cannot do {kind}")
+        others = [node for node in (CONTROLLER, EVERYONE, *self.brokers()) if node != broker]
+        self.faults.add(key, (*((broker, o) for o in others), *((o, broker) for o in others)), "cut", 0)
+
+    def unhinder(self, key: int) -> None:
+        """Put it back."""
+        self.faults.remove(key)
+
     def stop(self, broker: int, how: str) -> None:
         """End the process; ``clean`` only asks for it."""
         node = self.nodes[broker]
@@ -266,6 +282,8 @@ class World:
         self._end(node, how)
         if how == "power":
             node.disk.lose_power(self.now, self._disk_noise)
+        elif how == "container":
+            node.disk.keep_synced()
         elif how == "disk":
             node.disk.wipe()
             for name in self.partitions():
@@ -280,7 +298,7 @@ class World:
             self.start(node.node_id)
 
     def _end(self, node: SimNode, how: str) -> None:
-        self._trace(node.node_id, "stop", "", how)
+        self._trace(node.node_id, "stop", "", "power" if how == "container" else how)
         node.running = node.stopping = node.restart_wanted = False
         node.port.paused = False
         node.port.backlog.clear()

@@ -80,6 +80,12 @@ class NotedWorld:
         self.said.append(("resume", broker))
         self.paused.discard(broker)
 
+    def hinder(self, key, broker, kind, amount):
+        self.said.append(("hinder", key, broker, kind, amount))
+
+    def unhinder(self, key):
+        self.said.append(("unhinder", key))
+
     def elect(self, partition, how, target):
         self.said.append(("elect", partition, how, target))
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nemesis import PROFILES, generate_plan
-from nemesis.fault import KINDS
+from nemesis import PROFILES, REAL_ONLY, generate_plan
+from nemesis.fault import KINDS, MACHINE_KINDS
 from nodes.cluster import ClusterSpec
 from nodes.settings import Settings
 
@@ -64,16 +64,21 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_two_profiles():
-    assert list(PROFILES) == ["intact", "destructive"]
+def test_there_are_three_profiles():
+    assert list(PROFILES) == ["intact", "destructive", "machines"]
 
 
 def test_the_profiles_differ_in_what_destroys_logs_and_in_unclean_elections():
     assert set(PROFILES["destructive"]) - set(PROFILES["intact"]) == {"power", "power-all", "disk", "unclean-election"}
 
 
+def test_only_one_profile_needs_machines():
+    assert set(PROFILES["machines"]) - set(PROFILES["destructive"]) == set(MACHINE_KINDS)
+    assert not REAL_ONLY & set(PROFILES["destructive"])
+
+
 def test_together_the_profiles_have_every_kind():
-    assert set(PROFILES["destructive"]) == set(KINDS)
+    assert set(PROFILES["machines"]) == set(KINDS)
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
@@ -134,10 +139,12 @@ def test_triggers_and_both_partitions_are_used(plans):
     assert {fault.after.event for fault in faults if fault.after} >= {"append", "truncate", "lead", "follow", "elect"}
 
 
-def test_a_kind_with_a_measure_has_one(plans):
-    for plan in plans["intact"]:
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_a_kind_with_a_measure_has_one(plans, profile):
+    measured = {"slow", "lossy", "late-leadership", "fast-failover", "slow-disk", "clock-jump"}
+    for plan in plans[profile]:
         for fault in plan.faults:
-            assert bool(fault.amount) == (fault.kind in {"slow", "lossy", "late-leadership", "fast-failover"})
+            assert bool(fault.amount) == (fault.kind in measured)
 
 
 def test_an_unknown_profile_is_an_error():

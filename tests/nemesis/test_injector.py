@@ -215,7 +215,8 @@ def test_the_controller_stays_with_the_targets_half(world, brokers, near):
 
 
 @pytest.mark.parametrize(
-    ("kind", "how"), [("crash", "crash"), ("restart", "clean"), ("power", "power"), ("disk", "disk")]
+    ("kind", "how"),
+    [("crash", "crash"), ("restart", "clean"), ("power", "power"), ("disk", "disk"), ("container-kill", "container")],
 )
 def test_a_stopped_process_starts_again_at_the_end(world, kind, how):
     w, _ = world(Fault(kind, 5, 10))
@@ -233,6 +234,27 @@ def test_all_are_stopped_and_started(world, kind, how):
     w.until(15)
 
     assert w.said == [("stop", b, how) for b in (1, 2, 3, 4)] + [("start", b) for b in (1, 2, 3, 4)]
+
+
+# Machines
+
+
+@pytest.mark.parametrize("kind", ["disconnect", "disk-full", "slow-disk", "clock-jump"])
+def test_a_machine_is_hindered_until_the_end(world, kind):
+    w, _ = world(Fault(kind, 5, 10, "b3", amount=7))
+    w.until(5)
+    assert w.said == [("hinder", 0, 3, kind, 7)]
+
+    w.until(15)
+    assert w.said == [("hinder", 0, 3, kind, 7), ("unhinder", 0)]
+
+
+@pytest.mark.parametrize(("pick", "amount"), [(0, 7), (1, -7), (2, 7)])
+def test_a_clock_jumps_back_for_an_odd_pick(world, pick, amount):
+    w, _ = world(Fault("clock-jump", 5, 10, "b3", pick=pick, amount=7))
+    w.until(5)
+
+    assert w.said == [("hinder", 0, 3, "clock-jump", amount)]
 
 
 # Elections asked for

@@ -178,3 +178,29 @@ def test_the_controller_is_no_target(tmp_path):
     path = written(tmp_path, PLAN.replace('"kind": "slow"', '"kind": "crash", "target": "b0"'))
     with pytest.raises(PlanError, match=r"plan\.json, line 16: faults\[2\]: .*b0"):
         read_plan(path)
+
+
+def test_a_plan_in_another_time_scale():
+    plan = Plan(
+        index=0,
+        seed=1,
+        noise_seed=2,
+        profile="by hand",
+        cluster=ClusterSpec(settings=Settings(session_us=1_000_000, min_isr=1)),
+        workload=WorkloadSpec(interval_us=100, poll_us=200, batch=3),
+        faults=(
+            Fault("slow", 10, 20, amount=30),
+            Fault("lossy", 40, 50, amount=60),
+            Fault("clock-jump", 1, 2, amount=3),
+        ),
+        faults_end_us=700,
+    )
+
+    scaled = plan.scaled(2.5)
+
+    assert scaled.cluster.settings.session_us == 2_500_000
+    assert scaled.cluster.settings.min_isr == 1
+    assert (scaled.workload.interval_us, scaled.workload.poll_us, scaled.workload.batch) == (250, 500, 3)
+    assert [(f.at_us, f.lasts_us, f.amount) for f in scaled.faults] == [(25, 50, 75), (100, 125, 60), (2, 5, 3)]
+    assert scaled.faults_end_us == 1750
+    assert (scaled.noise_seed, plan.scaled(1)) == (plan.noise_seed, plan)

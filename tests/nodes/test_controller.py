@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodes.controller import Controller
 from nodes.messages import (
     AlterPartition,
     AlterPartitionResponse,
@@ -9,8 +10,11 @@ from nodes.messages import (
     Heartbeat,
     HeartbeatReply,
     LeaderAndIsr,
+    Register,
     Registered,
 )
+from nodes.settings import Settings
+from nodes.variant import parse_variant
 
 T = "t-0"
 MS = 1_000
@@ -52,6 +56,13 @@ def test_the_preferred_replica_leads_first(controller):
     c = controller(replicas=(2, 3, 1))
 
     assert stands(c) == (2, 0, (2, 3, 1), 0)
+
+
+def test_the_first_leader_epoch_may_be_another():
+    c = Controller((1,), {T: (1,)}, parse_variant("kafka-2.7"), Settings(), first_leader_epoch=7)
+    actions = list(c.step(0, Register(1, 1, -1)))
+
+    assert [a[4:6] for a in actions if isinstance(a, tuple) and a[2] == "elect"] == [(1, 7)]
 
 
 def test_everybody_is_told(controller):

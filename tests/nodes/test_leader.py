@@ -12,6 +12,7 @@ from nodes.messages import (
     EpochResponse,
     FetchResponse,
     LeaderAndIsr,
+    ProduceRequest,
     ProduceResponse,
 )
 
@@ -266,6 +267,43 @@ def test_a_batch_is_appended_in_the_leaders_epoch(leader, batch):
     one.produced(1, 72, 73)
 
     assert one.done(Append) == [Append(T, batch(2, 5, 72, 73))]
+
+
+def duplicate(one, now, base, end, *, acks="all", correlation=9):
+    """The same batch arrives again; the driver knows where it lies."""
+    one.machine.out.clear()
+    one.replica.leading.on_duplicate(now, ProduceRequest(101, T, (72,), acks, correlation), base, end)
+    one.did = list(one.machine.out)
+
+
+def test_a_duplicate_of_a_committed_batch_is_answered_at_once(leader):
+    one = leader(isr=(1,), min_isr=1, replicas=(1,))
+    one.produced(1, 72, correlation=8)
+    duplicate(one, 2, 2, 3)
+
+    assert one.sent(ProduceResponse) == [ProduceResponse(1, T, 9, 2, None)]
+
+
+def test_a_duplicate_of_an_uncommitted_batch_waits_for_the_commit(leader):
+    """KIP-98: the answer to the retry promises as much as the answer to the first try."""
+    one = leader(isr=(1, 2), replicas=(1, 2))
+    one.produced(1, 72, correlation=8)
+    one.produced(1, 73, correlation=10)
+    duplicate(one, 2, 2, 3)
+    assert one.sent(ProduceResponse) == []
+
+    one.fetched_by(3, 2, 3, 5)
+    assert [(m.correlation, m.base_offset) for m in one.sent(ProduceResponse)] == [(8, 2), (9, 2)]
+    one.fetched_by(4, 2, 4, 5)
+    assert [(m.correlation, m.base_offset) for m in one.sent(ProduceResponse)] == [(10, 3)]
+
+
+def test_a_duplicate_with_acks_1_does_not_wait(leader):
+    one = leader(isr=(1, 2), replicas=(1, 2))
+    one.produced(1, 72, acks="1", correlation=8)
+    duplicate(one, 2, 2, 3, acks="1")
+
+    assert one.sent(ProduceResponse) == [ProduceResponse(1, T, 9, 2, None)]
 
 
 def test_under_min_isr_acks_all_is_refused_before_the_append(leader):

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.simulator import simulate
-from nemesis import Fault, WorkloadSpec
+from nemesis import REAL_ONLY, Fault, PlanError, WorkloadSpec
 from nodes.cluster import ClusterSpec
 from nodes.variant import parse_variant
 
@@ -33,6 +33,12 @@ def test_the_history_says_what_was_run(plan):
     assert meta["replicas"] == {T: [1, 2, 3]}
     assert (meta["min_isr"], meta["acks"], meta["unclean_election"], meta["epoch_cache"]) == (1, "all", True, True)
     assert (meta["faults_end_us"], meta["plan"], meta["seed"]) == (SECOND, 0, 0)
+
+
+@pytest.mark.parametrize("kind", sorted(REAL_ONLY))
+def test_what_needs_a_real_machine_is_refused(plan, kind):
+    with pytest.raises(PlanError, match=f"the simulator cannot do {kind}: run this plan with --world docker"):
+        run(plan(Fault(kind, SECOND), Fault("crash", SECOND)))
 
 
 @pytest.mark.parametrize(

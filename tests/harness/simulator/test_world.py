@@ -131,6 +131,20 @@ def test_a_crash_keeps_the_log_and_a_new_disk_does_not(world):
     assert [e[3:] for e in w.trace if e[2] == "recovered"] == [(T, 1, 1, 0), (T, 0, 0, 1)]
 
 
+def test_a_killed_container_keeps_what_was_synced_and_is_judged_as_a_power_loss(world):
+    w = world()
+    Listener(w)
+    produce(w, 7)
+    w.run_until(2 * SECOND)
+    w.nodes[2].disk.sync(T)
+    for broker in (2, 3):
+        w.stop(broker, "container")
+        w.start(broker)
+
+    assert [e[3:] for e in w.trace if e[2] == "recovered"] == [(T, 1, 1, 0), (T, 0, 0, 1)]
+    assert [e[3:] for e in w.trace if e[2] == "stop"] == [("", "power")] * 2
+
+
 def test_a_dead_process_receives_nothing(world):
     w = world()
     listener = Listener(w)
@@ -315,6 +329,20 @@ def test_a_cut_broker_is_fenced_and_comes_back_when_the_link_heals(world):
     assert (w.leader_of(T), w.isr_of(T)) == (2, (2, 3))
 
     w.clear_link_fault(5)
+    w.run_until(8 * SECOND)
+    assert w.isr_of(T) == (2, 3, 1)
+
+
+def test_a_disconnected_broker_is_fenced_and_comes_back(world):
+    w = world()
+    w.hinder(5, 1, "disconnect", 0)
+    listener = Listener(w)
+    w.send(CLIENT, 1, MetadataRequest(CLIENT, 1))
+    w.run_until(4 * SECOND)
+    assert (w.leader_of(T), w.isr_of(T)) == (2, (2, 3))
+    assert listener.got == []
+
+    w.unhinder(5)
     w.run_until(8 * SECOND)
     assert w.isr_of(T) == (2, 3, 1)
 
