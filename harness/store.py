@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 PLAN, HISTORY, VERDICT, REPORT = "plan.json", "history.jsonl", "verdict.json", "report.html"
 
 
-def store_history(folder: Path, plan: Plan, history: History) -> None:
-    """Write plan and history; both are on disk before checking starts."""
+def store_plan(folder: Path, plan: Plan) -> None:
+    """Begin a run's folder with its plan."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / PLAN).write_text(plan.to_text(), encoding="utf-8")
+
+
+def store_history(folder: Path, plan: Plan, history: History) -> None:
+    """Write plan and history; both are on disk before checking starts."""
+    store_plan(folder, plan)
     write_history(history, folder / HISTORY)
 
 

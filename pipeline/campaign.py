@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.console import Console
 
 from pipeline.chunk import Chunk, ChunkSummary, Finished, chunks_of, finished, run_chunk
+from pipeline.in_turn import run_in_turn
 from pipeline.java import JavaNotFoundError
 from pipeline.manifest import CampaignRefusedError, Manifest, locked, open_campaign
 from pipeline.progress import CampaignProgress
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipeline.campaign_spec import CampaignSpec
+    from pipeline.contained import Contained
     from pipeline.simulate import Simulate
 
 __all__ = ["CampaignFailedError", "CampaignOutcome", "CampaignRefusedError", "Manifest", "run_campaign"]
@@ -69,6 +71,7 @@ def run_campaign(  # each argument is one independent choice of the person at th
     fresh: bool = False,
     console: Console | None = None,
     simulate: Simulate | None = None,
+    contained: Contained | None = None,
 ) -> CampaignOutcome:
     """Run the missing chunks of a campaign and wait for them; Ctrl-C ends it early with what is finished.
 
@@ -80,6 +83,7 @@ def run_campaign(  # each argument is one independent choice of the person at th
         fresh: Throw away an earlier campaign in the folder.
         console: Where the progress is shown, standard error unless told.
         simulate: How to run one plan; the simulator unless told.
+        contained: Runs plans in containers instead, one after the other, without Spark.
 
     Raises:
         CampaignRefusedError: The folder holds another campaign, or another process works on it.
@@ -93,7 +97,12 @@ def run_campaign(  # each argument is one independent choice of the person at th
         manifest = open_campaign(folder, spec, chunk_size=chunk_size, fresh=fresh)
         done = finished(folder, spec.name, spec.variants)
         missing = [c for c in chunks_of(spec, manifest.chunk_size) if (c.variant, c.number) not in done]
-        complete = not missing or _work_off(spec, missing, folder, master, console, simulate)
+        if not missing:
+            complete = True
+        elif contained is not None:
+            complete = _in_containers(spec, missing, folder, console, contained)
+        else:
+            complete = _work_off(spec, missing, folder, master, console, simulate)
         done = finished(folder, spec.name, spec.variants)
     return _outcome("finished" if complete else "interrupted", spec, folder, list(done.values()))
 
@@ -149,6 +158,19 @@ def _work_off(
         raise failure[0]
     if failure:
         raise CampaignFailedError(f"Spark gave up: {str(failure[0]).strip().splitlines()[0]}") from failure[0]
+    return True
+
+
+def _in_containers(
+    spec: CampaignSpec, chunks: list[Chunk], folder: Path, console: Console, contained: Contained
+) -> bool:
+    """Run the chunks with a progress bar; false if the person stopped it."""
+    with CampaignProgress(spec, console) as progress:
+        try:
+            run_in_turn(spec, chunks, folder, contained, progress, contained.now_running)
+        except KeyboardInterrupt:
+            console.print("Stopping; finished runs are kept.")
+            return False
     return True
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from nemesis import PROFILES
 
+WORLDS = ("sim", "docker")
 KEEPS = ("violations", "all", "none")
 
 
@@ -28,6 +29,9 @@ class CampaignSpec:
         profile: `intact` (no replica ever loses its log) or `destructive`.
         cluster: What differs from the default cluster, as JSON values by field name.
         contract: The promise to judge by, or `None` for each variant's own.
+        world: `sim`, or `docker`: real processes in containers.
+        time_scale: Every time of a plan is multiplied by this; 1 in the simulator.
+        clients: The client library of the workload in containers.
         keep: Whose operations and traces are stored: the first `violations` of each chunk, `all` runs, or `none`.
 
     Raises:
@@ -42,6 +46,9 @@ class CampaignSpec:
     cluster: Mapping[str, Any] = field(default_factory=dict)
     contract: str | None = None
     keep: str = "violations"
+    world: str = "sim"
+    time_scale: float = 1
+    clients: str = "confluent"
 
     def __post_init__(self) -> None:
         """Refuse a spec that would fail only after Spark has started."""
@@ -53,6 +60,8 @@ class CampaignSpec:
             raise SpecError(f"A campaign needs at least one plan, not {self.plans}.")
         if self.profile not in PROFILES:
             raise SpecError(f"Profile {self.profile!r} is none of {', '.join(PROFILES)}.")
+        if self.world not in WORLDS:
+            raise SpecError(f"World {self.world!r} is none of {', '.join(WORLDS)}.")
         if self.keep not in KEEPS:
             raise SpecError(f"keep={self.keep!r} is none of {', '.join(KEEPS)}.")
 
@@ -67,6 +76,9 @@ class CampaignSpec:
             "cluster": json.loads(json.dumps(dict(self.cluster))),
             "contract": self.contract,
             "keep": self.keep,
+            "world": self.world,
+            "time_scale": self.time_scale,
+            "clients": self.clients,
         }
 
     @classmethod

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from harness.report.model import Example
 from pipeline.campaign import simulator
 from pipeline.compare import NothingToCompareError, register_tables
+from pipeline.evidence import stored_runs
 from pipeline.manifest import Manifest
 
 if TYPE_CHECKING:
@@ -35,17 +36,17 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     """One run for each variant with a violation, in the campaign's order of variants.
 
     Preferred are the anomalies of `EASIEST_TO_EXPLAIN`, then few faults in the plan, then an early violation. The runs are
-    simulated again, so it does not matter whether the campaign kept their histories.
+    simulated again, so it does not matter whether the campaign kept their histories; runs in containers are all kept.
 
     Raises:
         NothingToCompareError: The folder holds no campaign.
         RunChangedError: The code is no longer the one that ran the campaign, or a run depends on more than its plan.
     """
-    simulate = simulate or simulator()
     folder = folder.resolve()
     manifest = Manifest.read(folder)
     if manifest is None:
         raise NothingToCompareError(f"{folder} holds no campaign.")
+    simulate = simulate or (simulator() if manifest.spec.world == "sim" else stored_runs(folder))
     register_tables(spark, folder)
     cases = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(EASIEST_TO_EXPLAIN))
     rank = f"CASE a.name {cases} ELSE {len(EASIEST_TO_EXPLAIN)} END"

@@ -22,7 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 """The folder that holds our packages."""
 
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
-PIPELINE_CODE = tuple(f"pipeline/{name}.py" for name in ("campaign_spec", "simulate", "chunk", "rows", "tables"))
+PIPELINE_CODE = tuple(
+    f"pipeline/{name}.py" for name in ("campaign_spec", "simulate", "contained", "chunk", "rows", "tables")
+)
 """The part of this room that can change a table; the rest only starts the work or reads its result."""
 
 

@@ -27,6 +27,7 @@ class CampaignProgress:
             TimeRemainingColumn(compact=True),
             console=console,
         )
+        self._now = self._progress.add_task("", total=None, found="", visible=False)
         self._all = self._progress.add_task(spec.name, total=spec.plans * len(spec.variants), found="")
         self._tasks: dict[str, TaskID] = {
             variant: self._progress.add_task(f"  {variant}", total=spec.plans, found="") for variant in spec.variants
@@ -43,8 +44,10 @@ class CampaignProgress:
         """Leave the last state on the screen."""
         self._progress.stop()
 
-    def show(self, chunks: Iterable[ChunkSummary]) -> None:
-        """Show all chunks finished so far, those of an earlier attempt included."""
+    def show(self, chunks: Iterable[ChunkSummary], now_running: str = "") -> None:
+        """Show all chunks finished so far, those of an earlier attempt included, and what is being done now."""
+        if now_running:
+            self._progress.update(self._now, found=now_running, visible=True)
         chunks = list(chunks)
         for variant, task in self._tasks.items():
             done = [chunk for chunk in chunks if chunk.variant == variant]

@@ -16,5 +16,11 @@ Simulate: TypeAlias = Callable[[CampaignSpec, str, int], tuple[Plan, RunResult]]
 
 def simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, RunResult]:
     """Run plan `index` under `variant`; the plan is the same for every variant."""
-    plan = generate_plan(spec.seed, index, spec.profile, ClusterSpec.from_json(dict(spec.cluster)))
+    plan = plan_of(spec, index)
     return plan, execute(plan, variant, spec.contract)
+
+
+def plan_of(spec: CampaignSpec, index: int) -> Plan:
+    """Plan `index` of a campaign, in its time scale."""
+    plan = generate_plan(spec.seed, index, spec.profile, ClusterSpec.from_json(dict(spec.cluster)))
+    return plan.scaled(spec.time_scale)

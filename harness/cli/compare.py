@@ -19,6 +19,7 @@ from harness.cli.options import (
     profile_option,
     writable_folder,
 )
+from harness.cli.world import containers, refuse_container_options, world_options
 
 EPILOG = """\b
 Examples:
@@ -26,6 +27,7 @@ Examples:
   tidemark compare --profile destructive --variants kafka-2.7,kafka-3.7,kafka-4.0 --plans 1000 --out results/power
   tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
   tidemark compare --master spark://host:7077 --plans 20000 --out /shared/campaign
+  tidemark compare --world docker --variants kafka-0.10,kafka-0.11,kafka-2.1,kafka-2.7 --plans 10 --report
 
 \b
 The same command again resumes a campaign that was stopped. A comparison measures, so it exits 0 when it is complete,
@@ -38,11 +40,12 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @click.option(
     "--variants", type=VariantList(), default=DEFAULT_VARIANTS, show_default=True, help="Variants, the baseline first."
 )
-@click.option("--plans", type=click.IntRange(min=1), default=200, show_default=True, help="Plans for each variant.")
+@click.option("--plans", type=click.IntRange(min=1), help="Plans for each variant.  [default: 200; 10 in containers]")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of plans and noise.")
 @profile_option
 @cluster_options
 @contract_option
+@world_options
 @click.option("--baseline", type=str, help="Variant the others are compared with.  [default: the first]")
 @click.option(
     "--keep",
@@ -52,7 +55,9 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
     help="Whose operations and traces are stored as well.",
 )
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Folder.  [default: results/compare-PROFILE-SEED]"
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
 )
 @click.option("--fresh", is_flag=True, help="Throw away what an earlier campaign left in the folder.")
 @click.option("--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.")
@@ -64,21 +69,35 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
     """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
     from pipeline.campaign_spec import CampaignSpec
 
+    refuse_container_options(options)
     cluster = cluster_of(options)
+    docker = options["world"] == "docker"
+    if not docker and options["profile"] == "machines":
+        raise click.UsageError("--profile machines needs --world docker: the simulator has no machines")
+    if docker and (options["master"] or options["chunk"]):
+        raise click.UsageError("--master and --chunk are for the simulator: containers run one plan after the other")
     if options["baseline"] and options["baseline"] not in options["variants"]:
         raise click.UsageError(f"the baseline {options['baseline']!r} is not among the variants")
-    folder = writable_folder(options["out"] or RESULTS / f"compare-{options['profile']}-{options['seed']}")
+    folder = writable_folder(options["out"] or _default_folder(options))
     spec = CampaignSpec(
         name=folder.resolve().name,
         variants=options["variants"],
-        plans=options["plans"],
+        plans=options["plans"] or (10 if docker else 200),
         seed=options["seed"],
         profile=options["profile"],
         cluster=cluster.to_json(),
         contract=options["contract"],
         keep=options["keep"],
+        world=options["world"],
+        time_scale=options["time_scale"],
+        clients=options["clients"],
     )
     return _campaign(spec, folder, options)
+
+
+def _default_folder(options: dict[str, Any]) -> Path:
+    world = "" if options["world"] == "sim" else f"-{options['world']}"
+    return RESULTS / f"compare-{options['profile']}-{options['seed']}{world}"
 
 
 def _campaign(spec: Any, folder: Path, options: dict[str, Any]) -> int:  # noqa: ANN401 - pipeline's type, loaded late
@@ -87,14 +106,23 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any]) -> int:  # noqa:
 
     status = Console(stderr=True)
     try:
-        outcome = run_campaign(
-            spec,
-            folder,
-            master=options["master"],
-            chunk_size=options["chunk"],
-            fresh=options["fresh"],
-            console=status,
-        )
+        if spec.world == "sim":
+            outcome = run_campaign(
+                spec,
+                folder,
+                master=options["master"],
+                chunk_size=options["chunk"],
+                fresh=options["fresh"],
+                console=status,
+            )
+        else:
+            from pipeline.contained import Contained
+
+            with containers(options, spec.cluster["brokers"]) as session:
+                contained = Contained(session, folder.resolve())
+                outcome = run_campaign(
+                    spec, folder, chunk_size=1, fresh=options["fresh"], console=status, contained=contained
+                )
     except (CampaignRefusedError, CampaignFailedError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     status.print(outcome.sentences(), highlight=False)

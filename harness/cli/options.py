@@ -96,7 +96,8 @@ profile_option = click.option(
     type=click.Choice(list(PROFILES)),
     default="intact",
     show_default=True,
-    help="Faults to draw from: every log survives, or power and disk loss and unclean elections as well.",
+    help="Faults to draw from: every log survives; power and disk loss and unclean elections as well; or also what only a "
+    "machine has (--world docker).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
 

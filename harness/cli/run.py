@@ -24,6 +24,8 @@ from harness.cli.options import (
     writable_folder,
 )
 from harness.cli.show import print_verdict
+from harness.cli.world import containers, refuse_container_options, world_options
+from harness.runner import RunResult
 from harness.simulator import simulate
 from harness.store import HISTORY, REPORT, store_history, store_verdict
 from nemesis import Plan, PlanError, generate_plan, read_plan
@@ -35,6 +37,8 @@ Examples:
   tidemark run --variant kafka-0.10 --index 30         another plan, an older rule
   tidemark run --plan plan.json --variant kafka-0.11   a plan of your own (or from a report), replayed
   tidemark run --index 4 --brokers 5 --partitions 3 --report
+  tidemark run --world docker --variant kafka-0.10     the same plan, on real processes in containers
+  tidemark run --world docker --profile machines --index 3 --clients aiokafka
 """
 
 
@@ -48,24 +52,28 @@ Examples:
 @profile_option
 @cluster_options
 @contract_option
+@world_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Folder.  [default: results/runs/VARIANT-SEED-INDEX]",
+    help="Folder.  [default: results/runs/VARIANT-SEED-INDEX, with -docker in containers]",
 )
 @click.option("--report", is_flag=True, help="Write report.html as well.")
 @json_option
 def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
-    """Simulate one run, check it, and store plan, history and verdict."""
-    plan = _plan(options)
+    """Carry out one run, check it, and store plan, history and verdict."""
+    refuse_container_options(options)
+    plan = _plan(options).scaled(options["time_scale"])
     variant, contract = options["variant"], options["contract"]
     out = options["out"] or RESULTS / "runs" / (
-        f"{variant}-{options['plan_file'].stem}" if options["plan_file"] else f"{variant}-{plan.seed}-{plan.index}"
+        (f"{variant}-{options['plan_file'].stem}" if options["plan_file"] else f"{variant}-{plan.seed}-{plan.index}")
+        + ("" if options["world"] == "sim" else f"-{options['world']}")
     )
     folder = writable_folder(out)
-    run = simulate(plan, parse_variant(variant), contract)
-    store_history(folder, plan, run.history)
-    verdict = check(run.history)
+    run = (
+        _simulated(plan, variant, contract, folder) if options["world"] == "sim" else _contained(plan, options, folder)
+    )
+    verdict = run.verdict
     store_verdict(folder, verdict, run.digest)
     if options["report"]:
         from harness.report import render_run
@@ -77,11 +85,30 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
         console = Console()
         console.print(
             f"[bold]{variant}[/], plan {plan.index} of seed {plan.seed} ({plan.profile}): {len(plan.faults)} faults, "
-            f"{run.events} events, {run.virtual_us / 1e6:.1f} s of virtual time, digest {run.digest}"
+            f"{run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[options['world']]}, digest {run.digest}"
         )
         print_verdict(verdict, console)
         console.print(f"  {folder / HISTORY}" + (f", {folder / REPORT}" if options["report"] else ""))
     return exit_code([verdict.valid])
+
+
+_OF = {"sim": " of virtual time", "docker": " in containers"}
+
+
+def _simulated(plan: Plan, variant: str, contract: str | None, folder: Path) -> RunResult:
+    try:
+        run = simulate(plan, parse_variant(variant), contract)
+    except PlanError as error:
+        raise click.ClickException(str(error)) from None
+    store_history(folder, plan, run.history)
+    return RunResult(run.history, check(run.history), run.digest, run.events, run.virtual_us)
+
+
+def _contained(plan: Plan, options: dict[str, Any], folder: Path) -> RunResult:
+    from harness.containers.progress import shown
+
+    with containers(options, plan.cluster.brokers) as session, shown(session):
+        return session.execute(plan, parse_variant(options["variant"]), options["contract"], folder=folder)
 
 
 def _plan(options: dict[str, Any]) -> Plan:

@@ -1,0 +1,134 @@
+"""Containers for as long as a command needs them: brought up for the first run, used again by the next, gone at the end."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Self
+
+from checkers import check
+from checkers.history_file import history_lines
+from harness.containers.errors import ContainerWorldError
+from harness.containers.progress import RunProgress
+from harness.runner import RunResult
+from harness.store import store_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+    from checkers import History
+    from harness.containers.cluster import Cluster
+    from nemesis import Plan
+    from nodes.variant import Variant
+
+
+class ContainerSession:
+    """A cluster of containers (or of hosts that exist) and the runs on it.
+
+    Args:
+        brokers: the most brokers a run may want.
+        clients: the workload's client library, ``confluent`` or ``aiokafka``.
+        hosts: a hosts file, to use machines that exist instead of containers.
+        tell: says one sentence to the person about what takes long.
+
+    Attributes:
+        progress: what the run under way is doing.
+    """
+
+    def __init__(
+        self, brokers: int, *, clients: str = "confluent", hosts: Path | None = None, tell: Callable[[str], None]
+    ) -> None:
+        """Nothing is started before :meth:`open`."""
+        self._brokers = brokers
+        self._clients = clients
+        self._hosts = hosts
+        self._tell = tell
+        self._cluster: Cluster | None = None
+        self.progress = RunProgress()
+
+    def __enter__(self) -> Self:
+        """Bring the machines up."""
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Remove everything that was brought up."""
+        self.close()
+
+    def open(self) -> Cluster:
+        """The machines; brought up if there are none.
+
+        Raises:
+            ContainerWorldError: no engine, no image, or a machine that does not answer.
+        """
+        if self._cluster is None:
+            self.progress.phase = "bringing the machines up"
+            self._cluster = self._hosts_cluster() if self._hosts else self._containers()
+        return self._cluster
+
+    def _containers(self) -> Cluster:
+        from harness.containers.cluster import ContainerCluster
+        from harness.containers.engine import connect
+        from harness.containers.images import ensure_image
+
+        client = connect()
+        image = ensure_image(client, self._tell)
+        run_id = f"{os.getpid()}-{secrets.token_hex(3)}"
+        return ContainerCluster.up(self._brokers, run_id=run_id, image=image, client=client)
+
+    def _hosts_cluster(self) -> Cluster:
+        from harness.containers.hosts_file import HostsCluster
+
+        cluster = HostsCluster.from_file(self._hosts)
+        cluster.prepare()
+        return cluster
+
+    def execute(self, plan: Plan, variant: Variant, contract: str | None = None, *, folder: Path) -> RunResult:
+        """Run a plan and check it. Plan and history are in ``folder`` before checking starts, and whatever happens.
+
+        Raises:
+            ContainerWorldError: the run could not be carried out as planned; its evidence is in ``folder``. The machines are
+                replaced for the next run.
+        """
+        from harness.containers.run import run_plan
+
+        store_plan(folder, plan)
+        self.progress = RunProgress()
+        try:
+            done = run_plan(
+                plan,
+                variant,
+                contract,
+                cluster=self.open(),
+                clients=self._clients,
+                progress=self.progress,
+                folder=folder,
+            )
+        except BaseException:
+            with suppress(ContainerWorldError):
+                self.close()
+            raise
+        self.progress.phase = "checking"
+        verdict = check(done.history)
+        return RunResult(done.history, verdict, digest(done.history), done.events, done.duration_us)
+
+    def close(self) -> None:
+        """Remove the machines; nothing happens if there are none."""
+        cluster, self._cluster = self._cluster, None
+        if cluster is not None:
+            self.progress.phase = "removing the machines"
+            cluster.down()
+
+
+def digest(history: History) -> str:
+    """Names a history. Unlike a simulated run's digest it cannot be had again."""
+    found = blake2b(digest_size=16)
+    for line in history_lines(history):
+        found.update(line.encode())
+    return found.hexdigest()

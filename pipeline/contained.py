@@ -1,0 +1,44 @@
+"""One run of a campaign in containers: the same plan, real processes, and everything of it kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.store import store_verdict
+from nodes.variant import parse_variant
+from pipeline.evidence import run_folder
+from pipeline.simulate import plan_of
+
+if TYPE_CHECKING:
+    from harness.containers.session import ContainerSession
+    from harness.runner import RunResult
+    from nemesis import Plan
+    from pipeline.campaign_spec import CampaignSpec
+
+
+class Contained:
+    """What `simulate` is for the simulator: runs a plan of a campaign in the containers of a session.
+
+    Args:
+        session: Brings up the containers when the first run wants them, and keeps them for the next.
+        folder: The campaign's folder.
+    """
+
+    def __init__(self, session: ContainerSession, folder: Path) -> None:
+        self._session = session
+        self._folder = folder
+        self._which = ""
+
+    def __call__(self, spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, RunResult]:
+        """Run plan `index` under `variant`."""
+        plan = plan_of(spec, index)
+        self._which = f"{variant}, plan {index}"
+        where = run_folder(self._folder, variant, index)
+        result = self._session.execute(plan, parse_variant(variant), spec.contract, folder=where)
+        store_verdict(where, result.verdict, result.digest)
+        return plan, result
+
+    def now_running(self) -> str:
+        """The run under way, in a few words."""
+        return f"{self._which}: {self._session.progress}" if self._which else str(self._session.progress)

@@ -1,0 +1,37 @@
+"""Where a campaign in a real world keeps each run's folder. Such a run cannot be repeated, so all of it is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from checkers import check
+from harness.runner import RunResult
+from harness.store import PLAN, VERDICT, load_history
+from nemesis import Plan, read_plan
+
+if TYPE_CHECKING:
+    from pipeline.campaign_spec import CampaignSpec
+    from pipeline.simulate import Simulate
+
+EVIDENCE = "evidence"
+
+
+def run_folder(folder: Path, variant: str, index: int) -> Path:
+    """The folder of one run of the campaign in `folder`: plan, history, verdict, the nodes' logs."""
+    return folder / EVIDENCE / quote(variant, safe="+") / f"plan-{index:05d}"
+
+
+def stored_runs(folder: Path) -> Simulate:
+    """Looks runs up in place of running them again."""
+
+    def look_up(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, RunResult]:
+        where = run_folder(folder, variant, index)
+        plan, history = read_plan(where / PLAN), load_history(where)
+        stored = json.loads((where / VERDICT).read_text(encoding="utf-8"))
+        duration = int(history.meta.get("end_us", 0))
+        return plan, RunResult(history, check(history), stored["digest"], len(history.trace), duration)
+
+    return look_up
