@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from bench import checking, determinism, simulator
+from bench import checking, determinism, simulator, throughput
 
-BENCHMARKS = {"simulator": simulator.main, "checking": checking.main, "determinism": determinism.main}
+BENCHMARKS = {
+    "simulator": simulator.main,
+    "checking": checking.main,
+    "determinism": determinism.main,
+    "throughput": throughput.main,
+}
 
 
 def main() -> int:

@@ -12,9 +12,11 @@ import traceback
 import click
 
 from harness.cli.check import check_command
+from harness.cli.cluster import cluster_group
 from harness.cli.compare import compare_command
 from harness.cli.doctor import doctor_command
 from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
+from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.scenario import scenario_command
@@ -40,7 +42,16 @@ def tidemark() -> None:
     """
 
 
-for command in (scenario_command, run_command, compare_command, check_command, report_command, doctor_command):
+for command in (
+    scenario_command,
+    run_command,
+    compare_command,
+    check_command,
+    report_command,
+    cluster_group,
+    images_group,
+    doctor_command,
+):
     tidemark.add_command(command)
 
 

@@ -7,49 +7,58 @@ import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import NamedTuple
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
+from harness.cli.doctor_containers import container_findings
 from harness.cli.exits import ANOMALY, VALID
+from harness.cli.finding import Finding
 from harness.cli.options import RESULTS, json_option
 
 EPILOG = """\b
 Examples:
   tidemark doctor
+  tidemark doctor --world docker   containers are wanted: what they need counts too
   tidemark doctor --json
 
 \b
-Exit codes: 0 all is well, 1 something is missing."""
+Exit codes: 0 all is well, 1 something is missing. What only containers need does not count without --world docker."""
 
 PACKAGES = ("pyspark", "pyarrow", "pandas", "matplotlib", "scipy", "jinja2", "click", "rich")
 
 
-class Finding(NamedTuple):
-    """One thing looked at; ``advice`` says what to do if it is not well."""
-
-    what: str
-    well: bool
-    found: str
-    advice: str = ""
-
-
 @click.command("doctor", epilog=EPILOG)
+@click.option(
+    "--world",
+    type=click.Choice(["sim", "docker"]),
+    default="sim",
+    show_default=True,
+    help="What Tidemark shall be able to do.",
+)
 @json_option
-def doctor_command(as_json: bool) -> int:
-    """Look at Python, packages, Java and the results folder, and say what is missing and the command that fixes it."""
-    findings = [_python(), *(_package(name) for name in PACKAGES), _java(), _results(), _scenarios()]
+def doctor_command(world: str, as_json: bool) -> int:
+    """Look at Python, packages, Java, the results folder and Docker, and say what is missing and the command that fixes it."""
+    findings = [
+        _python(),
+        *(_package(name) for name in PACKAGES),
+        _java(),
+        _results(),
+        _scenarios(),
+        *container_findings(),
+    ]
     if as_json:
         click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
     else:
         console = Console()
         for finding in findings:
-            mark = "[green]✓[/]" if finding.well else "[red]✗[/]"
-            console.print(
-                f"{mark} {finding.what}: {finding.found}" + (f" — {finding.advice}" if finding.advice else "")
-            )
-    return VALID if all(finding.well for finding in findings) else ANOMALY
+            missing = "[yellow]–[/]" if finding.optional and world == "sim" else "[red]✗[/]"
+            advice = f" — {finding.advice}" if finding.advice else ""
+            line = escape(f"{finding.what}: {finding.found}{advice}")
+            console.print(f"{'[green]✓[/]' if finding.well else missing} {line}", soft_wrap=True, highlight=False)
+    missing_ones = [finding for finding in findings if not finding.well and (world == "docker" or not finding.optional)]
+    return ANOMALY if missing_ones else VALID
 
 
 def _python() -> Finding:

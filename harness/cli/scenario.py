@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import track
-from rich.table import Table
 
 from harness.cli.exits import ANOMALY, VALID
 from harness.cli.options import VariantName, json_option
+from harness.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
+from harness.cli.world import containers, refuse_container_options
 from harness.scenario import UnknownScenarioError, all_scenarios, find, run_scenario, variants_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from harness.scenario import Scenario, ScenarioOutcome
+
+    Pairs = list[tuple[Scenario, str]]
 
 EPILOG = """\b
 Examples:
@@ -24,6 +30,8 @@ Examples:
   tidemark scenario kip-101-data-loss                        told step by step, under every rule it speaks about
   tidemark scenario kip-101-data-loss --variant kafka-0.10   under one rule
   tidemark scenario --all --json                            all of them, for a script
+  tidemark scenario kip-101-data-loss --world docker         on real processes in containers
+  tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
 
 \b
 Exit codes: 0 every outcome is as expected, 1 one is not."""
@@ -33,13 +41,34 @@ Exit codes: 0 every outcome is as expected, 1 one is not."""
 @click.argument("name", required=False)
 @click.option("--all", "run_all", is_flag=True, help="Run every scenario.")
 @click.option("--variant", type=VariantName(), help="Only under this variant.")
+@click.option(
+    "--world",
+    type=click.Choice(["sim", "docker"]),
+    default="sim",
+    show_default=True,
+    help="The simulator, or real processes in containers.",
+)
+@click.option(
+    "--times", type=click.IntRange(min=1), default=1, show_default=True, help="In containers: try each so many times."
+)
+@click.option(
+    "--time-scale",
+    type=click.FloatRange(min=0.2, max=100),
+    default=1.0,
+    show_default=True,
+    help="In containers: multiply every time of the scripts, for machines that are slow.",
+)
+@click.option(
+    "--hosts",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Use machines that exist, named in this file, instead of containers.",
+)
 @json_option
-def scenario_command(name: str | None, run_all: bool, variant: str | None, as_json: bool) -> int:
+def scenario_command(name: str | None, run_all: bool, variant: str | None, as_json: bool, **world: Any) -> int:  # noqa: ANN401
     """Play a scenario and hold it against the outcome worked out by hand."""
-    if name and run_all:
-        raise click.UsageError("give a scenario's NAME or --all, not both")
+    _refuse(name, run_all, world)
     if not name and not run_all:
-        _list(as_json)
+        show_scenarios(list(all_scenarios()), as_json=as_json)
         return VALID
     try:
         chosen = all_scenarios() if name is None else [find(name)]
@@ -49,14 +78,15 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
     if not pairs:
         spoken = ", ".join(variants_of(chosen[0])) if name else "other variants"
         raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {spoken}")
-    outcomes = [
-        run_scenario(s, v)
-        for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10)
-    ]
+    tries = _simulated(pairs) if world["world"] == "sim" else _contained(pairs, world)
+    outcomes = [outcome for one in tries for outcome in one.outcomes]
     if as_json:
-        click.echo(json.dumps([outcome.to_json() for outcome in outcomes], indent=1))
+        several = world["times"] > 1
+        click.echo(json.dumps([one.to_json() for one in (tries if several else outcomes)], indent=1))
+    elif world["times"] > 1:
+        show_tries(tries)
     elif run_all:
-        _table(outcomes)
+        show_outcomes(outcomes)
     else:
         from harness.scenario.show import show_outcome
 
@@ -65,45 +95,62 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
     return VALID if all(outcome.matched for outcome in outcomes) else ANOMALY
 
 
-def _list(as_json: bool) -> None:
-    scenarios: list[Scenario] = list(all_scenarios())
-    if as_json:
-        rows = [
-            {"name": s.name, "title": s.title, "source": s.source, "variants": list(variants_of(s))} for s in scenarios
-        ]
-        click.echo(json.dumps(rows, indent=1))
-        return
-    table = Table("scenario", "what it shows", "source")
-    for scenario in scenarios:
-        table.add_row(scenario.name, scenario.title, scenario.source)
-    Console().print(table)
+def _refuse(name: str | None, run_all: bool, world: dict[str, Any]) -> None:
+    if name and run_all:
+        raise click.UsageError("give a scenario's NAME or --all, not both")
+    refuse_container_options(world)
+    if world["world"] == "sim" and world["times"] > 1:
+        raise click.UsageError("--times needs --world docker; in the simulator every time is the same")
+    if world["world"] != "sim" and not (name or run_all):
+        raise click.UsageError("--world docker needs a scenario's NAME or --all")
 
 
-def _table(outcomes: list[ScenarioOutcome]) -> None:
-    """One row for all variants of a scenario that end the same way."""
-    groups: dict[tuple[str, str, str], list[str]] = {}
-    for outcome in outcomes:
-        expected = "[green]yes[/]" if outcome.matched else "[red]NO[/] " + escape("; ".join(outcome.mismatches))
-        groups.setdefault((outcome.scenario.name, _ending(outcome), expected), []).append(outcome.variant)
-    table = Table("scenario", "variants", "outcome", "as expected")
-    shown = ""
-    for (name, ending, expected), variants in groups.items():
-        if name != shown:
-            table.add_section()
-        table.add_row("" if name == shown else name, ", ".join(variants), ending, expected)
-        shown = name
-    console = Console()
-    console.print(table)
-    wrong = sum(not outcome.matched for outcome in outcomes)
-    scenarios = len({outcome.scenario.name for outcome in outcomes})
-    console.print(f"{len(outcomes)} outcomes of {scenarios} scenarios, {wrong} not as expected")
+def _simulated(pairs: Pairs) -> list[Tries]:
+    return [
+        Tries([run_scenario(s, v)])
+        for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10)
+    ]
 
 
-def _ending(outcome: ScenarioOutcome) -> str:
-    """The violations by name, or else what loss was permitted, or the verdict."""
-    anomalies = outcome.verdict.anomalies
-    violations = sorted({anomaly.name for anomaly in anomalies if anomaly.verdict == "violation"})
-    if violations:
-        return f"[red]{', '.join(violations)}[/]"
-    clauses = sorted({a.clause for a in anomalies if a.name == "lost-committed-write" and a.clause})
-    return f"lost, permitted: {', '.join(clauses)}" if clauses else outcome.verdict.valid
+def _contained(pairs: Pairs, world: dict[str, Any]) -> list[Tries]:
+    """All of them on the same containers, one after the other.
+
+    Raises:
+        click.ClickException: a run could not be carried out.
+    """
+    from harness.containers.errors import ContainerWorldError
+    from harness.scenario.real.theatre import Theatre
+    from harness.scenario.stage import StageError
+
+    brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
+    console = Console(stderr=True)
+    with containers({"hosts": world["hosts"], "clients": "confluent"}, brokers) as session:
+        theatre = Theatre(session.open().machines, world["time_scale"])
+        tries: list[Tries] = []
+        for number, (scenario, variant) in enumerate(pairs, 1):
+            outcomes: list[ScenarioOutcome] = []
+            for attempt in range(1, world["times"] + 1):
+                words = f"{number} of {len(pairs)}: {scenario.name} under {variant}"
+                words += f", try {attempt} of {world['times']}" if world["times"] > 1 else ""
+                with _shown(console, words) as status:
+                    try:
+                        outcome = run_scenario(scenario, variant, theatre.stage, status)
+                    except (ContainerWorldError, StageError) as error:
+                        raise click.ClickException(f"{scenario.name} under {variant}: {error}") from None
+                    outcomes.append(outcome)
+                if len(pairs) * world["times"] > 1:
+                    console.print(f"{words}: {_in_short(outcome)}", highlight=False, markup=False, soft_wrap=True)
+            tries.append(Tries(outcomes))
+    return tries
+
+
+@contextmanager
+def _shown(console: Console, words: str) -> Iterator[Any]:
+    """A line that says what is being done, where there is a terminal; gives what to tell it."""
+    with console.status(words) as status:
+        yield lambda doing: status.update(f"{words}: {doing}")
+
+
+def _in_short(outcome: ScenarioOutcome) -> str:
+    seconds = outcome.history.meta["end_us"] / 1e6
+    return f"{'as expected' if outcome.matched else 'NOT as expected: ' + outcome.mismatches[0]} ({seconds:.0f} s)"

@@ -69,7 +69,7 @@ class ContainerSession:
         """
         if self._cluster is None:
             self.progress.phase = "bringing the machines up"
-            self._cluster = self._hosts_cluster() if self._hosts else self._containers()
+            self._cluster = self._containers() if self._hosts is None else self._machines(self._hosts)
         return self._cluster
 
     def _containers(self) -> Cluster:
@@ -82,11 +82,11 @@ class ContainerSession:
         run_id = f"{os.getpid()}-{secrets.token_hex(3)}"
         return ContainerCluster.up(self._brokers, run_id=run_id, image=image, client=client)
 
-    def _hosts_cluster(self) -> Cluster:
+    def _machines(self, hosts: Path) -> Cluster:
         from harness.containers.hosts_file import HostsCluster
 
-        cluster = HostsCluster.from_file(self._hosts)
-        cluster.prepare()
+        cluster = HostsCluster.from_file(hosts)
+        cluster.prepare(self._tell)
         return cluster
 
     def execute(self, plan: Plan, variant: Variant, contract: str | None = None, *, folder: Path) -> RunResult:

@@ -1,4 +1,4 @@
-"""Scenarios: the worked examples of the literature as scripts, acted out in the simulator and compared with what must come out.
+"""Scenarios: the worked examples of the literature as scripts, acted out and compared with what must come out.
 
 A script (``harness/scenarios/*.scenario``, see ``docs/scenarios.md``) tells an example step by step: who writes what, which
 message is late, who crashes. Then it says, per variant, how it ends: the anomalies, the truncations, and every replica's log,

@@ -36,7 +36,7 @@ def compare(stage: Stage, expected: Expected, verdict: Verdict) -> list[str]:
     wrong += _compare_anomalies(stage.scenario, expected, verdict)
     wrong += _compare_cuts(stage, expected)
     for broker, asked in expected.questions.items():
-        answers = tuple(str(answer) for answer in stage.world.answers if answer.follower == broker)
+        answers = tuple(str(answer) for answer in stage.answers if answer.follower == broker)
         if answers != asked:
             wrong.append(
                 f"line {expected.line}: {stage.name(broker)} should have asked {'; '.join(asked) or 'nothing'}, "
@@ -82,7 +82,7 @@ def _is(scenario: Scenario, wanted: ExpectedAnomaly, anomaly: Anomaly) -> bool:
 
 def cuts(stage: Stage) -> tuple[tuple[int, int, int], ...]:
     """All truncations of a run in order, as (broker, old LEO, new LEO)."""
-    return tuple((event[1], event[5], event[4]) for event in stage.world.trace if event[2] == "truncate")
+    return tuple((event[1], event[5], event[4]) for event in stage.trace if event[2] == "truncate")
 
 
 def _compare_cuts(stage: Stage, expected: Expected) -> list[str]:

@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable
 
 from harness.scenario.records import Names, expand_list
-from harness.scenario.stage import PARTITION, Stage
+from harness.scenario.stage import Stage
 from harness.scenario.words import Cast
-from harness.simulator.convergence import waiting_for
 
 Condition = Callable[[Stage], bool]
 _Builder = Callable[[Cast, Names, re.Match[str]], Condition]
@@ -28,19 +27,19 @@ def parse_condition(cast: Cast, records: Names, text: str) -> Condition:
 
 
 def _offset(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
-    brokers, end, on_disk = cast.brokers(m[1]), int(m[3]), bool(m[4])
-    field = m[2].lower()
-    if on_disk:
-        return lambda stage: all(stage.world.nodes[b].disk.high_watermarks.get(PARTITION, 0) == end for b in brokers)
-    return lambda stage: all(getattr(stage.state(b), field) == end for b in brokers)
+    brokers, end = cast.brokers(m[1]), int(m[3])
+    if m[4] and m[2] == "LEO":
+        raise ValueError("only a high watermark has a checkpoint on disk")
+    field = "hw_on_disk" if m[4] else m[2].lower()
+    return lambda stage: all(getattr(stage.glance(b), field) == end for b in brokers)
 
 
 def _leads(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
     broker, epoch = cast.broker(m[1]), int(m[2]) if m[2] else None
 
     def leads(stage: Stage) -> bool:
-        state = stage.state(broker)
-        return state.role == "leader" and epoch in (None, state.epoch)
+        seen = stage.glance(broker)
+        return seen.role == "leader" and epoch in (None, seen.epoch)
 
     return leads
 
@@ -49,19 +48,15 @@ def _follows(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
     brokers, leader, epoch = cast.brokers(m[1]), cast.broker(m[2]), int(m[3]) if m[3] else None
 
     def follows(stage: Stage) -> bool:
-        for broker in brokers:
-            replica = stage.replica(broker)
-            following = replica.following if replica is not None else None
-            if following is None or following.leader != leader or epoch not in (None, following.epoch):
-                return False
-        return True
+        seen = [stage.glance(broker) for broker in brokers]
+        return all((one.role, one.leader) == ("follower", leader) and epoch in (None, one.epoch) for one in seen)
 
     return follows
 
 
 def _isr(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
     isr = set(cast.brokers(m[1]))
-    return lambda stage: set(stage.world.isr_of(PARTITION)) == isr
+    return lambda stage: set(stage.isr()) == isr
 
 
 def _leader(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
@@ -79,11 +74,11 @@ def _acked(_cast: Cast, records: Names, m: re.Match[str]) -> Condition:
 
 def _fenced(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
     broker = cast.broker(m[1])
-    return lambda stage: not stage.world.controller.sessions[broker].live
+    return lambda stage: stage.fenced(broker)
 
 
 def _rest(_cast: Cast, _records: Names, _m: re.Match[str]) -> Condition:
-    return lambda stage: not waiting_for(stage.world, PARTITION)
+    return lambda stage: stage.at_rest()
 
 
 _CONDITIONS: tuple[tuple[re.Pattern[str], _Builder], ...] = (

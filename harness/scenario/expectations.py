@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from harness.scenario.model import ReplicaText
 from harness.scenario.records import Names, compact, expand_list
-from harness.scenario.stage import PARTITION, ReplicaState, Stage
+from harness.scenario.stage import ReplicaState, Stage
 from harness.scenario.words import Cast, parse_replica
 
 _Builder = Callable[[Cast, Names, re.Match[str]], Callable[[Stage], None]]
@@ -82,7 +82,7 @@ def _isr(cast: Cast, _records: Names, m: re.Match[str]) -> Callable[[Stage], Non
     isr = () if m[1] == "none" else cast.brokers(m[1])
 
     def check(stage: Stage) -> None:
-        actual = stage.world.isr_of(PARTITION)
+        actual = stage.isr()
         if set(actual) != set(isr):
             stage.mismatch(f"the ISR should be {_brokers(stage, isr)}, but is {_brokers(stage, actual)}")
 

@@ -76,7 +76,7 @@ class Expected:
         replicas: the final state, by broker.
         anomalies: all of them.
         truncations: all of them in order, as (broker, old LEO, new LEO).
-        questions: per broker, all its questions and the leader's answers, in the words of `harness.scenario.wire.Answer`.
+        questions: per broker, all its questions and the leader's answers, in the words of `harness.scenario.links.Answer`.
     """
 
     line: int

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,9 +10,15 @@ from checkers import History, Verdict, check
 from harness.scenario.compare import compare, cut_words, cuts
 from harness.scenario.model import Expected, Scenario
 from harness.scenario.records import compact
+from harness.scenario.simulated import SimulatedStage
 from harness.scenario.stage import ReplicaState, Stage, StageError
-from harness.simulator.run import digest_of
-from nodes.variant import parse_variant
+from nodes.variant import Variant, parse_variant
+
+SetUp = Callable[[Scenario, Variant], Stage]
+"""Makes the stage for one run."""
+
+Tell = Callable[[str], None]
+"""Is told what is being done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,32 +98,50 @@ def variants_of(scenario: Scenario) -> tuple[str, ...]:
     return tuple(scenario.outcomes)
 
 
-def run_scenario(scenario: Scenario, variant_name: str) -> ScenarioOutcome:
-    """Act a scenario out.
+def run_scenario(
+    scenario: Scenario, variant_name: str, set_up: SetUp = SimulatedStage, tell: Tell | None = None
+) -> ScenarioOutcome:
+    """Act a scenario out, in the simulator unless another stage is set up.
 
     A variant the script does not speak about may be tried too; the outcome then has ``expected`` `None` and can only be
     mismatched by the claims inside the steps, or by a step that cannot be carried out.
+
+    Args:
+        scenario: the script.
+        variant_name: the protocol.
+        set_up: makes the stage.
+        tell: is told every command before it is carried out.
 
     Raises:
         VariantError: there is no such variant.
     """
     variant = parse_variant(variant_name)
-    stage = Stage(scenario, variant)
+    stage = set_up(scenario, variant)
+    try:
+        return _act(stage, tell or _silent)
+    finally:
+        stage.dispose()
+
+
+def _act(stage: Stage, tell: Tell) -> ScenarioOutcome:
+    scenario = stage.scenario
+    stage.prepare()
     narrative = [_scene(stage, 0, "Before the first step.", ())]
-    complete = _perform(stage, narrative)
+    complete = _perform(stage, narrative, tell)
+    tell("coming to rest")
     healed = stage.finish()
     narrative.append(_scene(stage, len(scenario.steps) + 1, "Everything is healed, and the cluster comes to rest.", ()))
     history = _history(stage, healed)
     verdict = check(history)
-    expected = scenario.outcomes.get(variant_name)
+    expected = scenario.outcomes.get(stage.variant.name)
     mismatches = stage.mismatches
     if not complete:
         mismatches.append("the steps after that were not carried out, and the outcome was not compared")
     elif expected is not None:
         mismatches += compare(stage, expected, verdict)
-    outcome = ScenarioOutcome(
+    return ScenarioOutcome(
         scenario,
-        variant.name,
+        stage.variant.name,
         not mismatches,
         mismatches,
         verdict,
@@ -124,21 +149,25 @@ def run_scenario(scenario: Scenario, variant_name: str) -> ScenarioOutcome:
         narrative,
         expected,
         _summary(stage),
-        digest_of(stage.world),
+        stage.digest(),
     )
-    stage.world.dispose()
-    return outcome
 
 
-def _perform(stage: Stage, narrative: list[Scene]) -> bool:
+def _silent(words: str) -> None:
+    """Nobody wants to know."""
+
+
+def _perform(stage: Stage, narrative: list[Scene], tell: Tell) -> bool:
     """Carry the steps out; says whether all could be."""
     try:
+        tell("starting")
         stage.boot()
         for step in stage.scenario.steps:
             did = []
             for command in step.commands:
                 if command.variants is None or stage.variant.name in command.variants:
                     stage.line = command.line
+                    tell(f"step {step.number} of {len(stage.scenario.steps)}: {command.text}")
                     command.perform(stage)
                     did.append(command.text)
             narrative.append(_scene(stage, step.number, step.words, tuple(did)))
@@ -149,11 +178,11 @@ def _perform(stage: Stage, narrative: list[Scene]) -> bool:
 
 
 def _scene(stage: Stage, number: int, words: str, did: tuple[str, ...]) -> Scene:
-    return Scene(number, words, did, stage.states(), stage.world.now)
+    return Scene(number, words, did, stage.states(), stage.now_us)
 
 
 def _history(stage: Stage, healed: int) -> History:
-    cluster, world = stage.scenario.cluster, stage.world
+    cluster = stage.scenario.cluster
     meta = {
         "variant": stage.variant.name,
         "contract": stage.variant.contract,
@@ -163,21 +192,20 @@ def _history(stage: Stage, healed: int) -> History:
         "unclean_election": cluster.settings.unclean_election,
         "epoch_cache": stage.variant.has_epoch_cache,
         "faults_end_us": healed,
-        "end_us": world.now,
+        "end_us": stage.now_us,
         "plan": 0,
         "seed": 0,
         "scenario": stage.scenario.name,
     }
-    return History(meta=meta, ops=world.ops, nemesis=world.nemesis, trace=world.trace)
+    return History(meta=meta, ops=stage.ops, nemesis=stage.nemesis, trace=stage.trace)
 
 
 def _summary(stage: Stage) -> dict[str, Any]:
     questions: dict[str, list[str]] = {}
-    for answer in stage.world.answers:
+    for answer in stage.answers:
         questions.setdefault(stage.name(answer.follower), []).append(str(answer))
     return {
         "truncations": cut_words(stage, cuts(stage)),
         "questions": questions,
-        "virtual_us": stage.world.now,
-        "events": len(stage.world.times),
+        **stage.measures(),
     }

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import methodcaller
 
 from harness.scenario.conditions import Condition, parse_condition
 from harness.scenario.expectations import parse_expectation
+from harness.scenario.links import KINDS, Link
 from harness.scenario.records import Names, expand_list
 from harness.scenario.stage import PATIENCE_US, Stage
-from harness.scenario.wire import KINDS, Link
 from harness.scenario.words import Cast, duration_us
 
 Perform = Callable[[Stage], object]
@@ -87,17 +88,14 @@ def _cut(v: Vocabulary, m: re.Match[str]) -> Perform:
     one = v.cast.node(m["one"])
     others = v.cast.others(one) if m["other"] == "all" else (v.cast.node(m["other"]),)
     links = tuple(link for other in others for link in (Link(None, one, other), Link(None, other, one)))
-    if m[1] == "cut":
-        return lambda stage: stage.block(links)
-    return lambda stage: stage.unblock(links)
+    return methodcaller("block" if m[1] == "cut" else "unblock", links)
 
 
 def _kind_link(v: Vocabulary, m: re.Match[str]) -> Perform:
     sources = v.cast.nodes(m["source"]) if m["source"] else (None,)
     targets = v.cast.nodes(m["to"]) if m["to"] else (None,)
     links = tuple(Link(m["kind"], source, to) for source in sources for to in targets)
-    perform = {"block": Stage.block, "unblock": Stage.unblock, "hold": Stage.hold, "release": Stage.release}[m[1]]
-    return lambda stage: perform(stage, links)
+    return methodcaller(m[1], links)
 
 
 def _end(how: str) -> _Builder:
@@ -114,9 +112,7 @@ def _power(v: Vocabulary, m: re.Match[str]) -> Perform:
 
 
 def _life(v: Vocabulary, m: re.Match[str]) -> Perform:
-    perform = {"start": Stage.start, "pause": Stage.pause, "resume": Stage.resume}[m[1]]
-    broker = v.cast.broker(m[2])
-    return lambda stage: perform(stage, broker)
+    return methodcaller(m[1], v.cast.broker(m[2]))
 
 
 def _elect(v: Vocabulary, m: re.Match[str]) -> Perform:

@@ -1,4 +1,4 @@
-"""The network of a scenario: every message takes one millisecond, unless the script cuts, blocks or holds it.
+"""The network of a simulated scenario: every message takes one millisecond, unless the script cuts, blocks or holds it.
 
 The nodes are the unmodified protocol core on the simulator's heap; only latency noise is gone, and a script may act on a link
 and a kind of message. *Blocked* messages are lost, so whoever sent them repeats them when its time-out says so. *Held* messages
@@ -8,12 +8,11 @@ wait, and arrive in order when they are released.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+from harness.scenario.links import Answer, Link
 from harness.simulator.world import World
 from nodes.cluster import ClusterSpec
 from nodes.messages import (
-    CONTROLLER,
     AlterPartition,
     EpochRequest,
     EpochResponse,
@@ -28,7 +27,7 @@ from nodes.variant import Variant
 LATENCY_US = 1_000
 FIRST_CLIENT = 100
 
-KINDS: dict[str, type] = {
+_CLASSES: dict[str, type] = {
     "fetch requests": FetchRequest,
     "fetch responses": FetchResponse,
     "epoch requests": EpochRequest,
@@ -38,40 +37,16 @@ KINDS: dict[str, type] = {
     "heartbeats": Heartbeat,
     "acks": ProduceResponse,
 }
-"""What a script may call a kind of message."""
+"""The messages of each kind in `harness.scenario.links.KINDS`."""
 
 
-class Link(NamedTuple):
-    """Messages of a kind (`None`: all) from a node to a node (`None`: any)."""
-
-    kind: str | None
-    source: int | None
-    to: int | None
-
-    def carries(self, source: int, to: int, message: object) -> bool:
-        """Whether this message travels here; a link between any two nodes never means the clients."""
-        if self.kind is not None and message.__class__ is not KINDS[self.kind]:
-            return False
-        if self.kind is None and max(source, to) >= FIRST_CLIENT:
-            return False
-        return self.source in (None, source) and self.to in (None, to)
-
-
-class Answer(NamedTuple):
-    """What a leader told a follower about where its log ends.
-
-    `asked` is the epoch of an ``OffsetForLeaderEpoch``, or, for a fetch, the last fetched epoch, with the fetch offset beside it.
-    """
-
-    follower: int
-    asked: int
-    offset: int | None
-    epoch: int
-    end: int
-
-    def __str__(self) -> str:
-        question = f"epoch {self.asked}" if self.offset is None else f"fetch {self.offset} after epoch {self.asked}"
-        return f"{question} -> ({self.epoch}, {self.end})"
+def carries(link: Link, source: int, to: int, message: object) -> bool:
+    """Whether this message travels on a link; a link between any two nodes never means the clients."""
+    if link.kind is not None and message.__class__ is not _CLASSES[link.kind]:
+        return False
+    if link.kind is None and max(source, to) >= FIRST_CLIENT:
+        return False
+    return link.source in (None, source) and link.to in (None, to)
 
 
 @dataclass(slots=True)
@@ -86,7 +61,6 @@ class StageWorld(World):
     def __init__(self, cluster: ClusterSpec, variant: Variant) -> None:
         super().__init__(cluster, variant, noise_seed=0)
         self.detour = True
-        self.detour = True
         self.answers: list[Answer] = []
         self._cut: list[Link] = []
         self._held: list[_Held] = []
@@ -95,10 +69,10 @@ class StageWorld(World):
     def send(self, source: int, to: int, message: object) -> None:
         """Put a message on the network."""
         self._listen(source, to, message)
-        if any(link.carries(source, to, message) for link in self._cut):
+        if any(carries(link, source, to, message) for link in self._cut):
             return
         for held in self._held:
-            if held.link.carries(source, to, message):
+            if carries(held.link, source, to, message):
                 held.kept.append((source, to, message))
                 return
         self.push(self.now + LATENCY_US, self.actors[to], message)
@@ -175,6 +149,3 @@ class StageWorld(World):
         """Let the first leader epoch be this one."""
         for partition in self.controller.partitions.values():
             partition.leader_epoch = first_epoch - 1
-
-
-__all__ = ["CONTROLLER", "FIRST_CLIENT", "KINDS", "LATENCY_US", "Answer", "Link", "StageWorld"]

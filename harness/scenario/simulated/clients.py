@@ -1,11 +1,11 @@
-"""The clients of a scenario: one producer per batch, and a consumer that reads from the start."""
+"""The clients of a simulated scenario: one producer per batch, and a consumer that reads from the start."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from checkers.history import Op
-from harness.scenario.wire import StageWorld
+from harness.scenario.simulated.world import StageWorld
 from harness.simulator.actors import Actor
 from nodes.messages import (
     NOT_ENOUGH_REPLICAS,

@@ -1,0 +1,96 @@
+"""The part of ``tidemark doctor`` that looks at the container world."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from harness.cli.finding import Finding
+
+if TYPE_CHECKING:
+    from docker import DockerClient
+
+PACKAGES = {
+    "docker": "Docker SDK",
+    "paramiko": "SSH (paramiko)",
+    "confluent-kafka": "clients (confluent-kafka)",
+    "aiokafka": "clients (aiokafka)",
+    "kio": "Kafka's messages (kio)",
+}
+
+
+def container_findings() -> list[Finding]:
+    """Packages, engine, image, what the kernel can do, leftovers; all of them optional."""
+    packages = [_package(name, what) for name, what in PACKAGES.items()]
+    return [*packages, *_engine()] if all(finding.well for finding in packages) else packages
+
+
+def _package(name: str, what: str) -> Finding:
+    try:
+        return Finding(what, well=True, found=version(name), optional=True)
+    except PackageNotFoundError:
+        return Finding(what, well=False, found="missing", advice="run: make env", optional=True)
+
+
+def _engine() -> list[Finding]:
+    from harness.containers.engine import connect, diagnose
+    from harness.containers.errors import ContainerWorldError
+
+    state, found, fix = diagnose()
+    engine = Finding("Docker engine", well=state == "running", found=found, advice=fix, optional=True)
+    if not engine.well:
+        return [engine]
+    try:
+        client = connect(20)
+    except ContainerWorldError as error:
+        return [engine._replace(well=False, found=str(error), advice="try again")]
+    try:
+        return [engine, *_image_and_kernel(client), _leftovers(client)]
+    finally:
+        client.close()
+
+
+def _image_and_kernel(client: DockerClient) -> list[Finding]:
+    from harness.containers.errors import ContainerWorldError
+    from harness.containers.images import current_image
+    from harness.containers.kernel_probe import probe_kernel
+
+    try:
+        name = current_image(client)
+    except ContainerWorldError as error:
+        image = Finding("node image", well=False, found=str(error), advice="run: tidemark images build", optional=True)
+        name = None
+    else:
+        found = name or "not built yet; the first run builds it, or: tidemark images build"
+        image = Finding("node image", well=True, found=found, optional=True)
+    netem, statistic = probe_kernel(client, name)
+    delay = {
+        True: "netem",
+        False: "the node's own transport (this kernel has no netem)",
+        None: "not tried before there is a node image",
+    }[netem]
+    loss = {
+        True: "iptables -m statistic",
+        False: "this kernel has no iptables -m statistic",
+        None: "not tried before there is a node image",
+    }[statistic]
+    advice = "load the kernel's module: modprobe xt_statistic" if statistic is False else ""
+    return [
+        image,
+        Finding("delay", well=True, found=delay, optional=True),
+        Finding("loss", well=statistic is not False, found=loss, advice=advice, optional=True),
+    ]
+
+
+def _leftovers(client: DockerClient) -> Finding:
+    from harness.containers.errors import ContainerWorldError
+    from harness.containers.leftovers import stale
+
+    try:
+        found = stale(client)
+    except ContainerWorldError as error:
+        return Finding("leftovers", well=False, found=str(error), advice="try again", optional=True)
+    if not found:
+        return Finding("leftovers", well=True, found="none", optional=True)
+    words = f"{len(found)} containers, networks and volumes of runs that were killed"
+    return Finding("leftovers", well=False, found=words, advice="run: tidemark cluster down --all", optional=True)

@@ -1,0 +1,110 @@
+"""A workload on aiokafka: one thread with an event loop for all clients."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from harness.clients.aiokafka_consumer import CLOSE_S, AssignedConsumer, consume, read_all
+from harness.clients.aiokafka_producer import LATE_S, AiokafkaProducer
+from harness.clients.client_log import ClientLog
+from harness.clients.errors import ClientsError
+from harness.clients.journal import Journal, PollRecorder, SendRecorder
+from harness.clients.script import ConsumerScript, ProducerScript
+from nemesis.plan import WorkloadSpec
+from nodes.cluster import ClusterSpec
+
+SLACK_S = 10.0
+"""Over and above what the clients' own time-outs add up to, for a busy machine."""
+
+
+class AiokafkaClients:
+    """All producers and consumers of a workload."""
+
+    def __init__(
+        self, bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+    ) -> None:
+        """`start` connects."""
+        self._bootstrap = bootstrap
+        self._cluster = cluster
+        self._spec = spec
+        self._journal = journal
+        self._log = log
+        self._seed = seed
+        self._keys = tuple(cluster.assignment())
+        self._thread = threading.Thread(target=self._run, name="aiokafka", daemon=True)
+        self._begun = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopping: asyncio.Event | None = None
+        self._failure: BaseException | None = None
+
+    def start(self) -> None:
+        """Begin the work of every client."""
+        self._thread.start()
+        self._begun.wait()
+
+    def _run(self) -> None:
+        try:
+            with self._log.listening("aiokafka"):
+                asyncio.run(self._work())
+        except Exception as raised:  # noqa: BLE001 - told when the clients are stopped
+            self._failure = raised
+        finally:
+            self._begun.set()
+
+    async def _work(self) -> None:
+        loop = self._loop = asyncio.get_running_loop()
+        stopping = self._stopping = asyncio.Event()
+        loop.set_exception_handler(self._on_loop_error)
+        self._begun.set()
+        async with asyncio.TaskGroup() as group:
+            for number in range(1, self._spec.producers + 1):
+                script = ProducerScript(number, self._spec, self._keys, self._seed)
+                recorder = SendRecorder(self._journal, script.process)
+                log = self._log.logger(script.process)
+                producer = AiokafkaProducer(self._bootstrap, self._cluster, script, recorder, log)
+                group.create_task(producer.run(stopping))
+            for number in range(1, self._spec.consumers + 1):
+                pauses = ConsumerScript(number, self._spec, self._seed)
+                group.create_task(consume(self._consumer(pauses.process), pauses, stopping))
+
+    def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
+        recorder = PollRecorder(self._journal, process, final=final)
+        return AssignedConsumer(self._bootstrap, self._cluster, self._keys, recorder, self._log.logger(process))
+
+    def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        logger: logging.Logger = self._log.logger("loop")
+        logger.warning("%s (%r)", context.get("message"), context.get("exception"))
+
+    def stop(self) -> None:
+        """Let every client finish its operation, and end it.
+
+        Raises:
+            ClientsError: a client did not end, or had ended before.
+        """
+        if self._loop is None or self._stopping is None:
+            return
+        if self._thread.is_alive():
+            with contextlib.suppress(RuntimeError):  # the loop ended just now
+                self._loop.call_soon_threadsafe(self._stopping.set)
+        timeout = self._cluster.settings.produce_timeout_us / 1e6
+        self._thread.join(4 * timeout + LATE_S + CLOSE_S + SLACK_S)
+        if self._thread.is_alive():
+            raise ClientsError("The aiokafka clients did not stop: throw this run away and start Tidemark anew.")
+        if self._failure is not None:
+            raise ClientsError(
+                f"A client ended before its time ({self._failure!r}): throw this run away."
+            ) from self._failure
+
+    def final_read(self, in_time: Callable[[], bool]) -> bool:
+        """Read everything from the start, as long as it is in time."""
+        with self._log.listening("aiokafka"):
+            return asyncio.run(self._final_read(in_time))
+
+    async def _final_read(self, in_time: Callable[[], bool]) -> bool:
+        asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
+        return await read_all(self._consumer("final", final=True), in_time)

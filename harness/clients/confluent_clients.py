@@ -1,0 +1,97 @@
+"""A workload on librdkafka: a thread for each client."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from harness.clients.client_log import ClientLog
+from harness.clients.confluent_consumer import AssignedConsumer, ConfluentConsumer, read_all
+from harness.clients.confluent_producer import LATE_S, PURGE_S, STATISTICS_S, ConfluentProducer
+from harness.clients.errors import ClientsError
+from harness.clients.journal import Journal, PollRecorder, SendRecorder
+from harness.clients.script import ConsumerScript, ProducerScript
+from nemesis.plan import WorkloadSpec
+from nodes.cluster import ClusterSpec
+
+SLACK_S = 10.0
+"""Over and above what a client's own time-outs add up to, for a busy machine."""
+
+
+class _ClientThread(threading.Thread):
+    """Runs one client; `failure` is what ended it before its time."""
+
+    def __init__(self, name: str, work: Callable[[threading.Event], None], stopping: threading.Event) -> None:
+        super().__init__(name=name, daemon=True)
+        self.failure: Exception | None = None
+        self._work = work
+        self._stopping = stopping
+
+    def run(self) -> None:
+        try:
+            self._work(self._stopping)
+        except Exception as raised:  # noqa: BLE001 - told when the clients are stopped
+            self.failure = raised
+
+
+class ConfluentClients:
+    """All producers and consumers of a workload."""
+
+    def __init__(
+        self, bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+    ) -> None:
+        """`start` connects."""
+        self._bootstrap = bootstrap
+        self._cluster = cluster
+        self._spec = spec
+        self._journal = journal
+        self._log = log
+        self._seed = seed
+        self._keys = tuple(cluster.assignment())
+        self._stopping = threading.Event()
+        self._threads: list[_ClientThread] = []
+
+    def start(self) -> None:
+        """Begin the work of every client."""
+        works: dict[str, Callable[[threading.Event], None]] = {}
+        for number in range(1, self._spec.producers + 1):
+            producer = ProducerScript(number, self._spec, self._keys, self._seed)
+            recorder = SendRecorder(self._journal, producer.process)
+            log = self._log.logger(producer.process)
+            works[producer.process] = ConfluentProducer(self._bootstrap, self._cluster, producer, recorder, log).run
+        for number in range(1, self._spec.consumers + 1):
+            consumer = ConsumerScript(number, self._spec, self._seed)
+            works[consumer.process] = ConfluentConsumer(self._consumer(consumer.process), consumer).run
+        self._threads = [_ClientThread(name, work, self._stopping) for name, work in works.items()]
+        for thread in self._threads:
+            thread.start()
+
+    def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
+        recorder = PollRecorder(self._journal, process, final=final)
+        return AssignedConsumer(self._bootstrap, self._cluster, self._keys, recorder, self._log.logger(process))
+
+    def stop(self) -> None:
+        """Let every client finish its operation, and end it.
+
+        Raises:
+            ClientsError: a client did not end, or had ended before.
+        """
+        self._stopping.set()
+        own = self._cluster.settings.produce_timeout_us / 1e6 + LATE_S + PURGE_S + STATISTICS_S
+        for thread in self._threads:
+            thread.join(own + SLACK_S)
+        for thread in self._threads:
+            if thread.is_alive():
+                raise ClientsError(f"Client {thread.name} did not stop: throw this run away and start Tidemark anew.")
+            if thread.failure is not None:
+                raise ClientsError(
+                    f"Client {thread.name} ended before its time ({thread.failure!r}): throw this run away."
+                ) from thread.failure
+
+    def final_read(self, in_time: Callable[[], bool]) -> bool:
+        """Read everything from the start, as long as it is in time."""
+        consumer = self._consumer("final", final=True)
+        try:
+            return read_all(consumer, self._keys, in_time)
+        finally:
+            consumer.close()

@@ -1,0 +1,118 @@
+"""The clients of a run against real brokers: producers, consumers, and a reader at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from checkers.history import Op
+from harness.clients.availability import CONFLUENT, LIBRARIES, Library, available
+from harness.clients.client_log import ClientLog
+from harness.clients.counters import Counters
+from harness.clients.errors import ClientsError
+from harness.clients.journal import Journal
+from nemesis.plan import WorkloadSpec
+from nodes.cluster import ClusterSpec
+
+
+class _Clients(Protocol):
+    """What each library's clients can do."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def final_read(self, in_time: Callable[[], bool]) -> bool: ...
+
+
+class Workload:
+    """Producers ``p1`` … and consumers ``c1`` … that record what they saw as ``docs/history.md`` has it.
+
+    Start once, stop once, then `final_read`.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        spec: WorkloadSpec,
+        *,
+        clock: Callable[[], int],
+        record: Callable[[Op], None],
+        noise_seed: int,
+        library: Library = CONFLUENT,
+        counters: Counters | None = None,
+        log: Path | None = None,
+    ) -> None:
+        """Connect nothing yet.
+
+        Args:
+            bootstrap: brokers to begin with, ``host:port,host:port``.
+            cluster: partitions, acks and times.
+            spec: how many clients, and how busy.
+            clock: µs since the run began.
+            record: takes every half of an operation, one at a time and in order of time, in a thread of the clients.
+            noise_seed: names the noise streams, as in the simulator.
+            library: whose producer and consumer to use.
+            counters: to count with, for a progress display; else new ones.
+            log: where the libraries' own words go; nowhere without it.
+
+        Raises:
+            ClientsError: the library is not here.
+        """
+        if library not in [found.name for found in available()]:
+            raise ClientsError(
+                f"The client library {library!r} is not here: choose one of {', '.join(LIBRARIES)}, or run make env."
+            )
+        self._journal = Journal(clock, record, cluster.acks, counters)
+        self._log = ClientLog(log, clock)
+        make = _confluent if library == CONFLUENT else _aiokafka
+        self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed)
+
+    @property
+    def counters(self) -> Counters:
+        """How far the clients are."""
+        return self._journal.counters
+
+    def start(self) -> None:
+        """Begin: brokers may come up later."""
+        self._clients.start()
+
+    def stop(self) -> None:
+        """End all producers and consumers; those with an operation finish it, within the produce time-out and a few seconds.
+
+        Raises:
+            ClientsError: a client did not end, or had ended before its time: the history is not whole.
+        """
+        try:
+            self._clients.stop()
+        finally:
+            self._log.close()
+
+    def final_read(self, deadline_us: int) -> bool:
+        """Read every partition from offset 0 to its high watermark, once, with a new consumer.
+
+        Returns:
+            Whether that was done when the clock said ``deadline_us``.
+        """
+        try:
+            return self._clients.final_read(lambda: self._journal.clock() < deadline_us)
+        finally:
+            self._log.close()
+
+
+def _confluent(
+    bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+) -> _Clients:
+    from harness.clients.confluent_clients import ConfluentClients
+
+    return ConfluentClients(bootstrap, cluster, spec, journal, log, seed)
+
+
+def _aiokafka(
+    bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+) -> _Clients:
+    from harness.clients.aiokafka_clients import AiokafkaClients
+
+    return AiokafkaClients(bootstrap, cluster, spec, journal, log, seed)

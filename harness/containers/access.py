@@ -1,0 +1,46 @@
+"""Who may use a machine's connection: many at once, or one who is going to break it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Access:
+    """A lock that many may share, also the same thread twice; one who wants it alone waits for them, and they for that one."""
+
+    def __init__(self) -> None:
+        """Free."""
+        self._change = threading.Condition()
+        self._sharing = 0
+        self._alone = False
+
+    @contextmanager
+    def shared(self) -> Iterator[None]:
+        """With others."""
+        with self._change:
+            self._change.wait_for(lambda: not self._alone)
+            self._sharing += 1
+        try:
+            yield
+        finally:
+            with self._change:
+                self._sharing -= 1
+                self._change.notify_all()
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Alone."""
+        with self._change:
+            self._change.wait_for(lambda: not self._alone and not self._sharing)
+            self._alone = True
+        try:
+            yield
+        finally:
+            with self._change:
+                self._alone = False
+                self._change.notify_all()

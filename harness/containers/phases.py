@@ -1,0 +1,117 @@
+"""The last phases of a run in containers: work on, come to rest, tell how everything ended."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from harness.containers.collect import Evidence, fetch_all
+from harness.convergence import restored, waiting_for
+from nodes.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from harness.containers.admin_channel import Answer
+    from harness.containers.trace_history import Segment
+    from harness.containers.world import RealWorld
+    from nodes.settings import Settings
+
+LOOK_US = 200_000
+WATCH_US = 50_000
+_SAME = ("role", "leader_epoch", "leo", "hw")
+_TRIES = 3
+
+
+def after_heal_us(settings: Settings) -> int:
+    """How long the clients go on after healing, so that a replica that is stuck has something to be stuck on: a session, which
+    is 1 s unless times are scaled, as in the simulator.
+    """
+    return settings.session_us
+
+
+def converge_us(settings: Settings) -> int:
+    """The bound for coming to rest: ten times the longest time-out, as in the simulator (15 s), and never less than that."""
+    return max(15_000_000, 10 * max(settings.lag_time_us, settings.produce_timeout_us, settings.session_us))
+
+
+def final_read_us(settings: Settings) -> int:
+    """The bound for the final read: 5 s in the simulator's times."""
+    return converge_us(settings) // 3
+
+
+def work_on(world: RealWorld, duration_us: int) -> None:
+    """Go on with the workload for a while, and note when each partition is whole again."""
+    hurt = set(world.partitions())
+    end = world.now_us() + duration_us
+    while world.now_us() < end:
+        if hurt:
+            whole = {name for name, view in world.views().items() if name in hurt and restored(view)}
+            for name in sorted(whole):
+                world.trace_event(CONTROLLER, "restored", name)
+            hurt -= whole
+        world.run_until(min(world.now_us() + WATCH_US, end))
+
+
+def converge(world: RealWorld, within_us: int) -> None:
+    """Wait until every partition is at rest, or the bound is over; trace which."""
+    deadline = world.now_us() + within_us
+    while True:
+        world.run_until(world.now_us() + LOOK_US)
+        waiting = {name: waiting_for(view) for name, view in world.views().items()}
+        if not any(waiting.values()) or world.now_us() >= deadline:
+            break
+    for name, why in waiting.items():
+        world.trace_event(CONTROLLER, "converged", name, not why, why)
+
+
+def dump_logs(world: RealWorld, folder: Path | None) -> tuple[dict[int, Evidence], dict[int, dict[str, Segment]]]:
+    """Fetch everything, and trace every running replica's final state: its role from the process, its log from its file.
+
+    A replica that moves while it is fetched (it did not come to rest) is fetched again, three times at most.
+
+    Raises:
+        RunError: something cannot be fetched.
+    """
+    controls = {node: one.control for node, one in world.nodes.items()}
+    for _ in range(_TRIES):
+        before = world.observation.statuses(world.brokers())
+        evidence = fetch_all(controls, folder)
+        after = world.observation.statuses(world.brokers())
+        if all(_key(before[broker]) == _key(after[broker]) for broker in after):
+            break
+        time.sleep(WATCH_US / 1e6)
+    segments = {node: found.read_segments() for node, found in evidence.items()}
+    for broker, status in after.items():
+        for name, replica in (status["partitions"] if status else {}).items():
+            batches = tuple(segments[broker].get(name, ()))
+            trace_final(world, broker, name, replica, batches)
+    return evidence, segments
+
+
+def trace_final(
+    world: RealWorld,
+    broker: int,
+    partition: str,
+    replica: Mapping[str, Any],
+    batches: tuple[tuple[int, int, tuple[int, ...]], ...],
+) -> None:
+    """Trace one replica's final state, from what its process says and its file holds."""
+    world.trace_event(
+        broker,
+        "final",
+        partition,
+        "leader" if replica["role"] == "leader" else "follower",
+        replica["leader_epoch"],
+        replica["leo"],
+        replica["hw"],
+        tuple((epoch, start) for epoch, start in replica["epochs"]),
+        batches,
+    )
+
+
+def _key(status: Answer | None) -> object:
+    if status is None:
+        return None
+    return {name: [replica[field] for field in _SAME] for name, replica in status["partitions"].items()}

@@ -1,0 +1,94 @@
+"""After healing: has everything come to rest, and if not, what is it waiting for?
+
+One definition for every world: a world gives a :class:`PartitionView` of each partition, and what follows is the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaView:
+    """A running replica at one moment.
+
+    Attributes:
+        role: ``leader``, ``follower``, or ``no leader`` if it knows none.
+        leo, hw: exclusive.
+        isr: the ISR as it knows it while it leads, else empty.
+        refused: what it refused when its leader last sent something that does not fit its log, as a sentence; else empty.
+    """
+
+    role: str
+    leader_epoch: int
+    leo: int
+    hw: int
+    isr: tuple[int, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionView:
+    """A partition at one moment: the controller's state of it, and its replicas.
+
+    Attributes:
+        leader: −1 while there is none.
+        brokers: replica → how it stands, None while its process does not run (or does not know the partition).
+    """
+
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    elr: tuple[int, ...]
+    replicas: tuple[int, ...]
+    brokers: Mapping[int, ReplicaView | None]
+
+
+def refusal(base: int) -> str:
+    """How a replica's refusal of the batch at offset ``base`` is told."""
+    return f"it refuses the leader's batch at offset {base} as out of order"
+
+
+def restored(view: PartitionView) -> bool:
+    """Whether there is a leader that knows it, all replicas follow in its epoch, and the ISR is full again."""
+    return not (_roles(view) or _isr(view))
+
+
+def waiting_for(view: PartitionView) -> str:
+    """What keeps a partition from rest, as a sentence; empty when roles, replication, HW and ISR have all settled."""
+    return _roles(view) or _replication(view) or _isr(view)
+
+
+def _roles(view: PartitionView) -> str:
+    if view.leader < 0:
+        return f"no leader: ISR {list(view.isr)}, ELR {list(view.elr)}"
+    for broker in view.replicas:
+        replica = view.brokers[broker]
+        if replica is None:
+            return f"broker {broker} is not running"
+        if replica.leader_epoch != view.leader_epoch:
+            return f"broker {broker} is in leader epoch {replica.leader_epoch}, not {view.leader_epoch}"
+    return ""
+
+
+def _replication(view: PartitionView) -> str:
+    """Log ends first: a high watermark that does not move is often their consequence."""
+    running = {b: r for b in view.replicas if (r := view.brokers[b]) is not None}
+    end = running[view.leader].leo
+    for broker, replica in running.items():
+        if replica.leo != end:
+            why = f": {replica.refused}" if replica.refused else ""
+            return f"broker {broker} has log end {replica.leo}, the leader {end}{why}"
+    for broker, replica in running.items():
+        if replica.hw != end:
+            return f"broker {broker} has high watermark {replica.hw}, the leader's log ends at {end}"
+    return ""
+
+
+def _isr(view: PartitionView) -> str:
+    leader = view.brokers[view.leader]
+    known = leader.isr if leader is not None else ()
+    if set(view.isr) != set(view.replicas) or set(known) != set(view.isr):
+        return f"ISR is {list(view.isr)} (leader: {list(known)}), replicas are {list(view.replicas)}"
+    return ""

@@ -1,0 +1,43 @@
+"""What the nodes of a scenario have traced, as the trace of its history."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+from harness.containers.trace_history import TraceHistory, parse_trace
+from harness.scenario.links import Answer
+from harness.scenario.stage import PARTITION
+from nodes.process.storage.record_batch import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.scenario.real.disk import Batches
+    from harness.scenario.real.nodes import Nodes
+
+
+def collect(
+    nodes: Nodes, began_us: int, given: Mapping[int, Batches], noted: list[tuple[Any, ...]]
+) -> tuple[list[tuple[Any, ...]], list[Answer]]:
+    """The trace in order of time, and what followers heard about where their logs must end.
+
+    Args:
+        nodes: whose processes have ended.
+        began_us: our clock when the run began.
+        given: broker → the log it began with; told as appended then.
+        noted: events that the harness adds.
+
+    Raises:
+        NodeError: a trace file cannot be fetched. RunError: it is damaged.
+    """
+    history = TraceHistory(began_us)
+    for node, control in nodes.controls.items():
+        traced = parse_trace(control.read(control.places.trace).decode(errors="replace"), control.name)
+        ahead = nodes.clock_ahead_us[node]
+        before = [
+            [began_us, node, "append", PARTITION, base, epoch, b64encode(build(values, base, epoch))]
+            for base, epoch, values in given.get(node, ())
+        ]
+        history.add(node, [*before, *([time - ahead, *event] for time, *event in traced)])
+    return history.trace(noted, {}), [Answer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]

@@ -1,0 +1,195 @@
+"""A small client of Kafka's wire protocol: one record batch in one Produce request to exactly one broker, and plain fetches.
+
+Clients made for work look for the leader, batch, and try again; a script says itself which broker gets which batch, once.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, NamedTuple, Self
+
+from kio.schema.errors import ErrorCode
+from kio.schema.fetch.v4.request import FetchPartition, FetchRequest, FetchTopic
+from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, TopicProduceData
+from kio.schema.types import TopicName
+from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
+
+from nodes.process.storage.record_batch import BadBatchError, split, values_of
+from nodes.process.storage.record_batch import read_header as read_batch_header
+from nodes.process.wire.codec import FETCH, UNREADABLE, codec
+from nodes.process.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
+
+PRODUCE = 0
+_VERSIONS = {PRODUCE: 7, FETCH: 4}
+_ACKS = {"all": -1, "1": 1, "0": 0}
+_MAX_BYTES = 1 << 20
+_CORRELATION = struct.Struct(">i")
+
+Address = tuple[str, int]
+
+
+class NoAnswerError(Exception):
+    """There was no connection, or it ended before the answer, or what came cannot be read; the outcome is unknown."""
+
+
+class RefusedError(Exception):
+    """The broker answered with an error; `name` is Kafka's name of it, such as ``NOT_LEADER_OR_FOLLOWER``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+class Fetched(NamedTuple):
+    """Records below the high watermark as (offset, value), and that high watermark."""
+
+    records: list[tuple[int, int]]
+    hw: int
+
+
+class BrokerConnection:
+    """One connection to one broker, with one request at a time.
+
+    `close` may be called by another thread; a wait for an answer then ends with `NoAnswerError`.
+    """
+
+    def __init__(self, address: Address, timeout_s: float) -> None:
+        """Connect.
+
+        Args:
+            address: host and port.
+            timeout_s: for connecting, and for each answer.
+
+        Raises:
+            NoAnswerError: nobody listens there.
+        """
+        self._reader = FrameReader(MAX_RESPONSE_BYTES)
+        self._correlation = 0
+        try:
+            self._socket = socket.create_connection(address, timeout_s)
+        except OSError as error:
+            raise NoAnswerError(f"no connection to {address[0]}:{address[1]}: {error}") from None
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        with suppress(OSError):  # the other side was first
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def wait_for_ever(self) -> None:
+        """From now on an answer may take its time; `close` ends the wait."""
+        self._socket.settimeout(None)
+
+    def produce(self, partition: str, batch: bytes, acks: str, timeout_ms: int) -> int | None:
+        """Send one batch; its base offset, or `None` with acks=0, which is not answered.
+
+        Args:
+            partition: such as ``t-0``.
+            batch: as `nodes.process.storage.record_batch.build` makes it.
+            acks: ``all``, ``1`` or ``0``.
+            timeout_ms: how long the broker may wait for its followers.
+
+        Raises:
+            NoAnswerError: see there. RefusedError: the broker's error.
+        """
+        topic, index = _split_name(partition)
+        data = PartitionProduceData(index=i32(index), records=Records(batch))
+        request = ProduceRequest(
+            acks=i16(_ACKS[acks]),
+            timeout=_milliseconds(timeout_ms),
+            topic_data=(TopicProduceData(name=topic, partition_data=(data,)),),
+        )
+        self._send(PRODUCE, request)
+        if acks == "0":
+            return None
+        (answer,) = self._only(self._receive(PRODUCE).responses).partition_responses
+        _check(answer.error_code)
+        return int(answer.base_offset)
+
+    def fetch(self, partition: str, offset: int) -> Fetched:
+        """What lies from an offset on below the high watermark, as much as the broker likes to send at once.
+
+        Raises:
+            NoAnswerError: see there. RefusedError: the broker's error.
+        """
+        topic, index = _split_name(partition)
+        wanted = FetchPartition(partition=i32(index), fetch_offset=i64(offset), partition_max_bytes=i32(_MAX_BYTES))
+        request = FetchRequest(
+            max_wait=_milliseconds(0), min_bytes=i32(0), topics=(FetchTopic(topic=topic, partitions=(wanted,)),)
+        )
+        self._send(FETCH, request)
+        (answer,) = self._only(self._receive(FETCH).responses).partitions
+        _check(answer.error_code)
+        hw = int(answer.high_watermark)
+        try:
+            records = [
+                (at, value)
+                for batch in split(answer.records or b"")
+                for at, value in enumerate(values_of(batch), read_batch_header(batch).base_offset)
+                if offset <= at < hw
+            ]
+        except BadBatchError as error:
+            raise NoAnswerError(f"the fetched records cannot be read: {error}") from None
+        return Fetched(records, hw)
+
+    def _only(self, topics: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a topic of kio's response
+        if len(topics) != 1:
+            raise NoAnswerError(f"one partition was asked about, and {len(topics)} topics were answered")
+        return topics[0]
+
+    def _send(self, key: int, request: object) -> None:
+        how = codec(key, _VERSIONS[key])
+        self._correlation += 1
+        frame = request_frame(
+            key, _VERSIONS[key], self._correlation, b"tidemark-scenario", flexible=how.flexible_request
+        )
+        how.write_request(frame, request)
+        try:
+            self._socket.sendall(finish(frame))
+        except OSError as error:
+            raise NoAnswerError(f"the request could not be sent: {error}") from None
+
+    def _receive(self, key: int) -> Any:  # noqa: ANN401 - kio's response entity
+        how = codec(key, _VERSIONS[key])
+        try:
+            frame = self._frame()
+            (correlation,) = _CORRELATION.unpack_from(frame)
+            body = how.read_response(frame, _CORRELATION.size + how.response_header)
+        except (OSError, FrameError, *UNREADABLE) as error:
+            raise NoAnswerError(f"no answer: {error}") from None
+        if correlation != self._correlation:
+            raise NoAnswerError(f"request {self._correlation} was answered with number {correlation}")
+        return body
+
+    def _frame(self) -> bytes:
+        while True:
+            data = self._socket.recv(1 << 16)
+            if not data:
+                raise NoAnswerError("the broker closed the connection")
+            frames = self._reader.feed(data)
+            if frames:
+                return frames[0]
+
+
+def _split_name(partition: str) -> tuple[TopicName, int]:
+    topic, _, index = partition.rpartition("-")
+    return TopicName(topic), int(index)
+
+
+def _milliseconds(number: int) -> i32Timedelta:
+    return i32Timedelta.parse(timedelta(milliseconds=number))
+
+
+def _check(code: ErrorCode) -> None:
+    if code is not ErrorCode.none:
+        raise RefusedError(code.name.upper())

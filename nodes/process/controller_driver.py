@@ -1,0 +1,152 @@
+"""The controller's process: a :class:`~nodes.controller.Controller` with connections to the brokers. It has no disk.
+
+Brokers' heartbeats do not say which states they know, as Kafka's do not. The driver learns it from the brokers' answers to
+LeaderAndIsr, and tells the core with each heartbeat. What a broker knows counts for one broker epoch only: a restarted broker
+knows nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from nodes.controller import Controller
+from nodes.events import Started
+from nodes.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered
+from nodes.process.config import NodeConfig
+from nodes.process.node_driver import CLEAN, NodeDriver
+from nodes.process.trace import Entry, Trace
+from nodes.process.wire import codec, translate_control
+from nodes.process.wire.names import MeaninglessError
+from nodes.process.wire.server import Handler, Request
+
+log = logging.getLogger(__name__)
+
+
+class ControllerDriver(NodeDriver):
+    """The controller's process."""
+
+    core: Controller
+
+    def __init__(self, config: NodeConfig, loop: asyncio.AbstractEventLoop, trace: Trace) -> None:
+        """Make the core; nothing happens before :meth:`begin`."""
+        super().__init__(config, loop, trace)
+        cluster = config.cluster
+        self.core = Controller(
+            cluster.broker_ids(), self.partitions, config.variant, cluster.settings, config.first_leader_epoch
+        )
+        self._known: dict[int, tuple[int, dict[str, int]]] = {}
+        """Broker → its broker epoch, and the newest partition epoch it acknowledged of each partition."""
+
+    # Life cycle
+
+    def load(self) -> None:
+        """Nothing is kept: a controller begins with the cluster it is configured for."""
+        self.note("start", "", self.config.incarnation)
+        self.make_listeners()
+
+    def begin(self) -> None:
+        """The core waits for the brokers to register."""
+        self.deliver(Started())
+
+    def shut_down(self) -> None:
+        """Stop; there is nothing to hand over."""
+        if not self.over:
+            self.note("stop", "", "clean")
+            self.end(CLEAN)
+
+    def write(self, now: int, action: Any) -> Entry | None:  # noqa: ANN401 (any action that is for the disk)
+        """No action of the controller's is for a disk."""
+        raise TypeError(f"the controller cannot carry out {action!r}")
+
+    # Heard
+
+    def served(self, listener: str) -> tuple[Mapping[int, tuple[int, int]], Mapping[int, Handler]]:
+        """What brokers ask."""
+        apis: dict[int, tuple[int, Callable[[Request], object]]] = {
+            codec.BROKER_REGISTRATION: (translate_control.REGISTRATION_VERSION, self._registration),
+            codec.BROKER_HEARTBEAT: (translate_control.HEARTBEAT_VERSION, self._heartbeat),
+            codec.ALTER_PARTITION: (translate_control.ALTER_VERSION, self._proposal),
+        }
+        versions = {key: (version, version) for key, (version, _) in apis.items()}
+        return versions, {key: partial(self._take, read) for key, (_, read) in apis.items()}
+
+    def _take(self, read: Callable[[Request], object], request: Request) -> None:
+        if request.body.broker_id not in self.core.sessions:
+            request.connection.refuse(f"there is no broker {request.body.broker_id}")
+            return
+        try:
+            message = read(request)
+        except MeaninglessError as e:
+            request.connection.refuse(str(e))
+            return
+        self.deliver(message, request)
+
+    def _registration(self, request: Request) -> object:
+        return translate_control.register_message(request.body)
+
+    def _heartbeat(self, request: Request) -> object:
+        epoch, known = self._known.get(request.body.broker_id, (-1, {}))
+        return translate_control.heartbeat_message(request.body, known if epoch == request.body.broker_epoch else {})
+
+    def _proposal(self, request: Request) -> object:
+        message = translate_control.alter_message(request.body, self.topics, request.correlation_id)
+        members = {b for b, _ in message.isr}
+        replicas = self.partitions.get(message.partition, ())
+        if not members or len(members) < len(message.isr) or not members <= set(replicas):
+            raise MeaninglessError(f"no partition {message.partition} with these replicas")
+        return message
+
+    # Said
+
+    def send(self, to: int, message: object) -> None:
+        """Tell a broker a state, or answer the request of this step."""
+        if isinstance(message, LeaderAndIsr):
+            body = translate_control.state_request(message)
+            answered = partial(self._acknowledged, to, message)
+            version = translate_control.STATE_VERSION
+            tell = partial(self.peers.send, to, "", codec.LEADER_AND_ISR, version, body, answered)
+            self.faults.judge(to, message, tell, lambda: None)
+            return
+        request, self.request = self.request, None
+        if request is None:
+            raise TypeError(f"nobody asked for {message!r}")
+        self.reply(request, to, message, self._entity(message))
+
+    def _entity(self, message: object) -> object:
+        match message:
+            case Registered():
+                log.info(
+                    "registered a broker in incarnation %d, broker epoch %d", message.incarnation, message.broker_epoch
+                )
+                return translate_control.register_response(message)
+            case HeartbeatReply():
+                return translate_control.heartbeat_response(message)
+            case AlterPartitionResponse():
+                leader = self.core.partitions[message.partition].leader
+                return translate_control.alter_response(message, leader)
+            case _:
+                raise TypeError(f"the controller does not say {message!r}")
+
+    def stepped(self, entries: list[Entry]) -> None:
+        """Refuse a registration that the core did not answer: a later incarnation is there already."""
+        for entry in entries:
+            if entry[2] in ("elect", "fence"):
+                log.info("%s", " ".join(str(part) for part in entry[2:] if part != ""))
+        if self.request is not None:
+            self.reply(self.request, self.request.body.broker_id, None, translate_control.register_refused())
+            self.request = None
+
+    def _acknowledged(self, broker: int, told: LeaderAndIsr, entity: object) -> None:
+        if not translate_control.state_taken(entity):
+            return
+        epoch, known = self._known.get(broker, (-1, {}))
+        if told.broker_epoch < epoch:
+            return
+        if told.broker_epoch > epoch:
+            known = {}
+            self._known[broker] = told.broker_epoch, known
+        known[told.partition] = max(known.get(told.partition, -1), told.partition_epoch)

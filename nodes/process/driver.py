@@ -1,0 +1,159 @@
+"""The broker process: a :class:`~nodes.broker.Broker` with files, peers and clients."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from nodes.actions import Append, WriteHighWatermarks
+from nodes.broker import Broker
+from nodes.events import ShutdownRequested, Started
+from nodes.messages import LeaderAndIsr, ProduceResponse
+from nodes.process.config import INTERNAL, NodeConfig
+from nodes.process.node_driver import NodeDriver
+from nodes.process.storage.log_directory import LogDirectory
+from nodes.process.trace import Entry, Trace
+from nodes.process.wire.broker_peers import BrokerPeers
+from nodes.process.wire.client_apis import ClientApis
+from nodes.process.wire.server import Connection, Handler
+from nodes.recovery import recover
+
+log = logging.getLogger(__name__)
+
+
+class BrokerDriver(NodeDriver):
+    """One broker's process.
+
+    Attributes:
+        logs: the broker's files.
+        states: partition → newest state that the controller sent.
+        checkpointed: partition → high watermark in the checkpoint file.
+        refused: partition → why its last fetched batch was not appended.
+    """
+
+    core: Broker
+
+    def __init__(self, config: NodeConfig, loop: asyncio.AbstractEventLoop, trace: Trace) -> None:
+        """Take the log directory; nothing in it is touched before :meth:`load`.
+
+        Raises:
+            nodes.process.storage.directory_lock.DirectoryInUseError: another process has it.
+            OSError: it cannot be made.
+        """
+        super().__init__(config, loop, trace)
+        assert config.data is not None  # noqa: S101 (a broker's configuration has both)
+        assert config.volatile is not None  # noqa: S101
+        self.logs = LogDirectory(config.data, config.volatile)
+        self.states: dict[str, LeaderAndIsr] = {}
+        self.checkpointed: dict[str, int] = {}
+        self.refused: dict[str, str] = {}
+        self._nodes = BrokerPeers(self)
+        self._clients: ClientApis
+
+    @property
+    def broker(self) -> Broker:
+        """The core."""
+        return self.core
+
+    # Life cycle
+
+    def load(self) -> None:
+        """Recover the logs, trace what was found, and make the core of it."""
+        config = self.config
+        self.note("start", "", config.incarnation)
+        image = self.logs.load()
+        recovered = recover(image)
+        self.logs.after_recovery(recovered)
+        self.checkpointed = dict(image.high_watermarks)
+        for name, found in recovered.partitions.items():
+            leo = found.batches[-1].end if found.batches else 0
+            self.note("recovered", name, leo, found.hw, -1)
+            log.info("recovered %s up to offset %d, high watermark %d", name, leo, found.hw)
+        self.core = Broker(config.node, config.incarnation, config.variant, config.cluster.settings, recovered)
+        self._clients = ClientApis(self)
+        self.make_listeners()
+
+    def begin(self) -> None:
+        """The core registers with the controller."""
+        self.deliver(Started())
+
+    def shut_down(self) -> None:
+        """Hand over leadership first (controlled shutdown)."""
+        log.info("asked to shut down")
+        self.deliver(ShutdownRequested())
+
+    def close(self) -> None:
+        """Close connections and files."""
+        super().close()
+        self.logs.close()
+
+    # What the core asks for
+
+    def write(self, now: int, action: Any) -> Entry | None:  # noqa: ANN401 (any action that is for the disk)
+        """Carry out an action on the log directory."""
+        if type(action) is Append:
+            partition, batch = action.partition, action.batch
+            raw = self.logs.append(partition, batch)
+            self.refused.pop(partition, None)
+            return (now, self.config.node, "append", partition, batch.base, batch.epoch, raw)
+        self.logs.carry_out(action)
+        if type(action) is WriteHighWatermarks:
+            self.checkpointed = action.offsets
+        return None
+
+    def send(self, to: int, message: object) -> None:
+        """Put a message on the wire: to a node, or as an acknowledgement to a client."""
+        if isinstance(message, ProduceResponse):
+            answer = partial(self._clients.on_produce_response, to, message)
+            self.faults.judge(to, message, answer, partial(self._lose_answer, to, answer))
+        else:
+            self._nodes.senders[type(message)](to, message)
+
+    def stepped(self, entries: list[Entry]) -> None:
+        """Take note of roles and refusals, and let clients see what is new."""
+        for entry in entries:
+            event = entry[2]
+            if event == "out-of-order":
+                self.refused[entry[3]] = f"a fetched batch begins at {entry[4]}, but the log ends at {entry[5]}"
+            elif event in ("lead", "follow"):
+                self.refused.pop(entry[3], None)
+                log.info("%s: %s in leader epoch %s", entry[3], event, entry[4])
+        self._clients.after_step(entries)
+
+    def note_state(self, state: LeaderAndIsr) -> None:
+        """Remember what the controller said, unless something newer is known."""
+        known = self.states.get(state.partition)
+        if known is None or state.partition_epoch >= known.partition_epoch:
+            self.states[state.partition] = state
+
+    # Wire
+
+    def served(self, listener: str) -> tuple[Mapping[int, tuple[int, int]], Mapping[int, Handler]]:
+        """The client APIs, and on the internal listener what nodes ask each other."""
+        versions, handlers = dict(self._clients.versions(listener)), dict(self._clients.handlers)
+        if listener == INTERNAL:
+            self._nodes.add_to(versions, handlers)
+        return versions, handlers
+
+    def _lose_answer(self, to: int, answer: Callable[[], None]) -> None:
+        """TCP cannot lose one response of many: the client's connection says nothing any more until the fault ends."""
+        for listener in self.listeners.values():
+            for connection in listener.connections:
+                if connection.number == to:
+                    connection.muted = True
+        answer()
+
+    def faults_changed(self) -> None:
+        """Close the connections that were silent because of a fault that is gone."""
+        if not self.faults.loses("acks"):
+            for listener in self.listeners.values():
+                for connection in [c for c in listener.connections if c.muted]:
+                    connection.close()
+
+    def connection_closed(self, connection: Connection) -> None:
+        """Forget the requests that came on it."""
+        self._nodes.forget(connection)
+        self._clients.on_closed(connection)

@@ -1,0 +1,158 @@
+"""Starting one node process, and ending it with the right exit code.
+
+0: halted cleanly. 1: gave up, as its core or its disk wanted. 2: the configuration cannot be used, or an address or directory
+cannot be had. 70: a bug, with a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import errno
+import gc
+import logging
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from nodes.process import admin
+from nodes.process.config import Address, ConfigError, NodeConfig
+from nodes.process.controller_driver import ControllerDriver
+from nodes.process.driver import BrokerDriver
+from nodes.process.node_driver import BUG, FATAL, NodeDriver
+from nodes.process.storage.checkpoints import CheckpointError
+from nodes.process.storage.directory_lock import DirectoryInUseError
+from nodes.process.trace import Trace
+
+UNUSABLE = 2
+
+log = logging.getLogger("nodes.process")
+
+
+class CannotStartError(Exception):
+    """Something the node needs cannot be had; the message says what."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one node; returns its exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python3 -m nodes.process", description="One node: a broker, or the controller."
+    )
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
+    path = parser.parse_args(arguments).config
+    logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO, stream=sys.stderr)
+    try:
+        config = NodeConfig.load(path)
+        sockets = {name: _bind(listener.bind) for name, listener in config.listeners.items()}
+        admin_socket = _bind(config.admin)
+        trace = _open_trace(config)
+    except (ConfigError, CannotStartError) as e:
+        log.error("%s", e)  # noqa: TRY400 (a sentence for people)
+        return UNUSABLE
+    loop = _new_loop()
+    try:
+        return loop.run_until_complete(_run(config, loop, trace, sockets, admin_socket))
+    except CannotStartError as e:
+        log.error("%s", e)  # noqa: TRY400 (a sentence for people)
+        return UNUSABLE
+    finally:
+        trace.close()
+        loop.close()
+
+
+def _open_trace(config: NodeConfig) -> Trace:
+    try:
+        return Trace(config.trace)
+    except OSError as e:
+        raise CannotStartError(f"cannot write the trace {config.trace}: {e.strerror}") from e
+
+
+def _bind(address: Address) -> socket.socket:
+    """A bound socket, before anything else is touched: a node that cannot listen must not use up its clean-shutdown mark."""
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError as e:
+        bound.close()
+        raise CannotStartError(f"cannot listen on {address}: {e.strerror}") from e
+    return bound
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+async def _run(
+    config: NodeConfig,
+    loop: asyncio.AbstractEventLoop,
+    trace: Trace,
+    sockets: dict[str, socket.socket],
+    admin_socket: socket.socket,
+) -> int:
+    driver = _make(config, loop, trace)
+    loop.set_exception_handler(lambda _loop, context: _failed(driver, context))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, driver.shut_down)
+    try:
+        driver.load()
+        await _listen(driver, sockets, admin_socket)
+        log.info("node %d started, incarnation %d, %s", config.node, config.incarnation, config.variant.name)
+        driver.begin()
+        gc.collect()
+        gc.freeze()
+        return await driver.ended
+    except CannotStartError:
+        raise
+    except (CheckpointError, OSError) as e:
+        driver.give_up(f"the logs cannot be loaded: {e}")
+        return FATAL
+    except Exception as e:
+        log.exception("a bug")
+        driver.give_up(f"a bug: {e!r}", code=BUG)
+        return BUG
+    finally:
+        driver.close()
+        await asyncio.sleep(0.01)  # what was written to sockets leaves
+
+
+def _make(config: NodeConfig, loop: asyncio.AbstractEventLoop, trace: Trace) -> NodeDriver:
+    if config.is_controller:
+        return ControllerDriver(config, loop, trace)
+    try:
+        return BrokerDriver(config, loop, trace)
+    except DirectoryInUseError as e:
+        raise CannotStartError(str(e)) from e
+    except OSError as e:
+        raise CannotStartError(f"cannot make the log directories: {e}") from e
+
+
+async def _listen(driver: NodeDriver, sockets: dict[str, socket.socket], admin_socket: socket.socket) -> None:
+    try:
+        for name, listener in driver.listeners.items():
+            await listener.start_on(sockets[name])
+        await admin.start(driver, admin_socket)
+    except OSError as e:
+        raise CannotStartError(f"cannot listen: {e.strerror}") from e
+
+
+_HARMLESS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED}
+"""The system could not give one more connection."""
+
+
+def _failed(driver: NodeDriver, context: dict[str, Any]) -> None:
+    """An exception that nobody caught: a lost connection, a disk that cannot be read, or a bug."""
+    error = context.get("exception")
+    if error is None or isinstance(error, ConnectionError | TimeoutError) or getattr(error, "errno", 0) in _HARMLESS:
+        log.warning("%s: %s", context.get("message"), error)
+    elif isinstance(error, OSError):
+        driver.give_up(f"the disk failed: {error}")
+    else:
+        log.error("a bug", exc_info=error)
+        driver.give_up(f"a bug: {error!r}", code=BUG)

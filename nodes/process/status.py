@@ -1,0 +1,71 @@
+"""What a node says about itself through its admin port."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from nodes.process.controller_driver import ControllerDriver
+from nodes.process.driver import BrokerDriver
+from nodes.process.node_driver import NodeDriver
+from nodes.replica import Replica
+
+
+def status(driver: NodeDriver) -> dict[str, Any]:
+    """The node's state, as plain values. ``mono_us`` and ``wall_us`` are read together."""
+    found: dict[str, Any] = {
+        "node": driver.config.node,
+        "incarnation": driver.config.incarnation,
+        "mono_us": driver.now_us(),
+        "wall_us": time.time_ns() // 1000,
+        "pid": os.getpid(),
+        "transport": driver.faults.keys,
+    }
+    if isinstance(driver, BrokerDriver):
+        replicas = driver.core.replicas
+        found["broker_epoch"] = driver.core.broker_epoch
+        found["partitions"] = {name: _replica(driver, replica) for name, replica in replicas.items()}
+        found["slow_disk_us"] = driver.slow_disk_us
+    elif isinstance(driver, ControllerDriver):
+        found["partitions"] = {
+            name: {
+                "leader": p.leader,
+                "last_leader": p.last_leader,
+                "leader_epoch": p.leader_epoch,
+                "partition_epoch": p.partition_epoch,
+                "isr": p.isr,
+                "elr": p.elr,
+                "replicas": p.replicas,
+            }
+            for name, p in driver.core.partitions.items()
+        }
+        found["sessions"] = {
+            str(broker): {"live": s.live, "incarnation": s.incarnation, "broker_epoch": s.broker_epoch}
+            for broker, s in driver.core.sessions.items()
+        }
+    return found
+
+
+def _replica(driver: BrokerDriver, replica: Replica) -> dict[str, Any]:
+    leading = replica.leading
+    role = "leader" if leading is not None else "follower" if replica.following is not None else "no leader"
+    return {
+        "role": role,
+        "leader": replica.leader,
+        "leader_epoch": replica.leader_epoch,
+        "partition_epoch": replica.partition_epoch,
+        "leo": replica.leo,
+        "hw": replica.hw,
+        "isr": leading.isr if leading is not None else [],
+        "maximal": leading.maximal if leading is not None else [],
+        "epochs": replica.cache.entries(),
+        "checkpointed_hw": driver.checkpointed.get(replica.name, 0),
+        "refused": driver.refused.get(replica.name, ""),
+    }
+
+
+def batches(driver: BrokerDriver, partition: str) -> list[tuple[int, int, int]]:
+    """The log in memory: base offset, leader epoch and record count of each batch. Empty if there is no such replica."""
+    replica = driver.core.replicas.get(partition)
+    return [] if replica is None else [(b.base, b.epoch, len(b.values)) for b in replica.log.batches]

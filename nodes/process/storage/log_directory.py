@@ -1,0 +1,151 @@
+"""Everything one broker keeps: its partitions' logs and epochs, high watermarks, and the clean-shutdown mark."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from nodes.actions import Action, Append, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.log import Batch
+from nodes.process.storage import checkpoints, directory_lock
+from nodes.process.storage.log_file import LogFile
+from nodes.recovery import DiskImage, PartitionImage, Recovered
+
+_PARTITION = re.compile(r"[a-zA-Z0-9._-]{1,249}-[0-9]+")
+"""Kafka's rule for a topic, a dash, and the partition's number."""
+
+
+def is_partition(name: str) -> bool:
+    """Whether a directory of this name is a partition's."""
+    return _PARTITION.fullmatch(name) is not None
+
+
+class LogDirectory:
+    """The files of one broker; one process at a time has them. Use :meth:`load` and :meth:`after_recovery` first."""
+
+    def __init__(self, data: Path, volatile: Path) -> None:
+        """Make the two directories if they are missing.
+
+        Args:
+            data: holds what survives a power loss.
+            volatile: holds the logs as they are written.
+
+        Raises:
+            DirectoryInUseError: another process has them.
+            OSError: they cannot be made.
+        """
+        data.mkdir(parents=True, exist_ok=True)
+        volatile.mkdir(parents=True, exist_ok=True)
+        self.data = data
+        self.volatile = volatile
+        self._lock: int | None = directory_lock.lock(data)
+        self._files: dict[str, LogFile] = {}
+        self._epochs: dict[str, tuple[tuple[int, int], ...]] = {}
+
+    def load(self) -> DiskImage:
+        """What there is. The clean-shutdown mark is deleted before anything else is looked at.
+
+        A mark that cannot be read, or stands beside a log with a broken batch, is not believed: the logs will be recovered.
+
+        Raises:
+            CheckpointError: a checkpoint is malformed.
+            OSError: a file cannot be read.
+        """
+        try:
+            clean = checkpoints.read_clean_shutdown(self.data)
+        except checkpoints.CheckpointError:
+            clean = None
+        checkpoints.delete_clean_shutdown(self.data)
+        partitions = {}
+        for name in sorted(partition_names(self.data) | partition_names(self.volatile)):
+            self._files[name] = log = LogFile(self.volatile / name, self.data / name)
+            self._epochs[name] = checkpoints.read_epochs(self.data / name)
+            partitions[name] = found = PartitionImage(log.load(), self._epochs[name])
+            if found.batches and not found.batches[-1].sound:
+                clean = None
+        return DiskImage(partitions, checkpoints.read_high_watermarks(self.data), clean)
+
+    def after_recovery(self, recovered: Recovered) -> None:
+        """Cut the logs to what recovery kept, and write back the epochs that it changed.
+
+        Raises:
+            OSError: a file cannot be cut or written.
+        """
+        for name, found in recovered.partitions.items():
+            self.file(name).keep_first(len(found.batches))
+            if found.epochs != self._epochs.get(name, ()):
+                self._write_epochs(name, found.epochs)
+
+    def file(self, partition: str) -> LogFile:
+        """A partition's log, made when it is first asked for.
+
+        Raises:
+            ValueError: no directory can have the partition's name.
+            OSError: the files cannot be made.
+        """
+        found = self._files.get(partition)
+        if found is None:
+            if not is_partition(partition):
+                raise ValueError(
+                    f"{partition!r} is no partition: name it TOPIC-NUMBER, the topic of a-z, A-Z, 0-9, '.', '_', '-'."
+                )
+            found = self._files[partition] = LogFile(self.volatile / partition, self.data / partition)
+            found.load()
+        return found
+
+    def append(self, partition: str, batch: Batch) -> bytes:
+        """Carry out an ``Append``.
+
+        Returns:
+            The batch as it was written, for the trace.
+
+        Raises:
+            OSError: it was not written.
+        """
+        return self.file(partition).append(batch)
+
+    def carry_out(self, action: Action) -> None:
+        """Do what the core asks of its disk.
+
+        Raises:
+            TypeError: it is nothing for a disk.
+            OSError: it could not be done; the file is as it was before.
+        """
+        match action:
+            case Append(partition, batch):
+                self.append(partition, batch)
+            case Truncate(partition, offset):
+                self.file(partition).truncate(offset)
+            case Sync(partition):
+                self.file(partition).sync()
+            case WriteEpochs(partition, entries):
+                self._write_epochs(partition, entries)
+            case WriteHighWatermarks(offsets):
+                checkpoints.write_high_watermarks(self.data, offsets)
+            case MarkCleanShutdown(broker_epoch):
+                checkpoints.write_clean_shutdown(self.data, broker_epoch)
+            case _:
+                raise TypeError(f"a disk cannot carry out {action!r}")
+
+    def close(self) -> None:
+        """Close all files and give up the lock; a second time does nothing. Nothing is synced."""
+        for log in self._files.values():
+            log.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _write_epochs(self, partition: str, entries: tuple[tuple[int, int], ...]) -> None:
+        self.file(partition)
+        checkpoints.write_epochs(self.data / partition, entries)
+        self._epochs[partition] = entries
+
+
+def partition_names(directory: Path) -> set[str]:
+    """The partitions that have a directory here.
+
+    Raises:
+        OSError: the directory cannot be read.
+    """
+    return {entry.name for entry in directory.iterdir() if is_partition(entry.name) and entry.is_dir()}

@@ -1,0 +1,58 @@
+"""The trace of one node: JSON lines ``[mono_us, node, event, partition, …]`` (docs/history.md), in the order things happened.
+
+A line reaches the file before anything that it says can leave the node, and a line that did not reach the file ends the node.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Entry: TypeAlias = tuple[Any, ...]
+"""``(mono_us, node, event, partition, *fields)``. The last field of an ``append`` is the raw batch."""
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+class Trace:
+    """The trace file, and those who watch it grow.
+
+    Attributes:
+        watchers: called with the entries of a step, once they are in the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open for appending; processes of one node share the file.
+
+        Raises:
+            OSError: it cannot be opened.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self.watchers: list[Callable[[list[Entry]], None]] = []
+
+    def write(self, entries: list[Entry]) -> None:
+        """Add entries, in one write.
+
+        Raises:
+            OSError: the file could not take them all.
+        """
+        left = memoryview("".join([_line(entry) for entry in entries]).encode())
+        while left:
+            left = left[os.write(self._file, left) :]
+        for watcher in self.watchers:
+            watcher(entries)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._file)
+
+
+def _line(entry: Entry) -> str:
+    if entry[2] == "append":
+        entry = (*entry[:-1], b64encode(entry[-1]).decode())
+    return _encode(entry) + "\n"

@@ -1,0 +1,236 @@
+"""What a broker says to other nodes and hears from them: fetches, epoch questions, the controller's states and its own reports."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from nodes.messages import (
+    CONTROLLER,
+    STALE_BROKER_EPOCH,
+    AlterPartition,
+    EpochRequest,
+    EpochResponse,
+    FetchRequest,
+    FetchResponse,
+    Heartbeat,
+    LeaderAndIsr,
+    Register,
+)
+from nodes.process.storage.bad_batch import BadBatchError
+from nodes.process.wire import codec, translate_control, translate_epoch
+from nodes.process.wire.names import MeaninglessError
+from nodes.process.wire.translate_fetch import FetchTranslation, replica_of
+
+if TYPE_CHECKING:
+    from nodes.process.driver import BrokerDriver
+    from nodes.process.wire.server import Connection, Handler, Request
+
+log = logging.getLogger(__name__)
+
+Versions = dict[int, tuple[int, int]]
+
+
+def _lost() -> None:
+    """A request that is not sent leaves nothing behind."""
+
+
+class BrokerPeers:
+    """The inter-node side of one broker.
+
+    Args:
+        driver: gets what is heard.
+    """
+
+    def __init__(self, driver: BrokerDriver) -> None:
+        """Know the messages, and how each is sent."""
+        self._driver = driver
+        self._node = driver.config.node
+        self._fetches = FetchTranslation(driver.config.variant, driver.config.cluster.settings, driver.topics)
+        self._asked: dict[int, Request] = {}
+        """Requests that wait for the core's answer, by the number that the core knows them by."""
+        self._last_fetch: dict[tuple[int, str], int] = {}
+        self._next = count(1)
+        self._client_versions: Versions = {}
+        self._client_handlers: dict[int, Handler] = {}
+        self.senders: dict[type, Callable[[int, Any], None]] = {
+            FetchRequest: self._send_fetch,
+            FetchResponse: self._answer_fetch,
+            EpochRequest: self._send_epoch_request,
+            EpochResponse: self._answer_epoch_request,
+            AlterPartition: self._send_alter,
+            Register: self._send_register,
+            Heartbeat: self._send_heartbeat,
+        }
+        """How each of the core's messages to a node is sent."""
+
+    # Heard
+
+    def add_to(self, versions: Versions, handlers: dict[int, Handler]) -> None:
+        """Add the inter-node APIs to those of the clients. Fetch and OffsetForLeaderEpoch go to whom the asker is for."""
+        self._client_versions, self._client_handlers = dict(versions), dict(handlers)
+        for key, version, handler in (
+            (codec.FETCH, self._fetches.version, self._on_fetch),
+            (codec.OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSION, self._on_epoch_request),
+            (codec.LEADER_AND_ISR, translate_control.STATE_VERSION, self._on_state),
+        ):
+            low, high = versions.get(key, (version, version))
+            versions[key] = min(low, version), max(high, version)
+            handlers[key] = handler
+
+    def forget(self, connection: Connection) -> None:
+        """The connection ended; nobody waits for answers on it."""
+        for number in [n for n, request in self._asked.items() if request.connection is connection]:
+            del self._asked[number]
+
+    def _leave_to_clients(self, request: Request) -> None:
+        low, high = self._client_versions.get(request.api_key, (0, -1))
+        if low <= request.api_version <= high:
+            self._client_handlers[request.api_key](request)
+        else:
+            request.connection.refuse(f"API {request.api_key} in version {request.api_version} is for nodes only")
+
+    def _on_fetch(self, request: Request) -> None:
+        version = request.api_version
+        replica, _ = replica_of(request.body, version)
+        if replica < 0:
+            self._leave_to_clients(request)
+            return
+        try:
+            self._check_peer(replica)
+            message = self._fetches.message(request.body, version, next(self._next))
+        except MeaninglessError as e:
+            request.connection.refuse(str(e))
+            return
+        before = self._asked.pop(self._last_fetch.get((replica, message.partition), 0), None)
+        if before is not None:
+            before.no_reply()  # the core answers a follower's latest fetch only
+        self._last_fetch[replica, message.partition] = message.correlation
+        self._take(request, message)
+
+    def _on_epoch_request(self, request: Request) -> None:
+        if request.api_version < translate_epoch.VERSION or request.body.replica_id < 0:
+            self._leave_to_clients(request)
+            return
+        try:
+            self._check_peer(request.body.replica_id)
+            message = translate_epoch.message(request.body, next(self._next))
+        except MeaninglessError as e:
+            request.connection.refuse(str(e))
+            return
+        self._take(request, message)
+
+    def _take(self, request: Request, message: FetchRequest | EpochRequest) -> None:
+        self._asked[message.correlation] = request
+        self._driver.deliver(message)
+
+    def _check_peer(self, replica: int) -> None:
+        if replica == self._node or replica not in self._driver.config.cluster.broker_ids():
+            raise MeaninglessError(f"there is no other broker {replica}")
+
+    def _on_state(self, request: Request) -> None:
+        try:
+            state = translate_control.state_message(request.body)
+            self._check_state(state)
+        except MeaninglessError as e:
+            request.connection.refuse(str(e))
+            return
+        self._driver.deliver(state)
+        self._driver.perform(partial(self._acknowledge, request, state))
+
+    def _check_state(self, state: LeaderAndIsr) -> None:
+        replicas = self._driver.partitions.get(state.partition, ())
+        in_sync, eligible = set(state.isr), set(state.eligible)
+        if (
+            state.replicas != replicas
+            or state.leader not in (-1, *replicas)
+            or not in_sync | eligible <= set(replicas)
+            or min(state.leader_epoch, state.partition_epoch) < 0
+        ):
+            raise MeaninglessError(f"no state of a partition of this cluster: {state}")
+
+    def _acknowledge(self, request: Request, state: LeaderAndIsr, _now: int) -> None:
+        """Say whether the core took the state: it leaves one for another incarnation alone (KIP-380)."""
+        driver = self._driver
+        known = driver.core._known.get(state.partition, -1)  # noqa: SLF001 (what its heartbeats report)
+        taken = known >= state.partition_epoch
+        if taken:
+            driver.note_state(state)
+        answer = translate_control.state_response(state, None if taken else STALE_BROKER_EPOCH)
+        driver.reply(request, CONTROLLER, None, answer)
+
+    # Said
+
+    def _answer_fetch(self, to: int, m: FetchResponse) -> None:
+        request = self._asked.pop(m.correlation, None)
+        if request is not None:
+            self._driver.reply(request, to, m, self._fetches.response(m, request.api_version))
+
+    def _answer_epoch_request(self, to: int, m: EpochResponse) -> None:
+        request = self._asked.pop(m.correlation, None)
+        if request is not None:
+            self._driver.reply(request, to, m, translate_epoch.response(m))
+
+    def _send_fetch(self, to: int, m: FetchRequest) -> None:
+        body = self._fetches.request(m)
+        self._send(to, m, codec.FETCH, self._fetches.version, body, partial(self._fetched, m, to), m.partition)
+
+    def _fetched(self, m: FetchRequest, leader: int, entity: object) -> FetchResponse:
+        answer = self._fetches.answer(entity, m, leader)
+        if answer.diverging is not None and answer.error is None:
+            self._driver.note("answer", m.partition, m.last_fetched_epoch, m.offset, *answer.diverging)
+        return answer
+
+    def _send_epoch_request(self, to: int, m: EpochRequest) -> None:
+        body = translate_epoch.request(m)
+        read = partial(self._epoch_told, m, to)
+        self._send(to, m, codec.OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSION, body, read)
+
+    def _epoch_told(self, m: EpochRequest, leader: int, entity: object) -> EpochResponse:
+        answer = translate_epoch.answer(entity, m, leader)
+        if answer.error is None:
+            self._driver.note("answer", m.partition, m.epoch, None, *answer.answer)
+        return answer
+
+    def _send_alter(self, to: int, m: AlterPartition) -> None:
+        body = translate_control.alter_request(m)
+        read = partial(translate_control.alter_answer, asked=m)
+        self._send(to, m, codec.ALTER_PARTITION, translate_control.ALTER_VERSION, body, read)
+
+    def _send_register(self, to: int, m: Register) -> None:
+        body = translate_control.register_request(m)
+        read = partial(translate_control.register_answer, asked=m)
+        self._send(to, m, codec.BROKER_REGISTRATION, translate_control.REGISTRATION_VERSION, body, read)
+
+    def _send_heartbeat(self, to: int, m: Heartbeat) -> None:
+        body = translate_control.heartbeat_request(m)
+        read = translate_control.heartbeat_answer
+        self._send(to, m, codec.BROKER_HEARTBEAT, translate_control.HEARTBEAT_VERSION, body, read)
+
+    def _send(
+        self,
+        to: int,
+        message: object,
+        key: int,
+        version: int,
+        body: object,
+        read: Callable[[Any], object | None],
+        purpose: str = "",
+    ) -> None:
+        """Send a request as far as the faults in force let it; ``read`` makes the core's message of the answer."""
+        send = partial(self._driver.peers.send, to, purpose, key, version, body, partial(self._heard, to, read))
+        self._driver.faults.judge(to, message, send, _lost)
+
+    def _heard(self, source: int, read: Callable[[Any], object | None], entity: object) -> None:
+        if self._driver.over:
+            return
+        try:
+            answer = read(entity)
+        except (MeaninglessError, BadBatchError) as e:
+            log.warning("dropped an answer of node %d: %s", source, e)
+            return
+        if answer is not None:
+            self._driver.deliver(answer)

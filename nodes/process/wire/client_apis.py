@@ -1,0 +1,104 @@
+"""The APIs that a broker offers to Kafka's clients, put together for the driver.
+
+===================  ==================================  ===================
+API                  versions                            module
+===================  ==================================  ===================
+Produce              3 to 8                              client_produce
+Fetch                4 to 11, or 8 before KIP-320        client_fetch
+ListOffsets          1 to 5, or 3 before KIP-320         client_list_offsets
+Metadata             4 to 9, or 6 before KIP-320         client_metadata
+ApiVersions          0 to 3                              client_versions
+InitProducerId       0 to 3                              client_producer_ids
+OffsetForLeaderEpoch 2 and 3, none before KIP-320        client_epochs
+===================  ==================================  ===================
+
+Consumer groups are not served: consumers assign their partitions themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from nodes.process.wire.client_entities import INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE, BadRequestError
+from nodes.process.wire.client_epochs import EpochsApi
+from nodes.process.wire.client_fetch import FetchApi
+from nodes.process.wire.client_list_offsets import ListOffsetsApi
+from nodes.process.wire.client_metadata import MetadataApi
+from nodes.process.wire.client_partitions import Partitions
+from nodes.process.wire.client_produce import ProduceApi
+from nodes.process.wire.client_producer_ids import ProducerIds
+from nodes.process.wire.client_versions import answer_versions, client_versions
+from nodes.process.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
+
+if TYPE_CHECKING:
+    from nodes.messages import ProduceResponse
+    from nodes.process.wire.client_driver import ClientDriver
+    from nodes.process.wire.server import Connection, Handler, Request
+
+
+_LOOKS_AT_THE_CORE = {FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH}
+"""These answer from replicas, so they wait until the steps before them are written and traced (on a slow disk, a while)."""
+
+
+def _in_turn(driver: ClientDriver, handle: Handler) -> Handler:
+    return lambda request: driver.perform(lambda _now: handle(request))
+
+
+class ClientApis:
+    """What clients can ask a broker.
+
+    Attributes:
+        handlers: API key → who takes the request.
+    """
+
+    def __init__(self, driver: ClientDriver) -> None:
+        """Begin; the driver's broker and configuration must be there."""
+        variant = driver.config.variant
+        partitions = Partitions(driver)
+        self._versions = versions = client_versions(variant)
+        self._produce = ProduceApi(driver, partitions)
+        self._fetch = FetchApi(driver, partitions)
+        apis: dict[int, Handler] = {
+            PRODUCE: self._produce.handle,
+            FETCH: self._fetch.handle,
+            LIST_OFFSETS: ListOffsetsApi(partitions, monotonic="fetch" in variant.fences).handle,
+            METADATA: MetadataApi(driver).handle,
+            API_VERSIONS: lambda request: answer_versions(request, versions),
+            INIT_PRODUCER_ID: ProducerIds(driver.config).handle,
+            OFFSET_FOR_LEADER_EPOCH: EpochsApi(partitions, variant).handle,
+        }
+        self.handlers: dict[int, Handler] = {key: self._guarded(key, apis[key]) for key in versions}
+        for key in _LOOKS_AT_THE_CORE & self.handlers.keys():
+            self.handlers[key] = _in_turn(driver, self.handlers[key])
+
+    def versions(self, listener: str) -> dict[int, tuple[int, int]]:
+        """API key → lowest and highest version for clients; the same on both listeners."""
+        return dict(self._versions)
+
+    def after_step(self, traces: Iterable[tuple[object, ...]]) -> None:
+        """A step's trace has been written, and its messages sent: clients may see what it did."""
+        self._fetch.after_step(traces)
+
+    def on_produce_response(self, to: int, message: ProduceResponse) -> None:
+        """The core answers a client's batch; ``to`` is the number of the connection it came on."""
+        self._produce.on_response(message)
+
+    def on_closed(self, connection: Connection) -> None:
+        """A connection has ended."""
+        self._fetch.on_closed(connection)
+
+    def _guarded(self, key: int, handle: Callable[[Request], None]) -> Handler:
+        """Close the connection of a request that Kafka's schema forbids, or whose version only nodes speak."""
+        low, high = self._versions[key]
+
+        def take(request: Request) -> None:
+            if not low <= request.api_version <= high:
+                request.connection.refuse(f"API {key} in version {request.api_version} is not for clients")
+                return
+            try:
+                handle(request)
+            except BadRequestError as problem:
+                request.connection.refuse(f"a request of API {key} version {request.api_version}: {problem}")
+
+        return take

@@ -1,0 +1,42 @@
+"""What the client APIs need of the node they run in."""
+
+from __future__ import annotations
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from nodes.broker import Broker
+from nodes.messages import LeaderAndIsr
+from nodes.process.config import NodeConfig
+
+
+class ClientDriver(Protocol):
+    """The driver, as :mod:`nodes.process.wire.client_apis` sees it."""
+
+    @property
+    def broker(self) -> Broker:
+        """The core."""
+        ...
+
+    @property
+    def config(self) -> NodeConfig:
+        """The node's configuration."""
+        ...
+
+    @property
+    def states(self) -> Mapping[str, LeaderAndIsr]:
+        """Partition → newest state that the controller sent."""
+        ...
+
+    @property
+    def loop(self) -> AbstractEventLoop:
+        """The loop that everything runs in."""
+        ...
+
+    def perform(self, change: Callable[[int], object]) -> None:
+        """Call ``change(now_us)`` as one step of the core, then carry out what it put into ``broker.out``.
+
+        If a step is under way, the call waits for its turn.
+        """
+        ...

@@ -1,0 +1,65 @@
+"""OffsetForLeaderEpoch for consumers: where does the epoch of my last record end now? (KIP-320)
+
+A consumer that gets a smaller offset than its position knows that the log was cut. Followers ask the same (the driver answers
+them through the core); a consumer's answer comes from the same epoch cache.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nodes.epoch_cache import NO_EPOCH_END, UNDEFINED, EpochEnd
+from nodes.process.wire.client_entities import NO_THROTTLE, listed, response_entity
+from nodes.process.wire.client_partitions import NO_EPOCH
+from nodes.process.wire.codec import OFFSET_FOR_LEADER_EPOCH
+from nodes.process.wire.names import error_code, partition_name
+
+if TYPE_CHECKING:
+    from nodes.process.wire.client_partitions import Partitions
+    from nodes.process.wire.server import Request
+    from nodes.variant import Variant
+
+
+class EpochsApi:
+    """Answers as the leader's truncation rule does: without the epoch under KIP-101, fenced where truncation is."""
+
+    def __init__(self, partitions: Partitions, variant: Variant) -> None:
+        self._partitions = partitions
+        self._fenced = "truncation" in variant.fences
+        self._names_epoch = variant.truncation != "kip101"
+
+    def handle(self, request: Request) -> None:
+        """Answer at once.
+
+        Raises:
+            BadRequestError: a null array.
+        """
+        version = request.api_version
+        result = response_entity(OFFSET_FOR_LEADER_EPOCH, version, "OffsetForLeaderTopicResult")
+        response = response_entity(OFFSET_FOR_LEADER_EPOCH, version, "OffsetForLeaderEpochResponse")
+        topics = tuple(
+            result(
+                topic=asked.topic,
+                partitions=tuple(
+                    self._partition(version, asked.topic, one) for one in listed(asked.partitions, "partitions")
+                ),
+            )
+            for asked in listed(request.body.topics, "topics")
+        )
+        request.reply(response(throttle_time=NO_THROTTLE, topics=topics))
+
+    def _partition(self, version: int, topic: str, asked: Any) -> Any:  # noqa: ANN401 (kio's, by version)
+        current = asked.current_leader_epoch if self._fenced else NO_EPOCH
+        replica = self._partitions.led(partition_name(topic, asked.partition), current)
+        error, end = (
+            (replica, NO_EPOCH_END) if isinstance(replica, str) else (None, replica.end_offset_for(asked.leader_epoch))
+        )
+        if not self._names_epoch:
+            end = EpochEnd(UNDEFINED, end.offset)
+        made = response_entity(OFFSET_FOR_LEADER_EPOCH, version, "EpochEndOffset")
+        return made(
+            error_code=error_code(error),
+            partition=asked.partition,
+            leader_epoch=end.epoch,
+            end_offset=end.offset,
+        )

@@ -1,0 +1,51 @@
+"""Topics, partitions, and whether this node may serve a client's request for one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
+from nodes.process.wire.names import topic_and_index
+
+if TYPE_CHECKING:
+    from nodes.cluster import ClusterSpec
+    from nodes.process.wire.client_driver import ClientDriver
+    from nodes.replica import Replica
+
+UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
+
+NO_EPOCH = -1
+"""A request that names no leader epoch."""
+
+
+def topics_of(cluster: ClusterSpec) -> dict[str, dict[int, tuple[int, ...]]]:
+    """Topic → partition index → replicas."""
+    topics: dict[str, dict[int, tuple[int, ...]]] = {}
+    for name, replicas in cluster.assignment().items():
+        topic, index = topic_and_index(name)
+        topics.setdefault(topic, {})[index] = replicas
+    return topics
+
+
+class Partitions:
+    """Finds the replica that a client's request is for."""
+
+    def __init__(self, driver: ClientDriver) -> None:
+        self._driver = driver
+        self._names = frozenset(driver.config.cluster.assignment())
+
+    def exists(self, name: str) -> bool:
+        """Whether the cluster has this partition, wherever its replicas are."""
+        return name in self._names
+
+    def led(self, name: str, epoch: int = NO_EPOCH) -> Replica | str:
+        """The replica, if it leads, or the error that a client gets (``Partition.getLocalLog`` in Kafka).
+
+        ``epoch`` is the leader epoch that the client thinks is current (KIP-320), negative if it named none.
+        """
+        replica = self._driver.broker.replicas.get(name)
+        if replica is None:
+            return NOT_LEADER if name in self._names else UNKNOWN_TOPIC_OR_PARTITION
+        if epoch >= 0 and epoch != replica.leader_epoch:
+            return FENCED_LEADER_EPOCH if epoch < replica.leader_epoch else UNKNOWN_LEADER_EPOCH
+        return NOT_LEADER if replica.leading is None else replica

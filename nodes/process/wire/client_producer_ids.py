@@ -1,0 +1,43 @@
+"""InitProducerId: ids for idempotent producers (KIP-98). There are no transactions."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from nodes.process.wire.client_entities import INIT_PRODUCER_ID, NO_THROTTLE, response_entity
+from nodes.process.wire.names import error_code
+
+if TYPE_CHECKING:
+    from nodes.process.config import NodeConfig
+    from nodes.process.wire.server import Request
+
+TRANSACTIONAL_ID_AUTHORIZATION_FAILED = "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
+
+_INCARNATION_SHIFT = 32
+_NODE_SHIFT = 52
+"""An id is 11 bits of node, 20 of incarnation, 32 of a counter."""
+
+
+class ProducerIds:
+    """Gives every producer an id that no other broker, and no earlier process of this one, gives.
+
+    Kafka's brokers get blocks of ids from the controller; here the incarnation makes them unique without asking anybody.
+    """
+
+    def __init__(self, config: NodeConfig) -> None:
+        first = (config.node << _NODE_SHIFT) | ((config.incarnation & 0xFFFFF) << _INCARNATION_SHIFT)
+        self._ids = count(first)
+
+    def handle(self, request: Request) -> None:
+        """Answer with a new id in epoch 0, also a producer that names its old one (v3), as Kafka does without transactions."""
+        version = request.api_version
+        response = response_entity(INIT_PRODUCER_ID, version, "InitProducerIdResponse")
+        if request.body.transactional_id is not None:
+            refused = error_code(TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            entity = response(throttle_time=NO_THROTTLE, error_code=refused, producer_id=-1, producer_epoch=-1)
+        else:
+            entity = response(
+                throttle_time=NO_THROTTLE, error_code=error_code(None), producer_id=next(self._ids), producer_epoch=0
+            )
+        request.reply(entity)

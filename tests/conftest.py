@@ -1,0 +1,55 @@
+"""The Docker engine and the node image, for every test that is marked ``docker``.
+
+A running engine is used; else one is started, or installed and started where that may be done, and stopped at the end of the
+session. Where none can be had the tests are skipped, and the summary says so in a line that cannot be missed.
+"""
+
+import os
+
+import pytest
+
+from harness.containers.engine import can_install, can_start, connect, diagnose, install_engine, start_engine
+from harness.containers.errors import ContainerWorldError
+from harness.containers.images import ensure_image
+from harness.containers.leftovers import every
+
+_skipped = pytest.StashKey[str]()
+
+
+@pytest.fixture(scope="session")
+def engine(request):
+    """A docker client. The engine is left as it was found: also without anything of this session in it."""
+    started = None
+    try:
+        if diagnose().state != "running":
+            if not can_start() and can_install():
+                install_engine(tell=lambda sentence: None)
+            if can_start() and diagnose().state != "running":
+                started = start_engine()
+        client = connect()
+    except ContainerWorldError as error:
+        if started is not None:
+            started.stop()
+        request.config.stash[_skipped] = str(error)
+        pytest.skip(f"no Docker engine: {error}")
+    try:
+        yield client
+        mine = [item for item in every(client) if item.owner.pid == str(os.getpid())]
+    finally:
+        client.close()
+        if started is not None:
+            started.stop()
+    assert mine == []
+
+
+@pytest.fixture(scope="session")
+def image(engine):
+    """The id of the node image, built if this engine does not have it."""
+    return ensure_image(engine, tell=lambda sentence: None)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Skipping a whole world must not look like passing it."""
+    if _skipped in config.stash:
+        terminalreporter.section("Docker tests did not run", sep="!", yellow=True, bold=True)
+        terminalreporter.line(config.stash[_skipped], yellow=True)

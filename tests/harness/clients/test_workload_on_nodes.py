@@ -1,0 +1,106 @@
+"""The workload before real node processes on loopback, with a leader that is killed and one that is paused."""
+
+import importlib.util
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from checkers import History, check
+from harness.clients import LIBRARIES, Workload
+from nemesis.plan import WorkloadSpec
+from nodes.cluster import ClusterSpec
+
+_NODES = Path(__file__).parents[2] / "nodes" / "process" / "conftest.py"
+
+
+@pytest.fixture(scope="module")
+def local_cluster_class():
+    spec = importlib.util.spec_from_file_location("local_cluster_of_the_nodes", _NODES)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.LocalCluster
+
+
+def work_under(local_cluster, library, acks, strike):
+    """A run of a few seconds and a strike in the middle; its history without the replicas' trace, and what lies in the logs."""
+    shape, ops = ClusterSpec(partitions=2, acks=acks), []
+    with local_cluster(cluster=shape) as cluster:
+        for key in shape.assignment():
+            cluster.settled(key)
+        began = time.monotonic_ns()
+
+        def clock():
+            return (time.monotonic_ns() - began) // 1000
+
+        work = Workload(
+            cluster.bootstrap,
+            shape,
+            WorkloadSpec(),
+            clock=clock,
+            record=ops.append,
+            noise_seed=1,
+            library=library,
+        )
+        work.start()
+        time.sleep(1)
+        strike(cluster, cluster.leader("t-0"))
+        time.sleep(1.5)
+        work.stop()
+        for key in shape.assignment():
+            cluster.settled(key)
+        assert work.final_read(clock() + 5_000_000)
+        batches = {
+            key: [
+                (base, count) for base, _, count in cluster.admin(cluster.leader(key))("log", partition=key)["batches"]
+            ]
+            for key in shape.assignment()
+        }
+    meta = {
+        "variant": cluster.variant,
+        "contract": "documented",
+        "replicas": {key: list(replicas) for key, replicas in shape.assignment().items()},
+        "min_isr": shape.settings.min_isr,
+        "acks": acks,
+        "unclean_election": False,
+        "epoch_cache": True,
+        "faults_end_us": 4_000_000,
+        "end_us": clock(),
+    }
+    return History(meta, ops), batches
+
+
+def batches_of(history):
+    """Partition, first offset and length of what every acknowledged send wrote."""
+    sends = [op.value for op in history.ops if op.f == "send" and op.type == "ok"]
+    return {(value[0][1], value[0][2][0], len(value)) for value in sends}
+
+
+def kill_and_restart(cluster, leader):
+    cluster.kill(leader)
+    time.sleep(1.5)
+    cluster.start(leader)
+
+
+def pause_and_resume(cluster, leader):
+    cluster.signal(leader, signal.SIGSTOP)
+    time.sleep(2)
+    cluster.signal(leader, signal.SIGCONT)
+
+
+def nothing(cluster, leader):
+    pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("strike", [nothing, kill_and_restart, pause_and_resume])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_what_was_acknowledged_is_read_back(local_cluster_class, tmp_path, library, strike):
+    history, batches = work_under(lambda **how: local_cluster_class(tmp_path, **how), library, "all", strike)
+    verdict = check(history)
+    assert (verdict.valid, verdict.anomalies) == ("valid", ())
+    assert verdict.stats["acked"] > 20
+    if strike is nothing:
+        assert verdict.stats["availability"] == 1.0
+        assert batches_of(history) == {(key, *batch) for key, found in batches.items() for batch in found}

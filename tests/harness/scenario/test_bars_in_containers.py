@@ -1,0 +1,35 @@
+"""The three bugs that everything must find, on real processes in containers: with the rule that has the bug, and the next one."""
+
+import secrets
+
+import pytest
+
+from harness.containers.cluster import ContainerCluster
+from harness.scenario import find, run_scenario
+from harness.scenario.real.theatre import Theatre
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def theatre(engine, image):
+    with ContainerCluster.up(2, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
+        yield Theatre(cluster.machines, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "variant", "verdict"),
+    [
+        ("kip-101-data-loss", "kafka-0.10", "invalid"),
+        ("kip-101-data-loss", "kafka-0.11", "valid"),
+        ("kip-101-divergence", "kafka-0.10", "invalid"),
+        ("kip-101-divergence", "kafka-0.11", "valid"),
+        ("kip-279-scenario-1-n-20", "kafka-0.11", "invalid"),
+        ("kip-279-scenario-1-n-20", "kafka-2.0", "valid"),
+    ],
+)
+def test_it_comes_out_as_its_script_says(theatre, name, variant, verdict):
+    outcome = run_scenario(find(name), variant, theatre.stage)
+
+    assert outcome.mismatches == []
+    assert outcome.verdict.valid == verdict

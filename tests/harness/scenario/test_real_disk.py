@@ -1,0 +1,52 @@
+"""What is laid out on a disk is found there, by a broker and by us."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.containers.node_control import NodeControl
+from harness.containers.node_places import Places
+from harness.scenario.real.disk import Disk, lay_out, read_disk
+from nodes.process.storage.log_directory import LogDirectory
+
+GIVEN = Disk([(0, 1, (1, 2, 3)), (3, 1, (4,)), (4, 3, (5, 6))], ((1, 0), (3, 4)), 4)
+
+
+@pytest.fixture
+def control(tmp_path, local_machine):
+    return NodeControl(local_machine, Places(str(tmp_path)))
+
+
+def test_a_broker_finds_what_was_laid_out(control):
+    lay_out(control, "t-0", GIVEN)
+    directory = LogDirectory(Path(control.places.data), Path(control.places.volatile))
+    image = directory.load()
+    batches = [(one.batch.base, one.batch.epoch, tuple(one.batch.values)) for one in image.partitions["t-0"].batches]
+    directory.close()
+
+    assert batches == GIVEN.batches
+    assert image.partitions["t-0"].epochs == GIVEN.epochs
+    assert image.high_watermarks == {"t-0": 4}
+    assert image.clean_broker_epoch is None
+
+
+def test_so_do_we(control):
+    lay_out(control, "t-0", GIVEN)
+
+    assert read_disk(control, "t-0") == GIVEN
+
+
+def test_an_empty_machine_has_an_empty_disk(control):
+    assert read_disk(control, "t-0") == Disk([], (), 0)
+
+
+def test_what_was_written_counts_before_what_was_fsynced(control):
+    lay_out(control, "t-0", GIVEN)
+    fsynced = Path(control.places.data, "t-0")
+    written = Path(control.places.volatile, "t-0")
+    written.mkdir(parents=True)
+    segment = next(fsynced.glob("*.log"))
+    (written / segment.name).write_bytes(segment.read_bytes())
+    segment.write_bytes(b"")
+
+    assert read_disk(control, "t-0").batches == GIVEN.batches

@@ -1,0 +1,115 @@
+"""``tidemark scenario --world docker``, with simulated stages in place of containers."""
+
+import json
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from harness.cli import scenario as module
+from harness.cli import tidemark
+from harness.containers.errors import ContainerWorldError, NodeError
+from harness.scenario import find
+from harness.scenario.real.theatre import Theatre
+from harness.scenario.simulated import SimulatedStage
+from harness.scenario.stage import StageError
+from nodes.variant import parse_variant
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Runs the command; `opened` are the numbers of brokers that were brought up."""
+    opened = []
+
+    @contextmanager
+    def containers(options, brokers):
+        opened.append(brokers)
+        yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}))
+
+    monkeypatch.setattr(module, "containers", containers)
+    monkeypatch.setattr(Theatre, "stage", lambda self, scenario, variant: SimulatedStage(scenario, variant))
+
+    def run(*arguments):
+        return CliRunner().invoke(tidemark, ["scenario", *arguments], standalone_mode=False)
+
+    run.opened = opened
+    return run
+
+
+DATA_LOSS = ("kip-101-data-loss", "--variant", "kafka-0.10", "--world", "docker")
+
+
+def test_a_scenario_in_containers_is_told_like_a_simulated_one(run):
+    told = run(*DATA_LOSS)
+
+    assert told.return_value == 0
+    assert "As expected: invalid." in told.output
+    assert run.opened == [2]
+
+
+def test_tries_are_counted(run):
+    told = run(*DATA_LOSS, "--times", "3", "--json")
+    (row,) = json.loads(told.stdout)
+
+    assert (row["scenario"], row["variant"], row["expected"]) == ("kip-101-data-loss", "kafka-0.10", "invalid")
+    assert (row["times"], row["matched"], row["violated"]) == (3, 3, 3)
+    assert [outcome["matched"] for outcome in row["outcomes"]] == [True] * 3
+
+
+def test_the_table_says_how_often_and_why_not(run, monkeypatch):
+    """Every other try a replica loses its disk."""
+    made = []
+
+    class Unlucky(SimulatedStage):
+        def boot(self):
+            super().boot()
+            made.append(self)
+            if len(made) % 2:
+                raise StageError("the disk is gone")
+
+    monkeypatch.setattr(Theatre, "stage", lambda self, scenario, variant: Unlucky(scenario, variant))
+    told = run(*DATA_LOSS, "--times", "4")
+
+    assert told.return_value == 1
+    assert "2 of 4" in told.stdout
+    assert "kip-101-data-loss under kafka-0.10: line 0: the disk is gone" in told.stdout
+    assert "try 1 of 4: NOT as expected: line 0: the disk is gone" in told.stderr
+    assert "try 2 of 4: as expected (" in told.stderr
+
+
+def test_enough_brokers_are_brought_up_for_all(run):
+    run("kip-101-data-loss", "--world", "docker")
+    run("log-divergence", "--world", "docker", "--json")
+
+    assert run.opened == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("kip-101-data-loss", "--times", "2"), "--times needs --world docker"),
+        (("kip-101-data-loss", "--time-scale", "2"), "--time-scale needs --world docker"),
+        (("--world", "docker"), "--world docker needs a scenario's NAME or --all"),
+        (("kip-101-data-loss", "--world", "docker", "--times", "0"), "0 is not in the range"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(run, arguments, words):
+    assert words in str(run(*arguments).exception)
+    assert run.opened == []
+
+
+@pytest.mark.parametrize("error", [StageError("broker A does not answer"), NodeError("broker A does not answer")])
+def test_a_run_that_could_not_be_carried_out_is_an_error_and_no_outcome(run, monkeypatch, error):
+    def fail(self):
+        raise error
+
+    monkeypatch.setattr(SimulatedStage, "finish", fail)
+    told = run(*DATA_LOSS)
+
+    assert "kip-101-data-loss under kafka-0.10: broker A does not answer" in str(told.exception)
+
+
+def test_too_few_machines_are_told():
+    with pytest.raises(ContainerWorldError, match="log-divergence needs machines for a controller and 3 brokers"):
+        Theatre({0: None, 1: None}).stage(find("log-divergence"), parse_variant("kafka-2.7"))

@@ -1,0 +1,191 @@
+"""One batch, one request, one broker; and what its answer means."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from kio.schema.errors import ErrorCode
+from kio.schema.fetch.v4.response import FetchableTopicResponse, FetchResponse, PartitionData
+from kio.schema.produce.v7.response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
+from kio.schema.types import TopicName
+from kio.static.primitive import Records, i32, i32Timedelta, i64
+
+from harness.scenario.real.clients import BatchSender, Reader
+from harness.scenario.real.wire_client import PRODUCE, BrokerConnection, NoAnswerError, RefusedError
+from nodes.process.storage.record_batch import build, values_of
+
+NO_WAIT = i32Timedelta.parse(timedelta(0))
+
+
+def produced(base, error=ErrorCode.none):
+    answer = PartitionProduceResponse(index=i32(0), error_code=error, base_offset=i64(base))
+    return ProduceResponse(responses=(TopicProduceResponse(name=TopicName("t"), partition_responses=(answer,)),))
+
+
+def fetched(*batches, hw=0, error=ErrorCode.none):
+    answer = PartitionData(
+        partition_index=i32(0),
+        error_code=error,
+        high_watermark=i64(hw),
+        aborted_transactions=None,
+        records=Records(b"".join(batches)),
+    )
+    topic = FetchableTopicResponse(topic=TopicName("t"), partitions=(answer,))
+    return FetchResponse(throttle_time=NO_WAIT, responses=(topic,))
+
+
+@pytest.fixture
+def connection(broker):
+    with BrokerConnection(broker.address, 5) as connection:
+        yield connection
+
+
+def test_a_batch_is_one_request_with_what_was_asked_for(broker, connection):
+    broker.answer = lambda key, request: produced(7)
+
+    assert connection.produce("t-0", build((1, 2)), "all", 1_500) == 7
+    (request,) = broker.requests
+    (topic,) = request.topic_data
+    (data,) = topic.partition_data
+    assert (request.acks, request.timeout.total_seconds(), topic.name, data.index) == (-1, 1.5, "t", 0)
+    assert values_of(data.records) == (1, 2)
+
+
+def test_with_acks_0_no_answer_is_waited_for(broker, connection):
+    broker.answer = lambda key, request: "silence" if key == PRODUCE else fetched()
+
+    assert connection.produce("t-0", build((1,)), "0", 1_500) is None
+    assert connection.fetch("t-0", 0).records == []
+
+
+def test_a_refusal_has_kafkas_name(broker, connection):
+    broker.answer = lambda key, request: produced(-1, ErrorCode.not_leader_or_follower)
+
+    with pytest.raises(RefusedError) as refused:
+        connection.produce("t-0", build((1,)), "all", 1_500)
+    assert refused.value.name == "NOT_LEADER_OR_FOLLOWER"
+
+
+def test_a_fetch_gives_what_lies_between_its_offset_and_the_high_watermark(broker, connection):
+    """A broker sends whole batches, which may begin before the offset and reach beyond the high watermark."""
+    broker.answer = lambda key, request: fetched(build((5, 6, 7), 2), build((8, 9), 5), hw=6)
+
+    assert connection.fetch("t-0", 3) == ([(3, 6), (4, 7), (5, 8)], 6)
+
+
+@pytest.mark.parametrize("answer", [None, fetched(b"\0" * 80), b"\1"])
+def test_without_a_proper_answer_the_outcome_is_unknown(broker, connection, answer):
+    broker.answer = lambda key, request: answer
+
+    with pytest.raises(NoAnswerError):
+        connection.fetch("t-0", 0)
+
+
+def test_nobody_there_is_no_answer(broker):
+    broker.close()
+
+    with pytest.raises(NoAnswerError, match="no connection to 127"):
+        BrokerConnection(broker.address, 5)
+
+
+# What the clients of a scenario make of it
+
+
+def told(ops):
+    return [(op.time, op.process, op.type, op.f, op.value, op.error, op.acks) for op in ops]
+
+
+def sender(ops, acks="all"):
+    return BatchSender(lambda: len(ops), ops, "p1", "t-0", (4, 5), acks)
+
+
+def test_an_acknowledged_batch_has_its_offsets(broker):
+    ops = []
+    broker.answer = lambda key, request: produced(20)
+    batch = sender(ops)
+    batch.send(broker.address, 1_000_000)
+    batch._thread.join()
+    batch.give_up()
+
+    assert batch.state == "acked"
+    assert told(ops) == [
+        (0, "p1", "invoke", "send", (("send", "t-0", 4), ("send", "t-0", 5)), None, "all"),
+        (1, "p1", "ok", "send", (("send", "t-0", (20, 4)), ("send", "t-0", (21, 5))), None, "all"),
+    ]
+
+
+def test_with_acks_0_a_batch_is_acknowledged_when_it_is_sent(broker):
+    ops = []
+    broker.answer = lambda key, request: "silence"
+    batch = sender(ops, "0")
+    batch.send(broker.address, 1_000_000)
+    batch.give_up()
+
+    assert batch.state == "acked"
+    assert ops[-1].value == (("send", "t-0", (None, 4)), ("send", "t-0", (None, 5)))
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [("not_leader_or_follower", "fail"), ("not_enough_replicas", "fail"), ("request_timed_out", "info")],
+)
+def test_a_refused_batch_failed_only_if_nothing_can_have_been_appended(broker, error, kind):
+    ops = []
+    broker.answer = lambda key, request: produced(-1, ErrorCode[error])
+    batch = sender(ops)
+    batch.send(broker.address, 1_000_000)
+    batch._thread.join()
+    batch.give_up()
+
+    assert batch.state == error.upper()
+    assert [(op.type, op.error) for op in ops] == [("invoke", None), (kind, error.upper())]
+
+
+def test_a_batch_without_an_answer_is_waited_for_until_it_is_given_up(broker):
+    ops = []
+    arrived = threading.Event()
+    broker.answer = lambda key, request: arrived.set() or "silence"
+    batch = sender(ops)
+    batch.send(broker.address, 1_000_000)
+    arrived.wait(5)
+
+    assert batch.state == "sent"
+    batch.give_up()
+    assert batch.state == "REQUEST_TIMED_OUT"
+    assert [(op.type, op.error) for op in ops] == [("invoke", None), ("info", "REQUEST_TIMED_OUT")]
+
+
+def test_a_batch_to_nobody_is_a_batch_without_an_answer(broker):
+    ops = []
+    broker.close()
+    batch = sender(ops)
+    batch.send(broker.address, 1_000_000)
+
+    assert batch.state == "sent"
+    batch.give_up()
+    assert [op.type for op in ops] == ["invoke", "info"]
+
+
+def test_a_reader_goes_on_until_the_high_watermark(broker):
+    ops = []
+    answers = iter([fetched(build((5, 6), 0), hw=3), fetched(build((7,), 2), hw=3)])
+    broker.answer = lambda key, request: next(answers)
+
+    assert Reader(lambda: len(ops), ops, "c1", "t-0").read(broker.address) == (5, 6, 7)
+    assert [request.topics[0].partitions[0].fetch_offset for request in broker.requests] == [0, 2]
+    assert told(ops) == [
+        (0, "c1", "invoke", "poll", (("poll", {}),), None, None),
+        (1, "c1", "ok", "poll", (("poll", {"t-0": [(0, 5), (1, 6), (2, 7)]}),), None, None),
+    ]
+
+
+def test_a_refused_reader_has_read_nothing(broker):
+    ops = []
+    broker.answer = lambda key, request: fetched(error=ErrorCode.not_leader_or_follower)
+
+    with pytest.raises(RefusedError):
+        Reader(lambda: 0, ops, "final", "t-0", final=True).read(broker.address)
+    assert [(op.type, op.error, op.final) for op in ops] == [
+        ("invoke", None, True),
+        ("fail", "NOT_LEADER_OR_FOLLOWER", True),
+    ]
