@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from bench import checking, determinism, simulator, throughput
+from bench import checking, containers, determinism, simulator, throughput
 
 BENCHMARKS = {
     "simulator": simulator.main,
     "checking": checking.main,
     "determinism": determinism.main,
     "throughput": throughput.main,
+    "containers": containers.main,
 }
 
 

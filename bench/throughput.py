@@ -41,17 +41,25 @@ _ONE_BY_ONE = {**_COMMON, "linger.ms": 0}
 
 
 def main() -> None:
-    """Print both rates, both latencies, and their ratios."""
+    """Measure on loopback."""
+    with ExitStack() as stack:
+        measure({brokers: stack.enter_context(_cluster(brokers)) for brokers in (1, 3)})
+
+
+def measure(addresses: dict[int, str]) -> None:
+    """Print both rates, both latencies, and their ratios.
+
+    Args:
+        addresses: number of brokers (1 and 3) → where clients reach them; every replica is in the ISR.
+    """
     rates: dict[int, list[float]] = {1: [], 3: []}
     waits: dict[int, list[float]] = {1: [], 3: []}
-    with ExitStack() as stack:
-        addresses = {brokers: stack.enter_context(_cluster(brokers)) for brokers in rates}
-        for address in addresses.values():
-            _produce(address, RECORDS // 10)
-        for _ in range(ROUNDS):
-            for brokers, address in addresses.items():
-                rates[brokers].append(_produce(address, RECORDS))
-                waits[brokers] += _one_by_one(address, SYNCHRONOUS)
+    for address in addresses.values():
+        _produce(address, RECORDS // 10)
+    for _ in range(ROUNDS):
+        for brokers, address in addresses.items():
+            rates[brokers].append(_produce(address, RECORDS))
+            waits[brokers] += _one_by_one(address, SYNCHRONOUS)
     for brokers, name in ((3, "three nodes"), (1, "single node")):
         wait = sorted(waits[brokers])
         print(
@@ -125,7 +133,7 @@ def _cluster(brokers: int) -> Iterator[str]:
             }
             stack.enter_context(_node(folder, config))
         address = ",".join(hosts.values())
-        _wait_for_isr(address, brokers)
+        wait_for_isr(address, brokers)
         yield address
 
 
@@ -144,7 +152,8 @@ def _node(folder: Path, config: dict[str, object]) -> Iterator[None]:
                 process.kill()
 
 
-def _wait_for_isr(address: str, brokers: int) -> None:
+def wait_for_isr(address: str, brokers: int) -> None:
+    """Wait until every partition has a leader and all brokers in its ISR."""
     give_up = monotonic() + START_SECONDS
     client = Producer({**_COMMON, "bootstrap.servers": address, "log_level": 0})
     while monotonic() < give_up:

@@ -123,11 +123,7 @@ def _named(client: DockerClient, name: str, tell: Callable[[str], None], *, fres
     tell(f"asking the registry for {name}")
     usual, client.api.timeout = client.api.timeout, REGISTRY_S
     try:
-        return (
-            client.images.pull(*name.split(":", 1))
-            if ":" in name.rsplit("/", maxsplit=1)[-1]
-            else client.images.pull(name, "latest")
-        )
+        return client.images.pull(name)
     except (ImageNotFound, NotFound):
         raise ImageError(f"the registry has no image {name}") from None
     except (APIError, RequestException):

@@ -94,7 +94,7 @@ def up(
     try:
         key.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         cluster.keys.save(key)
-        _start_nodes(cluster.machines, spec, variant)
+        start_nodes(cluster.machines, spec, variant)
     except BaseException:
         cluster.down()
         forget_key(name)
@@ -102,7 +102,12 @@ def up(
     return cluster
 
 
-def _start_nodes(machines: Mapping[int, Machine], spec: ClusterSpec, variant: str) -> None:
+def start_nodes(machines: Mapping[int, Machine], spec: ClusterSpec, variant: str) -> None:
+    """Start the node process of every machine, and wait until every partition has a leader.
+
+    Raises:
+        NodeError: one did not start, or a partition is without a leader after 30 s.
+    """
     controls = {node: NodeControl(machine) for node, machine in machines.items()}
 
     def start(node: int) -> None:

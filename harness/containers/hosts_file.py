@@ -19,6 +19,7 @@ import paramiko
 from harness.containers import firewall
 from harness.containers.errors import ContainerWorldError, HostsFileError, NodeError
 from harness.containers.hosts_format import Host, read_hosts
+from harness.containers.interrupts import held_interrupts
 from harness.containers.machine import HOST_PORT, INTERNAL_PORT, Machine
 from harness.containers.netem import set_delays
 from harness.containers.node_code import PROBE, PythonPlatform, code_files, package_files, site_packages, tar_of
@@ -139,11 +140,12 @@ class HostsCluster:
         Raises:
             NodeError: a machine that could not be cleaned, and why.
         """
-        try:
-            self._everywhere(lambda machine: self._clean(machine, force=force))
-        finally:
-            for machine in self.machines.values():
-                machine.shell.close()
+        with held_interrupts():
+            try:
+                self._everywhere(lambda machine: self._clean(machine, force=force))
+            finally:
+                for machine in self.machines.values():
+                    machine.shell.close()
 
     def _everywhere(self, act: Callable[[Machine], T]) -> dict[int, T]:
         """Do something on all machines at once; the first error is raised when all have ended."""

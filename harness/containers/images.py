@@ -26,6 +26,7 @@ from harness.containers.node_code import (
     site_packages,
     tar_of,
 )
+from harness.containers.owner import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -191,8 +192,7 @@ def _build(
     tag: str | None = None,
 ) -> str:
     """Build up to a stage; the image's id."""
-    steps: list[dict[str, Any]] = []
-    answer = client.api.build(
+    answer: Iterable[dict[str, Any]] = client.api.build(
         fileobj=io.BytesIO(tar_of(files)),
         custom_context=True,
         buildargs={"BASE_IMAGE": below.tags[0] if below.tags else below.id},
@@ -205,11 +205,10 @@ def _build(
     )
     built, said = "", ""
     for step in answer:
-        steps.append(step)
         if "error" in step:
             raise ImageError(f"the node image cannot be built: {step['error'].strip()}{said}")
-        if line := step.get("stream", "").strip():
-            said = f" (after: {line})"
+        if (line := step.get("stream", "").strip()).startswith("Step "):
+            said = f" ({line})"
         built = step.get("aux", {}).get("ID", built)
     if not built:
         raise ImageError("the node image cannot be built: the engine named no image at the end")
@@ -224,6 +223,6 @@ def _probe(client: DockerClient, image: str) -> str:
         entrypoint="python3",
         network_mode="none",
         remove=True,
-        labels={"tidemark.probe": "python"},
+        labels=Owner.this_process().labels("probe"),
     )
     return bytes(output).decode()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from docker.errors import DockerException
 from requests import RequestException
 
+from harness.containers.owner import Owner
+
 if TYPE_CHECKING:
     from docker import DockerClient
 
@@ -44,7 +46,13 @@ def probe_kernel(client: DockerClient, image: str | None) -> KernelProbe:
 def _in_container(client: DockerClient, image: str) -> list[str]:
     try:
         output = client.containers.run(
-            image, ["-c", _SCRIPT], entrypoint="sh", network_mode="none", cap_add=["NET_ADMIN"], remove=True
+            image,
+            ["-c", _SCRIPT],
+            entrypoint="sh",
+            network_mode="none",
+            cap_add=["NET_ADMIN"],
+            labels=Owner.this_process().labels("probe"),
+            remove=True,
         )
     except (DockerException, RequestException):
         return []

@@ -54,7 +54,7 @@ def every(client: DockerClient, run_id: str | None = None) -> list[Found]:
     except (DockerException, RequestException) as error:
         raise ClusterError(f"the engine cannot say what is left: {error}") from None
     return [
-        *(_found("container", item["Names"][0].lstrip("/"), item["Id"], item) for item in containers),
+        *(_found("container", (item["Names"] or [item["Id"]])[0].lstrip("/"), item["Id"], item) for item in containers),
         *(_found("network", item["Name"], item["Id"], item) for item in networks),
         *(_found("volume", item["Name"], item["Name"], item) for item in volumes),
     ]

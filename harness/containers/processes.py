@@ -93,11 +93,13 @@ class Processes:
     Attributes:
         died: processes that ended though nobody asked them to (``node``, ``incarnation``, ``time``, ``how``, and ``log``, the last
             lines they printed).
+        starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
     """
 
     def __init__(self, world: Surroundings, *, clock_faults: bool, noise: Random) -> None:
         """None run."""
         self.died: list[dict[str, Any]] = []
+        self.starved: set[tuple[int, int]] = set()
         self._world = world
         self._clock_faults = clock_faults
         self._noise = noise
@@ -234,8 +236,10 @@ class Processes:
         state.end()
         if not how:
             self._world.trace_event(node, "stop", "", "crash")
-        state.waits_for_room = state.disk_was_full
-        if not asked and not state.disk_was_full:
+        state.waits_for_room = state.disk_was_full and how != "clean"
+        if state.waits_for_room:
+            self.starved.add((node, incarnation))
+        elif not asked:
             death = {"node": node, "incarnation": incarnation, "time": self._world.director.now_us()}
             self.died.append({**death, "how": how or "crash", "log": words})
         if restart:

@@ -165,7 +165,7 @@ class _Run:
         """The phases in which clients work."""
         world, plan, progress = self._world, self._plan, self._progress
         progress.began_s = time.monotonic()
-        workload.start()
+        self._clients(workload.start)
         progress.phase = "faults"
         injector = Injector(world, plan.faults)
         injector.arm()
@@ -214,7 +214,7 @@ class _Run:
         traces = TraceHistory(world.director.began_us)
         for node, found in evidence.items():
             traces.add(node, parse_trace(found.trace, found.name), world.clocks_us[node])
-        trace = traces.trace(recorder.trace, segments)
+        trace = traces.trace(recorder.trace, segments, world.processes.starved)
         history = History(
             {**meta, "end_us": end_us, "died": world.processes.died}, recorder.ops, recorder.nemesis, trace
         )

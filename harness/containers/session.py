@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from docker import DockerClient
+
     from checkers import History
     from harness.containers.cluster import Cluster
     from nemesis import Plan
@@ -48,6 +50,7 @@ class ContainerSession:
         self._hosts = hosts
         self._tell = tell
         self._cluster: Cluster | None = None
+        self._engine: DockerClient | None = None
         self.progress = RunProgress()
 
     def __enter__(self) -> Self:
@@ -77,10 +80,11 @@ class ContainerSession:
         from harness.containers.engine import connect
         from harness.containers.images import ensure_image
 
-        client = connect()
-        image = ensure_image(client, self._tell)
+        if self._engine is None:
+            self._engine = connect()
+        image = ensure_image(self._engine, self._tell)
         run_id = f"{os.getpid()}-{secrets.token_hex(3)}"
-        return ContainerCluster.up(self._brokers, run_id=run_id, image=image, client=client)
+        return ContainerCluster.up(self._brokers, run_id=run_id, image=image, client=self._engine)
 
     def _machines(self, hosts: Path) -> Cluster:
         from harness.containers.hosts_file import HostsCluster
@@ -121,9 +125,14 @@ class ContainerSession:
     def close(self) -> None:
         """Remove the machines; nothing happens if there are none."""
         cluster, self._cluster = self._cluster, None
-        if cluster is not None:
-            self.progress.phase = "removing the machines"
-            cluster.down()
+        engine, self._engine = self._engine, None
+        try:
+            if cluster is not None:
+                self.progress.phase = "removing the machines"
+                cluster.down()
+        finally:
+            if engine is not None:
+                engine.close()
 
 
 def digest(history: History) -> str:

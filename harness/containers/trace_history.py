@@ -14,7 +14,7 @@ from nodes.messages import CONTROLLER
 from nodes.process.storage.record_batch import BadBatchError, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from checkers.history import TraceEvent
 
@@ -119,15 +119,22 @@ class TraceHistory:
             self._values[raw] = values
         return values
 
-    def trace(self, harness: Iterable[TraceEvent], segments: Mapping[int, Mapping[str, Segment]]) -> list[TraceEvent]:
+    def trace(
+        self,
+        harness: Iterable[TraceEvent],
+        segments: Mapping[int, Mapping[str, Segment]],
+        starved: Container[tuple[int, int]] = (),
+    ) -> list[TraceEvent]:
         """The whole trace.
 
         Args:
             harness: its own events, with times of the run.
             segments: node → partition → what its log file holds at the end.
+            starved: (node, incarnation) of processes whose disk a fault had filled. That they gave up is the fault's doing, and
+                told as a crash: ``stop`` ``fatal`` is for what the protocol brought them to.
         """
         known = self._batches(segments)
-        nodes = [_with_losses(events, known) for events in self._nodes.values()]
+        nodes = [_with_losses(_with_crashes(events, starved), known) for events in self._nodes.values()]
         merged = sorted([event for events in (*nodes, harness) for event in events], key=lambda event: event[0])
         return [event if event[0] >= 0 else (0, *event[1:]) for event in merged]
 
@@ -147,6 +154,19 @@ class TraceHistory:
 
 _Batches = dict[tuple[str, int], dict[int, tuple[int, ...]]]
 """(partition, base offset) → leader epoch → values."""
+
+
+def _with_crashes(events: list[TraceEvent], starved: Container[tuple[int, int]]) -> list[TraceEvent]:
+    """One node's events with the ends of starved processes told as crashes."""
+    told: list[TraceEvent] = []
+    life = (0, 0)
+    for event in events:
+        time, node, name, *_ = event
+        if name == "start":
+            life = (node, event[4])
+        ends_so = name == "stop" and event[4] == "fatal" and life in starved
+        told.append((time, node, name, "", "crash") if ends_so else event)
+    return told
 
 
 class _Log:

@@ -81,7 +81,7 @@ def first_violation(comparison: Comparison) -> Figure:
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
         axes.grid(axis="y", color=GRID, linewidth=0.6)
-        axes.set_xlabel("virtual time since the run began, seconds")
+        axes.set_xlabel("time since the run began, seconds")
         axes.set_ylabel("runs violated so far")
         _legend(axes, comparison, lines=True)
         return figure

@@ -6,33 +6,25 @@ Between two looks at a process anything may happen, so ``until`` ends a little a
 from __future__ import annotations
 
 import time
-from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.containers.director import monotonic_us
-from harness.containers.errors import NodeError
-from harness.containers.observation import partition_view
-from harness.containers.trace_history import TraceHistory, parse_trace
-from harness.convergence import waiting_for
-from harness.scenario.links import Answer, Link
+from harness.scenario.links import Link
 from harness.scenario.model import Scenario
 from harness.scenario.real.clients import BatchSender, Reader
-from harness.scenario.real.disk import Batches, Disk, lay_out, read_disk
+from harness.scenario.real.disk import Batches, Disk, lay_out
+from harness.scenario.real.evidence import collect
 from harness.scenario.real.nodes import Nodes, Rule
+from harness.scenario.real.sight import Sight, carried_out
 from harness.scenario.real.wire_client import Address, NoAnswerError, RefusedError
-from harness.scenario.records import LogRecord
 from harness.scenario.stage import PARTITION, PATIENCE_US, Glance, ReplicaState, Stage, StageError
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
 from nodes.messages import CONTROLLER
-from nodes.process.storage.record_batch import build
 from nodes.variant import Variant
-
-if TYPE_CHECKING:
-    from harness.containers.admin_channel import Answer as Status
 
 LOOK_S = 0.02
 """Between two looks of ``until``."""

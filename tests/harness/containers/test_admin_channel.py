@@ -85,7 +85,7 @@ def test_a_refusal_is_an_error_with_the_nodes_words(channel, port):
     asked = channel.post("elect")
     port.send(id=port.request()["id"], error="only the controller holds elections")
 
-    with pytest.raises(NodeError, match="^b1 refused 'elect': only the controller holds elections$"):
+    with pytest.raises(NodeError, match=r"^b1 refused 'elect': only the controller holds elections$"):
         channel.wait(asked, "elect")
 
 
@@ -99,7 +99,7 @@ def test_a_node_that_hangs_up_ends_the_wait_and_is_reported(channel, port, lost)
     port.request()
     port.hang_up()
 
-    with pytest.raises(NodeError, match="^b1 hung up before it answered$"):
+    with pytest.raises(NodeError, match=r"^b1 hung up before it answered$"):
         channel.wait(asked, "status")
     assert lost.wait(5)
     assert not channel.is_open
@@ -116,7 +116,7 @@ def test_closing_it_is_no_loss(channel, port, lost):
 def test_nobody_listens(channel, port):
     port.refuse = True
 
-    with pytest.raises(NodeError, match="^b1: no connection to its admin port: refused$"):
+    with pytest.raises(NodeError, match=r"^b1: no connection to its admin port: refused$"):
         channel.ask("status")
 
 

@@ -5,12 +5,15 @@ import secrets
 
 import pytest
 
+from harness.containers.by_hand import start_nodes
 from harness.containers.errors import HostsFileError, NodeError
 from harness.containers.hosts_file import HOME, HostsCluster
 from harness.containers.hosts_format import Host, read_hosts
 from harness.containers.owner import Owner
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import new_key_pair
+from nodes.cluster import ClusterSpec
+from nodes.settings import Settings
 
 
 @pytest.fixture
@@ -168,9 +171,7 @@ def listing(foreign):
     places = f"{HOME} /etc/tidemark /run/tidemark /var/lib/tidemark /var/log/tidemark /usr/local/lib/python3*/*/*.pth"
 
     def listing():
-        found = foreign[1][0].exec_run(
-            ["sh", "-c", f"ls -d {places} 2>/dev/null; iptables -S; pgrep -xl 'sleep|python3'"]
-        )
+        found = foreign[1][0].exec_run(["sh", "-c", f"ls -d {places} 2>/dev/null; iptables -S; pgrep -xl python3"])
         return found.output.decode()
 
     return listing
@@ -193,17 +194,16 @@ def test_a_machine_can_run_nodes_after_it_was_prepared_and_is_as_before_afterwar
 
 
 @docker
-def test_what_still_runs_there_is_ended_and_rules_are_taken_out(hosts_file, listing):
+def test_nodes_run_there_and_are_ended_and_rules_taken_out(hosts_file, listing):
     before = listing()
     with HostsCluster.from_file(hosts_file()) as cluster:
         cluster.prepare()
-        shell = cluster.machines[0].shell
-        shell.run("iptables -N TM1 && iptables -A TM1 -s 10.9.9.9 -j DROP && iptables -I INPUT -j TM1")
-        shell.run(
-            "setsid sleep 1000 </dev/null >/dev/null 2>&1 & pid=$!; "
-            "set -- $(sed 's/.*) //' /proc/$pid/stat); echo $pid ${20} >/run/tidemark/node.pid"
+        start_nodes(cluster.machines, ClusterSpec(1, 1, settings=Settings(min_isr=1)), "kafka-2.7")
+        cluster.machines[0].shell.run(
+            "iptables -N TM1 && iptables -A TM1 -s 10.9.9.9 -j DROP && iptables -I INPUT -j TM1"
         )
-        assert listing().endswith(" sleep\n")
+        assert "/var/log/tidemark\n" in listing()
+        assert listing().endswith(" python3\n")
 
     assert listing() == before
 

@@ -169,7 +169,7 @@ class NoRegistry:
     def get(self, name):
         raise ImageNotFound(name)
 
-    def pull(self, name, tag):
+    def pull(self, name):
         assert self.timeout == base_image.REGISTRY_S
         raise APIError("no such host")
 

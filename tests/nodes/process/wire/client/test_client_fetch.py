@@ -180,6 +180,16 @@ def test_a_connection_that_closed_before_its_turn_came_is_not_waited_for(leader,
     assert leader.loop.waiting == []
 
 
+def test_nothing_is_read_while_a_step_waits_for_the_disk(three_batches):
+    """The core is ahead of files and trace then; nobody outside may see that."""
+    three_batches.held = []
+    asked = three_batches.fetch(0)
+    assert not asked.answered
+    three_batches.go_on()
+
+    assert part(asked)[2] == [0, 1, 2, 3, 4, 5]
+
+
 def test_current_epoch_must_be_the_leaders(leader):
     leader.lead(5)
 

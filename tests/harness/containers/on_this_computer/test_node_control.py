@@ -1,6 +1,5 @@
 """A real node process, controlled through a shell; the machine is this computer, the files are in a temporary folder."""
 
-import importlib.util
 import json
 import time
 from pathlib import Path
@@ -8,13 +7,6 @@ from pathlib import Path
 import pytest
 
 from harness.containers.errors import NodeError
-from harness.containers.node_control import NodeControl
-from harness.containers.node_places import Places
-from nodes.cluster import ClusterSpec
-
-SPEC = importlib.util.spec_from_file_location("local_machine", Path(__file__).with_name("local_machine.py"))
-local = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(local)
 
 
 def eventually(question):
@@ -23,33 +15,6 @@ def eventually(question):
         assert time.monotonic() < until
         time.sleep(0.01)
     return answer
-
-
-@pytest.fixture
-def control(tmp_path):
-    control = NodeControl(local.LocalMachine(0, local.free_ports(3)), Places(str(tmp_path)))
-    yield control
-    control.kill()
-
-
-@pytest.fixture
-def config(control):
-    """A controller that waits for a broker which never comes."""
-    machine, places = control.machine, control.places
-    return {
-        "node": 0,
-        "incarnation": 1,
-        "variant": "kafka-2.7",
-        "cluster": ClusterSpec(brokers=1, replication_factor=1, settings=ClusterSpec().settings).to_json()
-        | {"settings": {"min_isr": 1}},
-        "listeners": {"internal": {"bind": machine.internal, "advertise": machine.internal}},
-        "peers": {"0": machine.internal, "1": "127.0.0.1:9"},
-        "hosts": {"1": "127.0.0.1:9"},
-        "admin": f"127.0.0.1:{machine.admin_port}",
-        "data": places.data,
-        "volatile": places.volatile,
-        "trace": places.trace,
-    }
 
 
 def test_a_life_from_start_to_clean_end(control, config):
@@ -109,7 +74,9 @@ def test_signals_to_nobody_do_nothing(control):
 
 
 def test_a_process_that_ends_at_once_leaves_its_last_words(control, config):
-    with pytest.raises(NodeError, match="(?s)^controller: the node process ended at once: .*unknown variant 'kafka-9'"):
+    with pytest.raises(
+        NodeError, match=r"(?s)^controller: the node process ended at once: .*unknown variant 'kafka-9'"
+    ):
         control.start({**config, "variant": "kafka-9"})
 
 
@@ -181,6 +148,6 @@ def test_files_are_read_whole(control):
 def test_a_torn_last_line_is_no_event(control):
     trace = Path(control.places.trace)
     trace.parent.mkdir(parents=True)
-    trace.write_text(json.dumps([1, 1, "lead", "t-0"]) + "\n[2, 1, \"app")
+    trace.write_text(json.dumps([1, 1, "lead", "t-0"]) + '\n[2, 1, "app')
 
     assert control.last_trace() == []

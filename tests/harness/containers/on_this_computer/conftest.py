@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from harness.containers.errors import CommandFailed, NodeError
+from harness.containers.node_control import NodeControl
+from harness.containers.node_places import Places
 from harness.containers.ssh import Result
 
 
@@ -66,3 +70,36 @@ def free_ports(count):
     for one in sockets:
         one.close()
     return ports
+
+
+@pytest.fixture
+def machine():
+    """The controller's."""
+    return LocalMachine(0, free_ports(3))
+
+
+@pytest.fixture
+def control(machine, tmp_path):
+    """Its node process."""
+    control = NodeControl(machine, Places(str(tmp_path)))
+    yield control
+    control.kill()
+
+
+@pytest.fixture
+def config(control):
+    """A controller that waits for a broker which never comes."""
+    machine, places = control.machine, control.places
+    return {
+        "node": 0,
+        "incarnation": 1,
+        "variant": "kafka-2.7",
+        "cluster": {"brokers": 1, "replication_factor": 1, "settings": {"min_isr": 1}},
+        "listeners": {"internal": {"bind": machine.internal, "advertise": machine.internal}},
+        "peers": {"0": machine.internal, "1": "127.0.0.1:9"},
+        "hosts": {"1": "127.0.0.1:9"},
+        "admin": f"127.0.0.1:{machine.admin_port}",
+        "data": places.data,
+        "volatile": places.volatile,
+        "trace": places.trace,
+    }

@@ -1,0 +1,482 @@
+"""The nemesis's verbs mean what they mean in the simulator. The nodes are played; their lanes and the director are real."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from harness.containers import world as world_module
+from harness.containers.errors import NodeError
+from harness.containers.recorder import Recorder
+from harness.containers.run_error import RunError
+from harness.containers.world import RealWorld
+from nemesis import Fault, FaultyWorld, Plan, WorkloadSpec
+from nodes.cluster import ClusterSpec
+from nodes.variant import parse_variant
+
+T = "t-0"
+
+
+class PlayedNode:
+    """A node whose process is a few attributes; it writes down what is done to it."""
+
+    def __init__(self, node, machine, faults, on_lost, on_trace):
+        self.node = node
+        self.name = machine.name
+        self.faults = faults
+        self.lost = on_lost
+        self.traced = on_trace
+        self.control = self
+        self.places = SimpleNamespace(data="/data", volatile="/volatile", trace="/trace")
+        self.hindrances = {}
+        self.done = []
+        self.links_then = []
+        self.process = "gone"
+        self.end_told = ""
+        self.fails = None
+        self.blocked = ""
+        self.go = threading.Event()
+
+    def _do(self, what):
+        assert what != self.blocked or self.go.wait(5)
+        self.done.append(what)
+        if self.fails == what:
+            raise NodeError(f"{self.name} is on fire")
+
+    def clean(self):
+        self._do("clean")
+
+    def start(self, config, *, clock_faults):
+        self._do("start")
+        self.end_told = ""
+        self.process = "running"
+        self.config = config
+
+    def kill(self):
+        self._do("kill")
+        self.process = "gone"
+        return world_module_now(), self.end_told
+
+    def terminate(self):
+        self._do("terminate")
+
+    def pause(self):
+        self._do("pause")
+        return self.process == "running"
+
+    def resume(self):
+        self._do("resume")
+
+    def end_itself(self, how):
+        """As a process does that halts, or dies without a word."""
+        self.process = "gone"
+        self.end_told = how
+        self.lost()
+
+    def took_leave(self):
+        return None if self.process == "running" else (self.end_told, "last words")
+
+    def own_end(self):
+        return self.end_told
+
+    def lose_power(self, seed):
+        self._do("lose power")
+        self.seed = seed
+
+    def lose_disk(self, partitions):
+        self._do(f"lose disk {partitions}")
+
+    def restart_machine(self, killed):
+        self._do("restart machine")
+        self.process = "gone"
+        killed()
+
+    def apply_links(self):
+        self._do("links")
+        self.links_then.append(dict(self.faults.transport_of(self.node)))
+
+    def apply_hindrances(self):
+        self._do(f"hindrances {sorted(self.hindrances.values())}")
+
+    def check_clock(self):
+        self._do("clock")
+
+    def unplug(self):
+        self._do("unplug")
+
+    def watch(self, events):
+        self._do(f"watch {events}")
+
+    def disk_is_full(self):
+        return any(kind == "disk-full" for kind, _ in self.hindrances.values())
+
+    def elect(self, partition, how, target):
+        self._do(f"elect {partition} {how} {target}")
+
+    def status(self, timeout_s=5.0):
+        state = {"leader": 1, "isr": [1, 2], "replicas": [1, 2]}
+        return {"partitions": {T: state}, "mono_us": world_module_now()}
+
+    def end(self):
+        self._do("end")
+
+
+def world_module_now():
+    from harness.containers.director import monotonic_us
+
+    return monotonic_us()
+
+
+@pytest.fixture
+def world(monkeypatch):
+    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
+    faults = (Fault("clock-jump", 0, amount=1),)
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), faults, 0)
+    machines = {
+        node: SimpleNamespace(
+            name=f"b{node}",
+            inner_ip=f"10.0.0.{node}",
+            internal=f"10.0.0.{node}:9092",
+            advertised="x:1",
+            admin_port=9990,
+        )
+        for node in range(3)
+    }
+    made = RealWorld(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport")
+    made.boot()
+    for node in made.nodes.values():
+        node.done.clear()
+    yield made
+    made.close()
+
+
+def told(world):
+    return [event[1:] for event in world._recorder.trace]
+
+
+def settle(world):
+    world.settle()
+    world.run_until(world.now_us())
+    world.settle()
+
+
+def test_it_is_a_world_the_nemesis_can_use(world):
+    for verb in (name for name in vars(FaultyWorld) if not name.startswith("_")):
+        assert callable(getattr(world, verb))
+
+
+def test_boot_cleans_and_starts_every_node_and_knows_the_leaders(world):
+    assert world.brokers() == (1, 2)
+    assert world.partitions() == (T,)
+    assert world.leader_of(T) == 1
+    assert world.isr_of(T) == (1, 2)
+    assert world.replicas_of(T) == (1, 2)
+    assert world.clocks_us == {0: 0, 1: 0, 2: 0}
+    assert [node.config["incarnation"] for node in world.nodes.values()] == [1, 1, 1]
+
+
+def test_a_crash_is_traced_and_a_start_is_the_next_incarnation(world):
+    world.stop(1, "crash")
+
+    assert not world.running(1)
+
+    world.start(1)
+
+    assert world.running(1)
+    settle(world)
+    assert world.nodes[1].done == ["kill", "start"]
+    assert world.nodes[1].config["incarnation"] == 2
+    assert told(world) == [(1, "stop", "", "crash")]
+
+
+def test_stopping_what_does_not_run_and_starting_what_does_is_nothing(world):
+    world.start(1)
+    world.stop(2, "crash")
+    world.stop(2, "power")
+    settle(world)
+
+    assert world.nodes[1].done == []
+    assert world.nodes[2].done == ["kill"]
+
+
+def test_a_power_loss_draws_its_own_seed(world):
+    world.stop(1, "power")
+    world.stop(2, "power")
+    settle(world)
+
+    assert sorted(told(world)) == [(1, "stop", "", "power"), (2, "stop", "", "power")]
+    assert world.nodes[1].done == ["kill", "lose power"]
+    assert world.nodes[1].seed != world.nodes[2].seed
+
+
+def test_a_lost_disk_keeps_a_directory_for_each_partition(world):
+    world.stop(2, "disk")
+    settle(world)
+
+    assert world.nodes[2].done == ["kill", f"lose disk ('{T}',)"]
+    assert told(world) == [(2, "stop", "", "disk")]
+
+
+def test_a_killed_container_is_a_power_loss(world):
+    world.stop(1, "container")
+    settle(world)
+
+    assert world.nodes[1].done == ["restart machine"]
+    assert told(world) == [(1, "stop", "", "power")]
+
+
+def test_a_clean_stop_ends_when_the_process_does(world):
+    world.stop(1, "clean")
+    world.stop(1, "clean")
+    settle(world)
+
+    assert world.running(1)
+    assert world.nodes[1].done == ["terminate"]
+
+    world.nodes[1].end_itself("clean")
+    settle(world)
+
+    assert not world.running(1)
+    assert told(world) == []
+    assert world.processes.died == []
+
+
+def test_a_start_during_a_clean_stop_is_done_after_it(world):
+    world.stop(1, "clean")
+    world.start(1)
+    settle(world)
+
+    assert world.nodes[1].done == ["terminate"]
+
+    world.nodes[1].end_itself("clean")
+    settle(world)
+
+    assert world.running(1)
+    assert world.nodes[1].done == ["terminate", "start"]
+
+
+def test_a_crash_during_a_clean_stop_wins_unless_the_process_was_faster(world):
+    world.stop(1, "clean")
+    world.stop(2, "clean")
+    settle(world)
+    world.nodes[2].end_told = "clean"
+    world.stop(1, "crash")
+    world.stop(2, "crash")
+    settle(world)
+
+    assert told(world) == [(1, "stop", "", "crash")]
+
+
+def test_pause_and_resume_are_traced_once(world):
+    world.resume(1)
+    world.pause(1)
+    world.pause(1)
+    world.resume(1)
+    settle(world)
+
+    assert told(world) == [(1, "pause", ""), (1, "resume", "")]
+
+
+def test_a_stop_ends_a_pause(world):
+    world.pause(1)
+    world.stop(1, "crash")
+    world.resume(1)
+    settle(world)
+
+    assert told(world) == [(1, "pause", ""), (1, "stop", "", "crash")]
+
+
+def test_a_process_that_dies_without_a_word_is_noticed(world):
+    world.nodes[1].end_itself("")
+    settle(world)
+
+    assert told(world) == [(1, "stop", "", "crash")]
+    assert not world.running(1)
+    assert world.processes.gave_up(1)
+    (death,) = world.processes.died
+    assert (death["node"], death["incarnation"], death["how"], death["log"]) == (1, 1, "crash", "last words")
+
+    world.start(1)
+    settle(world)
+
+    assert not world.processes.gave_up(1)
+
+
+def test_a_process_that_gives_up_has_traced_that_itself(world):
+    world.nodes[1].end_itself("fatal")
+    settle(world)
+
+    assert told(world) == []
+    assert [death["how"] for death in world.processes.died] == ["fatal"]
+
+
+def test_a_lost_connection_is_no_death(world):
+    world.nodes[1].lost()
+    settle(world)
+
+    assert world.running(1)
+
+
+def test_a_run_without_its_controller_is_no_run(world):
+    world.nodes[0].end_itself("")
+    with pytest.raises(RunError, match=r"^the controller's process ended: last words$"):
+        settle(world)
+
+
+def test_what_cannot_be_done_fails_the_run(world):
+    world.nodes[1].fails = "kill"
+    world.stop(1, "crash")
+    with pytest.raises(RunError, match=r"^cannot stop b1: b1 is on fire$"):
+        settle(world)
+
+
+def test_an_election_waits_for_the_fault_that_goes_with_it(world):
+    """A fast failover elects, and then makes a replica deaf; the controller must be told in the other order."""
+    world.elect(T, "forced", 2)
+    world.set_link_fault(3, ((0, 1),), "lost-leadership", 0)
+    settle(world)
+
+    assert world.nodes[0].done == ["links", f"elect {T} forced 2"]
+    assert world.nodes[0].links_then == [{"3": [{"kind": "leadership", "peer": 1, "effect": "drop", "amount": 0}]}]
+
+
+def test_link_faults_reach_every_node_they_concern_and_go_again(world):
+    world.set_link_fault(3, ((1, 2), (2, 1), (1, -1)), "slow", 5)
+    world.clear_link_fault(3)
+    world.clear_link_fault(3)
+    settle(world)
+
+    assert world.nodes[1].done == ["links", "links"]
+    assert world.nodes[2].done == ["links", "links"]
+    assert world.nodes[0].done == []
+    assert world.nodes[1].links_then[-1] == {}
+
+
+def test_link_faults_do_not_wait_for_a_process_that_is_starting(world):
+    """Its process has a lane of its own."""
+    node = world.nodes[1]
+    node.blocked = "start"
+    world.stop(1, "crash")
+    world.start(1)
+    world.set_link_fault(3, ((1, 2),), "cut", 0)
+    while "links" not in node.done:
+        world.run_until(world.now_us() + 1_000)
+    node.go.set()
+    settle(world)
+
+    assert sorted(node.done) == ["kill", "links", "start"]
+
+
+def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(world):
+    world.hinder(4, 2, "disconnect", 0)
+    settle(world)
+
+    assert world.nodes[2].done == ["links", "unplug"]
+    assert world._links.firewall_of(2)[4] == [
+        "-p tcp -m tcp --sport 19092 -j DROP",
+        "-p tcp -m tcp --dport 19092 -j DROP",
+        "-s 10.0.0.0/32 -j DROP",
+        "-s 10.0.0.1/32 -j DROP",
+    ]
+
+    world.unhinder(4)
+    world.unhinder(4)
+    settle(world)
+
+    assert world.nodes[2].done == ["links", "unplug", "links"]
+    assert world._links.firewall_of(2) == {}
+
+
+def test_a_broker_that_gave_up_for_want_of_room_starts_when_there_is_some(world):
+    node = world.nodes[1]
+    world.hinder(5, 1, "disk-full", 0)
+    node.end_itself("fatal")
+    settle(world)
+
+    assert not world.running(1)
+    assert world.processes.died == []
+    assert world.processes.starved == {(1, 1)}
+
+    world.unhinder(5)
+    settle(world)
+
+    assert world.running(1)
+    assert node.done == ["hindrances [('disk-full', 0)]", "hindrances []", "start"]
+
+
+def test_a_broker_that_was_asked_to_stop_does_not_wait_for_room(world):
+    world.hinder(5, 1, "disk-full", 0)
+    world.stop(1, "clean")
+    settle(world)
+    world.nodes[1].end_itself("clean")
+    settle(world)
+    world.unhinder(5)
+    settle(world)
+
+    assert not world.running(1)
+
+
+def test_a_broker_that_gives_up_just_when_room_is_made_starts_as_well(world):
+    world.hinder(5, 1, "disk-full", 0)
+    world.unhinder(5)
+    settle(world)
+    world.nodes[1].end_itself("fatal")
+    settle(world)
+
+    assert world.running(1)
+
+
+def test_a_broker_that_cannot_start_for_want_of_room_waits_for_it(world):
+    node = world.nodes[1]
+    world.hinder(5, 1, "disk-full", 0)
+    world.stop(1, "crash")
+    settle(world)
+    node.fails = "start"
+    world.start(1)
+    settle(world)
+
+    assert not world.running(1)
+
+    node.fails = None
+    world.unhinder(5)
+    settle(world)
+
+    assert world.running(1)
+
+
+def test_a_broker_that_does_not_start_fails_the_run(world):
+    world.stop(1, "crash")
+    world.nodes[1].fails = "start"
+    world.start(1)
+    with pytest.raises(RunError, match=r"^cannot start b1: b1 is on fire$"):
+        settle(world)
+
+
+def test_a_clock_jump_is_watched_until_the_process_sees_it(world):
+    world.hinder(6, 1, "clock-jump", -5)
+    settle(world)
+
+    assert world.nodes[1].done == ["hindrances [('clock-jump', -5)]", "clock"]
+
+
+def test_those_who_watch_an_event_are_told_the_node(world):
+    seen = []
+    world.on_trace("append", seen.append)
+    world.on_trace("append", seen.append)
+    world.on_trace("start", seen.append)
+    settle(world)
+    world.nodes[2].traced([1, 2, "append", T, 0, 0, 1])
+    world.nodes[2].traced([1, 2, "hw", T, 1, 0, True])
+    world.stop(1, "crash")
+    world.start(1)
+    settle(world)
+
+    assert seen == [2, 2, 1]
+    assert world.nodes[1].done[:2] == ["watch ('append',)", "watch ('append', 'start')"]
+
+
+def test_the_end_leaves_nothing_behind(world):
+    world.nodes[1].fails = "end"
+    world.close()
+
+    assert [node.done for node in world.nodes.values()] == [["end"], ["end"], ["end"]]
