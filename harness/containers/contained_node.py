@@ -61,6 +61,7 @@ class ContainedNode:
         self.hindrances: dict[int, tuple[str, int]] = {}
         self._access = Access()
         self._hindering = threading.RLock()
+        self._on_lost = on_lost
         self._on_trace = on_trace
         self._unplugged = False
         self._lives = 0
@@ -83,21 +84,32 @@ class ContainedNode:
         """
         while True:
             if self._unplugged:
-                self._plug_in()
+                self.plug_in()
             with self._access.shared():
                 if not self._unplugged:
                     yield
                     return
 
-    def _plug_in(self) -> None:
+    def plug_in(self) -> None:
+        """Put the network cable back, if it is pulled; ends when machine and process are what they should be.
+
+        Raises:
+            NodeError: it is not on the network.
+        """
         with self._access.exclusive():
             if not self._unplugged:
                 return
-            self.machine.connect()
-            self._unplugged = False
-            self.links.reconnected()
-            if self.control.state() == "running":
-                self._process_began(anew=False)
+            self._put_back()
+            state = self.control.state()
+            if state == "running":
+                self._if_alive(lambda: self._process_began(anew=False))
+            elif state == "gone":
+                self._on_lost()  # it ended while nobody could see it
+
+    def _put_back(self) -> None:
+        self.machine.connect()
+        self._unplugged = False
+        self.links.reconnected()
 
     def unplug(self) -> None:
         """Pull the network cable.
@@ -220,10 +232,10 @@ class ContainedNode:
         Raises:
             NodeError: it does not die, or does not come back.
         """
-        with self.reachable():
-            pass
         with self._access.exclusive():
             self._process_away()
+            if self._unplugged:
+                self._put_back()
             self.machine.kill_container()
             killed()
             self.machine.start_container()
@@ -245,10 +257,18 @@ class ContainedNode:
             self._apply_hindrances()
 
     def apply_links(self) -> None:
-        """Bring about what the link faults ask of this node."""
-        with self.reachable():
-            self.links.apply_to_machine()
-            self._if_alive(self.links.apply_to_process)
+        """Bring about what the link faults ask of this machine: its firewall, its delays. One that is off the network gets
+        them when it is back.
+        """
+        if not self._unplugged:
+            with self.reachable():
+                self.links.apply_to_machine()
+
+    def apply_rules(self) -> None:
+        """Bring about what the link faults ask of this process's transport; later, if it cannot be told now."""
+        if self.links.answering:
+            with self.reachable():
+                self._if_alive(self.links.apply_to_process)
 
     def disk_is_full(self) -> bool:
         """Whether a fault fills its disk."""

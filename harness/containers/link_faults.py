@@ -116,7 +116,8 @@ class NodeLinks:
         self._control = control
         self._node = node
         self.faults = faults
-        self._lock = threading.Lock()
+        self._machine = threading.Lock()
+        self._process = threading.Lock()
         self._chains: dict[int, list[str]] = {}
         self._delays: dict[str, int] = {}
         self._rules: dict[str, list[dict[str, Any]]] = {}
@@ -128,7 +129,7 @@ class NodeLinks:
         Raises:
             NodeError: something could not be put in force, or taken off.
         """
-        with self._lock:
+        with self._machine:
             wanted = self.faults.firewall_of(self._node)
             for key in [key for key in self._chains if key not in wanted]:
                 firewall.remove(self._control, key)
@@ -148,7 +149,7 @@ class NodeLinks:
         Raises:
             NodeError: a rule could not be put in force, or taken off.
         """
-        with self._lock:
+        with self._process:
             if self.answering:
                 self._apply_to_process()
 
@@ -158,7 +159,7 @@ class NodeLinks:
         Raises:
             NodeError: as :meth:`apply_to_process`.
         """
-        with self._lock:
+        with self._process:
             if anew:
                 self._rules = {}
             self.answering = True
@@ -166,7 +167,7 @@ class NodeLinks:
 
     def process_ends(self) -> None:
         """From now on the process will not answer: it is about to be paused, killed or cut off."""
-        with self._lock:
+        with self._process:
             self.answering = False
 
     def machine_restarted(self) -> None:
@@ -175,7 +176,7 @@ class NodeLinks:
         Raises:
             NodeError: as :meth:`apply_to_machine`.
         """
-        with self._lock:
+        with self._machine:
             self._chains = {}
             self._delays = {}
         self.apply_to_machine()
@@ -186,7 +187,7 @@ class NodeLinks:
         Raises:
             NodeError: as :meth:`apply_to_machine`.
         """
-        with self._lock:
+        with self._machine:
             self._delays = {}
         self.apply_to_machine()
 

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from nemesis.injector import Link
     from nodes.variant import Variant
 
-MACHINE, CLOCK = "machine", "clock"
-"""Lanes of a node, beside its process's: its links and machine; waiting for its clock."""
+MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
+"""Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting
+for its clock."""
 
 BOOT_S = 20.0
 SETTLE_S = 60.0
@@ -189,7 +190,7 @@ class RealWorld:
         if not known:
             events = tuple(self._watched)
             for node, one in self.nodes.items():
-                self._submit(node, MACHINE, "watch", lambda one=one: one.watch(events))  # type: ignore[misc]
+                self._submit(node, ADMIN, "watch", lambda one=one: one.watch(events))  # type: ignore[misc]
 
     def notify(self, event: str, node: int) -> None:
         """Tell those who watch an event."""
@@ -249,7 +250,7 @@ class RealWorld:
             self.nodes[CONTROLLER].control.elect(partition, how, target)
             self.observation.forget()
 
-        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, MACHINE, f"elect {target} by the", ask))
+        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, f"elect {target} by the", ask))
 
     # Links and machines
 
@@ -267,7 +268,9 @@ class RealWorld:
 
     def _apply_links(self, fault: LinkFault) -> None:
         for node in sorted(fault.nodes()):
-            self._submit(node, MACHINE, f"put or clear '{fault.effect}' on", self.nodes[node].apply_links)
+            what = f"put or clear '{fault.effect}' on"
+            self._submit(node, ADMIN, what, self.nodes[node].apply_rules)
+            self._submit(node, MACHINE, what, self.nodes[node].apply_links)
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
         """Put a fault on a broker's machine."""
@@ -288,6 +291,8 @@ class RealWorld:
         broker, kind = self._hindered.pop(key, (0, ""))
         if kind == DISCONNECT:
             self.clear_link_fault(key)
+            if (broker, kind) not in self._hindered.values():
+                self._submit(broker, MACHINE, "connect", self.nodes[broker].plug_in)
         elif kind:
             self.nodes[broker].hindrances.pop(key, None)
             self._apply_hindrance(broker, kind)

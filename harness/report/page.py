@@ -54,6 +54,7 @@ class RunView:
     faults_end: float  # % of the run
     end: str
     command: str
+    replayed: bool  # does the command give the same run again?
     plan_file: str
     verdict: Verdict
 
@@ -140,6 +141,8 @@ def _run_view(
         (folder / plan_file).write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
     end = max(int(history.meta.get("end_us", 0)), 1)
     contract = f" --contract {shlex.quote(verdict.contract)}"
+    world = str(history.meta.get("world", "sim"))
+    elsewhere = "" if world == "sim" else f" --world {shlex.quote(world)}"
     return RunView(
         name=name,
         title=f"{variant}, plan {plan.get('index', '?')}",
@@ -150,7 +153,8 @@ def _run_view(
         faults=fault_lines(plan, history),
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),
-        command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}",
+        command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}{elsewhere}",
+        replayed=world == "sim",
         plan_file=plan_file,
         verdict=verdict,
     )

@@ -411,3 +411,13 @@ def test_other_numbers_in_words() -> None:
     assert seconds(3_254_000) == "3.25 s"
     assert seconds(None) == "–"
     assert (p_words(0.0312), p_words(1e-9), p_words(1.0)) == ("0.031", "< 0.001", "1")
+
+
+def test_only_a_simulated_run_is_said_to_come_back_byte_for_byte(tmp_path: Path) -> None:
+    real = history()
+    real.meta["world"] = "docker"
+
+    pages = [render_run(plan(), given, verdict(), tmp_path).read_text(encoding="utf-8") for given in (history(), real)]
+
+    assert ["byte for byte" in page for page in pages] == [True, False]
+    assert ["--world docker" in page for page in pages] == [False, True]

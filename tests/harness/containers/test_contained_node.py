@@ -103,8 +103,10 @@ def faults():
 @pytest.fixture
 def node(faults, monkeypatch):
     monkeypatch.setattr(contained_node, "GOING_S", 0.0)
-    node = ContainedNode(1, PlayedMachine(), faults, lambda: None, lambda event: None)
+    lost = []
+    node = ContainedNode(1, PlayedMachine(), faults, lambda: lost.append(node.name), lambda event: None)
     node.control = control = PlayedControl()
+    control.lost = lost
     node.links._control = control
     for name in ("fill_disk", "free_disk", "write_clock", "slow_disk"):
         monkeypatch.setattr(
@@ -139,6 +141,26 @@ def test_the_process_of_a_machine_that_was_put_back_is_talked_to_again(node):
 
     assert done(node) == ["open"]
     assert node.links.answering
+
+
+def test_a_process_that_ended_while_its_machine_was_off_the_network_is_noticed(node):
+    node.unplug()
+    node.control.process = "gone"
+    node.apply_links()
+
+    assert node.is_unplugged
+
+    node.plug_in()
+
+    assert node.control.lost == ["b1"]
+
+
+def test_a_machine_off_the_network_is_put_back_before_it_restarts(node):
+    node.unplug()
+    node.restart_machine(lambda: None)
+
+    assert node.machine.done == ["disconnect", "connect", "kill", "start"]
+    assert not node.is_unplugged
 
 
 def test_a_started_process_gets_what_is_in_force(node, faults):
@@ -204,7 +226,7 @@ def test_a_paused_process_is_told_when_it_goes_on(node, faults):
     done(node)
     faults.add(1, DEAF)
     node.hindrances[2] = ("slow-disk", 700)
-    node.apply_links()
+    node.apply_rules()
     node.apply_hindrances()
 
     assert done(node) == []
@@ -219,7 +241,7 @@ def test_a_living_process_that_does_not_answer_is_an_error(node, faults):
     node.control.refuses = True
     faults.add(1, DEAF)
     with pytest.raises(NodeError, match="did not answer 'transport'"):
-        node.apply_links()
+        node.apply_rules()
 
 
 def test_a_process_that_goes_while_it_is_told_is_none(node, faults, monkeypatch):
@@ -229,7 +251,7 @@ def test_a_process_that_goes_while_it_is_told_is_none(node, faults, monkeypatch)
     node.control.refuses = True
     node.control.goes_after = 3
     faults.add(1, DEAF)
-    node.apply_links()
+    node.apply_rules()
 
     assert node.control.process == "gone"
 

@@ -30,7 +30,7 @@ class PlayedNode:
         self.places = SimpleNamespace(data="/data", volatile="/volatile", trace="/trace")
         self.hindrances = {}
         self.done = []
-        self.links_then = []
+        self.rules_then = []
         self.process = "gone"
         self.end_told = ""
         self.fails = None
@@ -93,7 +93,10 @@ class PlayedNode:
 
     def apply_links(self):
         self._do("links")
-        self.links_then.append(dict(self.faults.transport_of(self.node)))
+
+    def apply_rules(self):
+        self.rules_then.append(dict(self.faults.transport_of(self.node)))
+        self._do("rules")
 
     def apply_hindrances(self):
         self._do(f"hindrances {sorted(self.hindrances.values())}")
@@ -103,6 +106,9 @@ class PlayedNode:
 
     def unplug(self):
         self._do("unplug")
+
+    def plug_in(self):
+        self._do("plug in")
 
     def watch(self, events):
         self._do(f"watch {events}")
@@ -336,8 +342,8 @@ def test_an_election_waits_for_the_fault_that_goes_with_it(world):
     world.set_link_fault(3, ((0, 1),), "lost-leadership", 0)
     settle(world)
 
-    assert world.nodes[0].done == ["links", f"elect {T} forced 2"]
-    assert world.nodes[0].links_then == [{"3": [{"kind": "leadership", "peer": 1, "effect": "drop", "amount": 0}]}]
+    assert [what for what in world.nodes[0].done if what != "links"] == ["rules", f"elect {T} forced 2"]
+    assert world.nodes[0].rules_then == [{"3": [{"kind": "leadership", "peer": 1, "effect": "drop", "amount": 0}]}]
 
 
 def test_link_faults_reach_every_node_they_concern_and_go_again(world):
@@ -346,10 +352,10 @@ def test_link_faults_reach_every_node_they_concern_and_go_again(world):
     world.clear_link_fault(3)
     settle(world)
 
-    assert world.nodes[1].done == ["links", "links"]
-    assert world.nodes[2].done == ["links", "links"]
+    assert sorted(world.nodes[1].done) == ["links", "links", "rules", "rules"]
+    assert sorted(world.nodes[2].done) == ["links", "links", "rules", "rules"]
     assert world.nodes[0].done == []
-    assert world.nodes[1].links_then[-1] == {}
+    assert world.nodes[1].rules_then[-1] == {}
 
 
 def test_link_faults_do_not_wait_for_a_process_that_is_starting(world):
@@ -359,19 +365,19 @@ def test_link_faults_do_not_wait_for_a_process_that_is_starting(world):
     world.stop(1, "crash")
     world.start(1)
     world.set_link_fault(3, ((1, 2),), "cut", 0)
-    while "links" not in node.done:
+    while not {"links", "rules"} <= set(node.done):
         world.run_until(world.now_us() + 1_000)
     node.go.set()
     settle(world)
 
-    assert sorted(node.done) == ["kill", "links", "start"]
+    assert node.done[-1] == "start"
 
 
 def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(world):
     world.hinder(4, 2, "disconnect", 0)
     settle(world)
 
-    assert world.nodes[2].done == ["links", "unplug"]
+    assert [what for what in world.nodes[2].done if what != "rules"] == ["links", "unplug"]
     assert world._links.firewall_of(2)[4] == [
         "-p tcp -m tcp --sport 19092 -j DROP",
         "-p tcp -m tcp --dport 19092 -j DROP",
@@ -383,8 +389,22 @@ def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(world):
     world.unhinder(4)
     settle(world)
 
-    assert world.nodes[2].done == ["links", "unplug", "links"]
+    assert [what for what in world.nodes[2].done if what != "rules"] == ["links", "unplug", "links", "plug in"]
     assert world._links.firewall_of(2) == {}
+
+
+def test_of_two_disconnections_the_last_to_end_puts_the_cable_back(world):
+    world.hinder(4, 2, "disconnect", 0)
+    world.hinder(5, 2, "disconnect", 0)
+    world.unhinder(4)
+    settle(world)
+
+    assert "plug in" not in world.nodes[2].done
+
+    world.unhinder(5)
+    settle(world)
+
+    assert world.nodes[2].done[-1] == "plug in"
 
 
 def test_a_broker_that_gave_up_for_want_of_room_starts_when_there_is_some(world):
