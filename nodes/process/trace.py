@@ -41,7 +41,7 @@ class Trace:
         Raises:
             OSError: the file could not take them all.
         """
-        left = memoryview("".join([_line(entry) for entry in entries]).encode())
+        left = memoryview(b"".join([_line(entry) for entry in entries]))
         while left:
             left = left[os.write(self._file, left) :]
         for watcher in self.watchers:
@@ -52,7 +52,8 @@ class Trace:
         os.close(self._file)
 
 
-def _line(entry: Entry) -> str:
-    if entry[2] == "append":
-        entry = (*entry[:-1], b64encode(entry[-1]).decode())
-    return _encode(entry) + "\n"
+def _line(entry: Entry) -> bytes:
+    if entry[2] != "append":
+        return (_encode(entry) + "\n").encode()
+    # The batch goes around JSON's encoder, which would look at every character for something to escape.
+    return _encode(entry[:-1]).encode()[:-1] + b',"' + b64encode(entry[-1]) + b'"]\n'

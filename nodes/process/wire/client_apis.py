@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from nodes.process.wire.client_entities import INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE, BadRequestError
+from nodes.process.wire.client_entities import INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE
 from nodes.process.wire.client_epochs import EpochsApi
 from nodes.process.wire.client_fetch import FetchApi
 from nodes.process.wire.client_list_offsets import ListOffsetsApi
@@ -89,16 +89,13 @@ class ClientApis:
         self._fetch.on_closed(connection)
 
     def _guarded(self, key: int, handle: Callable[[Request], None]) -> Handler:
-        """Close the connection of a request that Kafka's schema forbids, or whose version only nodes speak."""
+        """Close the connection of a request whose version only nodes speak."""
         low, high = self._versions[key]
 
         def take(request: Request) -> None:
             if not low <= request.api_version <= high:
                 request.connection.refuse(f"API {key} in version {request.api_version} is not for clients")
                 return
-            try:
-                handle(request)
-            except BadRequestError as problem:
-                request.connection.refuse(f"a request of API {key} version {request.api_version}: {problem}")
+            handle(request)
 
         return take

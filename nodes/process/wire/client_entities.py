@@ -16,21 +16,6 @@ PRODUCE, LIST_OFFSETS, METADATA, INIT_PRODUCER_ID = 0, 2, 3, 22
 NO_THROTTLE = timedelta(0)
 
 
-class BadRequestError(Exception):
-    """A request that Kafka's schema does not allow, though it can be read. The connection is closed, as Kafka does."""
-
-
-def listed(array: tuple[Any, ...] | None, what: str) -> tuple[Any, ...]:
-    """The elements of an array that must not be null.
-
-    Raises:
-        BadRequestError: it is null (kio reads null as None whether the schema allows it or not).
-    """
-    if array is None:
-        raise BadRequestError(f"{what} must not be null")
-    return array
-
-
 @cache
 def response_entity(key: int, version: int, name: str) -> Callable[..., Any]:
     """Makes the response's entity (or one that is part of it) of this name, in this version of the API.

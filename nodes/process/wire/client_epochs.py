@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nodes.epoch_cache import NO_EPOCH_END, UNDEFINED, EpochEnd
-from nodes.process.wire.client_entities import NO_THROTTLE, listed, response_entity
+from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
 from nodes.process.wire.codec import OFFSET_FOR_LEADER_EPOCH
 from nodes.process.wire.names import error_code, partition_name
@@ -29,22 +29,16 @@ class EpochsApi:
         self._names_epoch = variant.truncation != "kip101"
 
     def handle(self, request: Request) -> None:
-        """Answer at once.
-
-        Raises:
-            BadRequestError: a null array.
-        """
+        """Answer at once."""
         version = request.api_version
         result = response_entity(OFFSET_FOR_LEADER_EPOCH, version, "OffsetForLeaderTopicResult")
         response = response_entity(OFFSET_FOR_LEADER_EPOCH, version, "OffsetForLeaderEpochResponse")
         topics = tuple(
             result(
                 topic=asked.topic,
-                partitions=tuple(
-                    self._partition(version, asked.topic, one) for one in listed(asked.partitions, "partitions")
-                ),
+                partitions=tuple(self._partition(version, asked.topic, one) for one in asked.partitions),
             )
-            for asked in listed(request.body.topics, "topics")
+            for asked in request.body.topics
         )
         request.reply(response(throttle_time=NO_THROTTLE, topics=topics))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.messages import OFFSET_OUT_OF_RANGE
 from nodes.process.storage.record_batch import Records
-from nodes.process.wire.client_entities import NO_THROTTLE, listed, response_entity
+from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
 from nodes.process.wire.codec import FETCH
 from nodes.process.wire.names import error_code, partition_name
@@ -85,11 +85,7 @@ class FetchApi:
         """Partition → fetches that wait for it, oldest first."""
 
     def handle(self, request: Request) -> None:
-        """Answer, or park.
-
-        Raises:
-            BadRequestError: a null array.
-        """
+        """Answer, or park."""
         if request.connection.closed:
             return
         body = request.body
@@ -106,8 +102,8 @@ class FetchApi:
                 part.current_leader_epoch if version >= _WITH_EPOCH else NO_EPOCH,
                 part.partition_max_bytes,
             )
-            for topic in listed(body.topics, "topics")
-            for part in listed(topic.partitions, "partitions")
+            for topic in body.topics
+            for part in topic.partitions
         ]
         if self._answered(request, asked):
             return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodes.epoch_cache import UNDEFINED
 from nodes.process.storage.record_batch import Records
-from nodes.process.wire.client_entities import LIST_OFFSETS, NO_THROTTLE, listed, response_entity
+from nodes.process.wire.client_entities import LIST_OFFSETS, NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
 from nodes.process.wire.names import error_code, partition_name
 
@@ -46,22 +46,16 @@ class ListOffsetsApi:
         self._monotonic = monotonic
 
     def handle(self, request: Request) -> None:
-        """Answer at once.
-
-        Raises:
-            BadRequestError: a null array.
-        """
+        """Answer at once."""
         version = request.api_version
         topic = response_entity(LIST_OFFSETS, version, "ListOffsetsTopicResponse")
         response = response_entity(LIST_OFFSETS, version, "ListOffsetsResponse")
         topics = tuple(
             topic(
                 name=asked.name,
-                partitions=tuple(
-                    self._partition(version, asked.name, one) for one in listed(asked.partitions, "partitions")
-                ),
+                partitions=tuple(self._partition(version, asked.name, one) for one in asked.partitions),
             )
-            for asked in listed(request.body.topics, "topics")
+            for asked in request.body.topics
         )
         request.reply(response(throttle_time=NO_THROTTLE, topics=topics))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodes.actions import Send
 from nodes.messages import ALL, ProduceRequest, ProduceResponse
 from nodes.process.storage.record_batch import BadBatchError, Header, Records, checked_header
-from nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, listed, response_entity
+from nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, response_entity
 from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION
 from nodes.process.wire.client_producers import PartitionProducers
 from nodes.process.wire.names import error_code, partition_name
@@ -116,11 +116,7 @@ class ProduceApi:
         """The core's correlation → answer and slot."""
 
     def handle(self, request: Request) -> None:
-        """Check every partition's batch, hand the good ones to the core, answer the others.
-
-        Raises:
-            BadRequestError: a null array.
-        """
+        """Check every partition's batch, hand the good ones to the core, answer the others."""
         body = request.body
         acks = _ACKS.get(body.acks)
         answer = _Answer(request)
@@ -128,8 +124,8 @@ class ProduceApi:
             request.no_reply()
             answer = _NoAnswer(request)
         found: list[tuple[int, str, bytes | None]] = []
-        for topic in listed(body.topic_data, "topic_data"):
-            for part in listed(topic.partition_data, "partition_data"):
+        for topic in body.topic_data:
+            for part in topic.partition_data:
                 found.append((len(answer.slots), partition_name(topic.name, part.index), part.records))
                 answer.slots.append(_Slot(topic.name, part.index))
         answer.open += len(found)

@@ -101,11 +101,12 @@ def _all(walks: list[Walk]) -> Walk:
 
 def _walk_of(declared: Any, kafka_type: str, flexible: bool) -> tuple[int, Walk | None]:  # noqa: ANN401 (a type)
     """A fixed size, or else how to find the end."""
-    if get_origin(declared) in (UnionType, Union):
+    nullable = get_origin(declared) in (UnionType, Union)
+    if nullable:
         declared = next(t for t in get_args(declared) if t is not type(None))
     if get_origin(declared) is tuple:
         size, item = _walk_of(get_args(declared)[0], kafka_type, flexible)
-        return 0, _array(item or _fixed(size), flexible)
+        return 0, _array(item or _fixed(size), flexible, nullable)
     if kafka_type in _SIZES:
         return _SIZES[kafka_type], None
     if kafka_type == "string":
@@ -145,14 +146,17 @@ def _length(size: int) -> int:
     return max(size, 0)
 
 
-def _array(item: Walk, flexible: bool) -> Walk:
+def _array(item: Walk, flexible: bool, nullable: bool) -> Walk:
+    """Kio makes None of a null array, also where there can be none; nobody behind it should have to think of that."""
+    least = -1 if nullable else 0
+
     def walk(data: bytes, at: int) -> int:
         if flexible:
             count, at = varint(data, at)
             count -= 1
         else:
-            count, at = _length(_I32(data, at)[0]), at + 4
-        if count > MAX_ITEMS:
+            count, at = _I32(data, at)[0], at + 4
+        if not least <= count <= MAX_ITEMS:
             raise ValueError(f"an array of {count} items")
         for _ in range(count):
             at = item(data, at)

@@ -44,6 +44,24 @@ def test_a_length_beyond_what_is_there_is_refused(key, version, body):
         codec(key, version).read_request(body, 0)
 
 
+@pytest.mark.parametrize(
+    ("key", "version", "body"),
+    [
+        (1, 8, bytes(21) + b"\xff\xff\xff\xff" + bytes(4)),  # Fetch: topics
+        (4, 4, bytes(21) + b"\0\x01\0"),  # LeaderAndIsr: topic states
+        (23, 3, bytes(4) + b"\xff\xff\xff\xff"),  # OffsetForLeaderEpoch: topics
+    ],
+)
+def test_a_null_array_is_refused_where_there_can_be_none(key, version, body):
+    with pytest.raises(UNREADABLE):
+        codec(key, version).read_request(body, 0)
+
+
+def test_a_null_array_is_read_where_there_can_be_one():
+    """Metadata: null topics are all topics."""
+    assert codec(3, 4).read_request(b"\xff\xff\xff\xff\0", 0).topics is None
+
+
 @pytest.mark.parametrize(("key", "version"), APIS)
 @pytest.mark.parametrize("which", ["request", "response"])
 def test_noise_is_refused_or_read_and_nothing_else_happens(key, version, which):
