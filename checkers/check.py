@@ -113,7 +113,8 @@ def _unknown_because(history: History, view: ClientView, counts: TraceCounts, an
         )
     if not any(seen.acked for seen in view.keys.values()):
         reasons.append("no send was acknowledged")
-    if history.trace and not (counts.elections or counts.truncations or counts.recoveries):
+    asked_for_none = history.meta.get("faults") == 0
+    if history.trace and not asked_for_none and not (counts.elections or counts.truncations or counts.recoveries):
         reasons.append("there was no election beyond the initial one, no truncation and no recovery")
     never = sorted(kind for kind in view.invoked if not view.succeeded.get(kind))
     if never:

@@ -96,6 +96,7 @@ def run_plan(
         "end_us": 0,
         "plan": plan.index,
         "seed": plan.seed,
+        "faults": len(plan.faults),
         "world": "docker",
         "delay": delay,
         "clients": clients,

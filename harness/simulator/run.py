@@ -80,6 +80,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunRe
             "end_us": world.now,
             "plan": plan.index,
             "seed": plan.seed,
+            "faults": len(plan.faults),
         },
         ops=world.ops,
         nemesis=world.nemesis,

@@ -70,6 +70,15 @@ def test_a_run_in_which_nothing_happened_to_the_replicas_is_unknown():
     assert verdict.unknown_because == ("there was no election beyond the initial one, no truncation and no recovery")
 
 
+@pytest.mark.parametrize(("faults", "valid"), [(0, "valid"), (1, "unknown")])
+def test_a_quiet_run_is_valid_only_if_no_fault_was_asked_for(faults, valid):
+    assert check(History.of(ops=[SEND, ACK], trace=QUIET, faults=faults)).valid == valid
+
+
+def test_without_faults_a_run_still_has_to_acknowledge_something():
+    assert check(History.of(ops=[SEND], trace=QUIET, faults=0)).valid == "unknown"
+
+
 @pytest.mark.parametrize(
     "events",
     [

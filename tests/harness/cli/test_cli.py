@@ -92,7 +92,8 @@ def test_1_is_an_anomaly(tidemark, tmp_path):
 
 
 def test_2_is_a_run_that_proves_nothing(tidemark, tmp_path):
-    (tmp_path / "plan.json").write_text('{"faults": [], "faults_end_us": 1000000}')
+    slow = '{"kind": "slow", "at_us": 500000, "lasts_us": 1000, "amount": 1000}'
+    (tmp_path / "plan.json").write_text(f'{{"faults": [{slow}], "faults_end_us": 1000000}}')
     code, out, error = tidemark("run", "--plan", tmp_path / "plan.json", "--out", tmp_path / "run")
 
     assert (code, error) == (2, "")
