@@ -77,10 +77,7 @@ class ContainedNode:
     @contextmanager
     def reachable(self) -> Iterator[None]:
         """While it lasts, the machine can be reached. A disconnected one is put back on the network, where its firewall
-        still keeps everyone else from it.
-
-        Raises:
-            NodeError: it cannot be reached.
+        still keeps everyone else from it; ``NodeError`` if that fails.
         """
         while True:
             if self._unplugged:

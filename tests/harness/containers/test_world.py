@@ -404,7 +404,7 @@ def test_of_two_disconnections_the_last_to_end_puts_the_cable_back(world):
     world.unhinder(5)
     settle(world)
 
-    assert world.nodes[2].done[-1] == "plug in"
+    assert world.nodes[2].done.count("plug in") == 1
 
 
 def test_a_broker_that_gave_up_for_want_of_room_starts_when_there_is_some(world):
