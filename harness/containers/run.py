@@ -23,6 +23,7 @@ from harness.containers.recorder import Recorder
 from harness.containers.run_error import RunError
 from harness.containers.trace_history import Answer, TraceHistory, parse_trace
 from harness.containers.world import RealWorld
+from harness.run_meta import run_meta
 from nemesis import Injector
 from nodes.messages import CONTROLLER
 
@@ -85,13 +86,7 @@ def run_plan(
     progress.phase = "starting the nodes"
     delay = NETEM if has_netem(NodeControl(cluster.machines[CONTROLLER])) else TRANSPORT
     meta: dict[str, Any] = {
-        "variant": variant.name,
-        "contract": contract or variant.contract,
-        "replicas": {name: list(replicas) for name, replicas in plan.cluster.assignment().items()},
-        "min_isr": plan.cluster.settings.min_isr,
-        "acks": plan.cluster.acks,
-        "unclean_election": plan.cluster.settings.unclean_election,
-        "epoch_cache": variant.has_epoch_cache,
+        **run_meta(plan.cluster, variant, contract),
         "faults_end_us": plan.faults_end_us,
         "end_us": 0,
         "plan": plan.index,

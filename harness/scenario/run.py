@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkers import History, Verdict, check
+from harness.run_meta import run_meta
 from harness.scenario.compare import compare, cut_words, cuts
 from harness.scenario.model import Expected, Scenario
 from harness.scenario.records import compact
@@ -182,15 +183,8 @@ def _scene(stage: Stage, number: int, words: str, did: tuple[str, ...]) -> Scene
 
 
 def _history(stage: Stage, healed: int) -> History:
-    cluster = stage.scenario.cluster
     meta = {
-        "variant": stage.variant.name,
-        "contract": stage.variant.contract,
-        "replicas": {name: list(replicas) for name, replicas in cluster.assignment().items()},
-        "min_isr": cluster.settings.min_isr,
-        "acks": cluster.acks,
-        "unclean_election": cluster.settings.unclean_election,
-        "epoch_cache": stage.variant.has_epoch_cache,
+        **run_meta(stage.scenario.cluster, stage.variant),
         "faults_end_us": healed,
         "end_us": stage.now_us,
         "plan": 0,

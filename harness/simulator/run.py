@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from checkers.history import History
+from harness.run_meta import run_meta
 from harness.simulator.convergence import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.world import World
@@ -69,13 +70,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunRe
             gc.enable()
     history = History(
         meta={
-            "variant": variant.name,
-            "contract": contract or variant.contract,
-            "replicas": {name: list(replicas) for name, replicas in plan.cluster.assignment().items()},
-            "min_isr": plan.cluster.settings.min_isr,
-            "acks": plan.cluster.acks,
-            "unclean_election": plan.cluster.settings.unclean_election,
-            "epoch_cache": variant.has_epoch_cache,
+            **run_meta(plan.cluster, variant, contract),
             "faults_end_us": plan.faults_end_us,
             "end_us": world.now,
             "plan": plan.index,

@@ -1,0 +1,22 @@
+"""What a history's meta line says of every run, whatever world it happened in (docs/history.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodes.cluster import ClusterSpec
+    from nodes.variant import Variant
+
+
+def run_meta(cluster: ClusterSpec, variant: Variant, contract: str | None = None) -> dict[str, Any]:
+    """The cluster's shape and the promise it is judged by: the variant's own unless another is asked for."""
+    return {
+        "variant": variant.name,
+        "contract": contract or variant.contract,
+        "replicas": {name: list(replicas) for name, replicas in cluster.assignment().items()},
+        "min_isr": cluster.settings.min_isr,
+        "acks": cluster.acks,
+        "unclean_election": cluster.settings.unclean_election,
+        "epoch_cache": variant.has_epoch_cache,
+    }
