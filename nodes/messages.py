@@ -239,3 +239,16 @@ class Elect:
     partition: str
     how: str
     target: int
+
+
+KINDS: dict[str, type] = {
+    "fetch requests": FetchRequest,
+    "fetch responses": FetchResponse,
+    "epoch requests": EpochRequest,
+    "epoch responses": EpochResponse,
+    "leadership": LeaderAndIsr,
+    "ISR changes": AlterPartition,
+    "heartbeats": Heartbeat,
+    "acks": ProduceResponse,
+}
+"""What people call a kind of message when they want to stop it: in scenarios, and in a node's transport."""

@@ -1,20 +1,8 @@
-"""What scripts say about messages: kinds of message, links that carry them, and what a leader answered."""
+"""What scripts say about messages: the links that carry them, and what a leader answered."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-KINDS = (
-    "fetch requests",
-    "fetch responses",
-    "epoch requests",
-    "epoch responses",
-    "leadership",
-    "ISR changes",
-    "heartbeats",
-    "acks",
-)
-"""What a script may call a kind of message."""
 
 
 class Link(NamedTuple):

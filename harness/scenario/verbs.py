@@ -13,10 +13,11 @@ from operator import methodcaller
 
 from harness.scenario.conditions import Condition, parse_condition
 from harness.scenario.expectations import parse_expectation
-from harness.scenario.links import KINDS, Link
+from harness.scenario.links import Link
 from harness.scenario.records import Names, expand_list
 from harness.scenario.stage import PATIENCE_US, Stage
 from harness.scenario.words import Cast, duration_us
+from nodes.messages import KINDS
 
 Perform = Callable[[Stage], object]
 """Carries a command out; what it returns does not matter."""

@@ -10,28 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from nodes.messages import (
-    AlterPartition,
-    EpochRequest,
-    EpochResponse,
-    FetchRequest,
-    FetchResponse,
-    Heartbeat,
-    LeaderAndIsr,
-    ProduceResponse,
-)
-
-KINDS: dict[str, type] = {
-    "fetch requests": FetchRequest,
-    "fetch responses": FetchResponse,
-    "epoch requests": EpochRequest,
-    "epoch responses": EpochResponse,
-    "leadership": LeaderAndIsr,
-    "ISR changes": AlterPartition,
-    "heartbeats": Heartbeat,
-    "acks": ProduceResponse,
-}
-"""What a rule may call a kind of message, as scenarios do."""
+from nodes.messages import KINDS
 
 EFFECTS = ("drop", "hold", "delay", "lose")
 FIRST_CLIENT = 1_000

@@ -12,37 +12,16 @@ from dataclasses import dataclass, field
 from harness.scenario.links import Answer, Link
 from harness.simulator.world import World
 from nodes.cluster import ClusterSpec
-from nodes.messages import (
-    AlterPartition,
-    EpochRequest,
-    EpochResponse,
-    FetchRequest,
-    FetchResponse,
-    Heartbeat,
-    LeaderAndIsr,
-    ProduceResponse,
-)
+from nodes.messages import KINDS, EpochRequest, EpochResponse, FetchRequest, FetchResponse
 from nodes.variant import Variant
 
 LATENCY_US = 1_000
 FIRST_CLIENT = 100
 
-_CLASSES: dict[str, type] = {
-    "fetch requests": FetchRequest,
-    "fetch responses": FetchResponse,
-    "epoch requests": EpochRequest,
-    "epoch responses": EpochResponse,
-    "leadership": LeaderAndIsr,
-    "ISR changes": AlterPartition,
-    "heartbeats": Heartbeat,
-    "acks": ProduceResponse,
-}
-"""The messages of each kind in `harness.scenario.links.KINDS`."""
-
 
 def carries(link: Link, source: int, to: int, message: object) -> bool:
     """Whether this message travels on a link; a link between any two nodes never means the clients."""
-    if link.kind is not None and message.__class__ is not _CLASSES[link.kind]:
+    if link.kind is not None and message.__class__ is not KINDS[link.kind]:
         return False
     if link.kind is None and max(source, to) >= FIRST_CLIENT:
         return False
