@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from nodes.messages import FetchRequest, FetchResponse, Heartbeat, LeaderAndIsr, ProduceResponse
-from nodes.process.transport_faults import KINDS, Rule, RuleError, TransportFaults
+from nodes.messages import FetchRequest, FetchResponse, Heartbeat, ProduceResponse
+from nodes.process.transport_faults import Rule, RuleError, TransportFaults
 
 FETCH = FetchRequest(1, "t-0", 0, 0, 0, 0, 1)
 FETCHED = FetchResponse(1, "t-0", 1, [], 0, 0)
@@ -139,10 +139,3 @@ def test_rules_from_outside():
 def test_rules_that_cannot_be(data, words):
     with pytest.raises(RuleError, match=words):
         Rule.from_json(data)
-
-
-def test_kinds_are_those_of_scenarios():
-    from harness.scenario import links
-
-    assert tuple(KINDS) == tuple(links.KINDS)
-    assert KINDS["leadership"] is LeaderAndIsr
