@@ -34,7 +34,7 @@ Examples:
   tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
 
 \b
-Exit codes: 0 every outcome is as expected, 1 one is not."""
+Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out."""
 
 
 @click.command("scenario", epilog=EPILOG)
@@ -92,6 +92,9 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
 
         for outcome in outcomes:
             show_outcome(outcome, Console())
+    failures = [words for one in tries for words in one.failures]
+    if failures:
+        raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
     return VALID if all(outcome.matched for outcome in outcomes) else ANOMALY
 
 
@@ -107,16 +110,16 @@ def _refuse(name: str | None, run_all: bool, world: dict[str, Any]) -> None:
 
 def _simulated(pairs: Pairs) -> list[Tries]:
     return [
-        Tries([run_scenario(s, v)])
+        Tries(s, v, [run_scenario(s, v)])
         for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10)
     ]
 
 
 def _contained(pairs: Pairs, world: dict[str, Any]) -> list[Tries]:
-    """All of them on the same containers, one after the other.
+    """All of them on the same containers, one after the other. After a run that could not be carried out they are replaced.
 
     Raises:
-        click.ClickException: a run could not be carried out.
+        click.ClickException: there are no containers to be had.
     """
     from harness.containers.errors import ContainerWorldError
     from harness.scenario.real.theatre import Theatre
@@ -124,23 +127,25 @@ def _contained(pairs: Pairs, world: dict[str, Any]) -> list[Tries]:
 
     brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
     console = Console(stderr=True)
+    tries = [Tries(scenario, variant, []) for scenario, variant in pairs]
     with containers({"hosts": world["hosts"], "clients": "confluent"}, brokers) as session:
-        theatre = Theatre(session.open().machines, world["time_scale"])
-        tries: list[Tries] = []
-        for number, (scenario, variant) in enumerate(pairs, 1):
-            outcomes: list[ScenarioOutcome] = []
+        for number, one in enumerate(tries, 1):
             for attempt in range(1, world["times"] + 1):
-                words = f"{number} of {len(pairs)}: {scenario.name} under {variant}"
+                words = f"{number} of {len(pairs)}: {one.scenario.name} under {one.variant}"
                 words += f", try {attempt} of {world['times']}" if world["times"] > 1 else ""
-                with _shown(console, words) as status:
-                    try:
-                        outcome = run_scenario(scenario, variant, theatre.stage, status)
-                    except (ContainerWorldError, StageError) as error:
-                        raise click.ClickException(f"{scenario.name} under {variant}: {error}") from None
-                    outcomes.append(outcome)
+                theatre = Theatre(session.open().machines, world["time_scale"])
+                try:
+                    with _shown(console, words) as status:
+                        outcome = run_scenario(one.scenario, one.variant, theatre.stage, status)
+                except (ContainerWorldError, StageError) as error:
+                    one.failures.append(str(error))
+                    session.close()
+                    said = f"not carried out: {error}"
+                else:
+                    one.outcomes.append(outcome)
+                    said = _in_short(outcome)
                 if len(pairs) * world["times"] > 1:
-                    console.print(f"{words}: {_in_short(outcome)}", highlight=False, markup=False, soft_wrap=True)
-            tries.append(Tries(outcomes))
+                    console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
     return tries
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,9 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """The same scenario under the same variant, one or more times."""
+    """The same scenario under the same variant, one or more times; `failures` say which could not be carried out, and why."""
 
+    scenario: Scenario
+    variant: str
     outcomes: list[ScenarioOutcome]
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def times(self) -> int:
+        """How many there were."""
+        return len(self.outcomes) + len(self.failures)
+
+    @property
+    def expected(self) -> str:
+        """The verdict that the script claims."""
+        return self.scenario.outcomes[self.variant].verdict
 
     @property
     def matched(self) -> int:
@@ -36,18 +49,18 @@ class Tries:
     @property
     def mismatches(self) -> list[str]:
         """What was not as the script says, each sentence once."""
-        return list(dict.fromkeys(words for outcome in self.outcomes for words in outcome.mismatches))
+        return [*dict.fromkeys(words for outcome in self.outcomes for words in outcome.mismatches), *self.failures]
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
-        first = self.outcomes[0]
         return {
-            "scenario": first.scenario.name,
-            "variant": first.variant,
-            "expected": first.expected.verdict if first.expected else None,
-            "times": len(self.outcomes),
+            "scenario": self.scenario.name,
+            "variant": self.variant,
+            "expected": self.expected,
+            "times": self.times,
             "matched": self.matched,
             "violated": self.violated,
+            "failures": self.failures,
             "outcomes": [outcome.to_json() for outcome in self.outcomes],
         }
 
@@ -90,23 +103,20 @@ def show_tries(tries: list[Tries]) -> None:
     """How often each came out as its script says."""
     table = Table("scenario", "variant", "expected", "violations in", "matched")
     for one in tries:
-        first, times = one.outcomes[0], len(one.outcomes)
-        style = "green" if one.matched == times else "red"
-        expected = first.expected.verdict if first.expected else "nothing"
+        style = "green" if one.matched == one.times else "red"
         table.add_row(
-            first.scenario.name,
-            first.variant,
-            expected,
-            f"{one.violated} of {times}",
-            f"[{style}]{one.matched} of {times}[/]",
+            one.scenario.name,
+            one.variant,
+            one.expected,
+            f"{one.violated} of {one.times}",
+            f"[{style}]{one.matched} of {one.times}[/]",
         )
     console = Console()
     console.print(table)
     for one in tries:
         for words in one.mismatches:
-            first = one.outcomes[0]
             console.print(
-                f"{first.scenario.name} under {first.variant}: {words}", style="red", markup=False, soft_wrap=True
+                f"{one.scenario.name} under {one.variant}: {words}", style="red", markup=False, soft_wrap=True
             )
 
 

@@ -25,10 +25,13 @@ def test_a_good_run_is_valid():
     assert result.verdict.stats["elections"] == 1
 
 
-def test_a_run_without_any_election_proves_nothing():
-    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(), (), SECOND)
+@pytest.mark.parametrize(
+    ("faults", "valid"), [((Fault("slow", SECOND, 1_000, amount=1_000),), "unknown"), ((), "valid")]
+)
+def test_faults_that_lead_to_no_election_prove_nothing(faults, valid):
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(), faults, 2 * SECOND)
 
-    assert execute(plan, "kafka-2.7").verdict.valid == "unknown"
+    assert execute(plan, "kafka-2.7").verdict.valid == valid
 
 
 def test_it_is_the_simulators_history_and_the_checkers_verdict():

@@ -34,7 +34,7 @@ def collect(
     history = TraceHistory(began_us)
     for node, control in nodes.controls.items():
         traced = parse_trace(control.read(control.places.trace).decode(errors="replace"), control.name)
-        ahead = nodes.clock_ahead_us[node]
+        ahead = nodes.clock_ahead_us.get(node, 0)
         before = [
             [began_us, node, "append", PARTITION, base, epoch, b64encode(build(values, base, epoch))]
             for base, epoch, values in given.get(node, ())

@@ -1,5 +1,6 @@
 """What is done to which node, and what is done again to a process that starts anew."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -18,6 +19,7 @@ class FakeControl:
         self.name = machine.name
         self.alive = False
         self.configured = []
+        self.last_words = None
         self.rules = {}
         self.admin = SimpleNamespace(ask=self._ask, close=lambda: None)
 
@@ -30,9 +32,17 @@ class FakeControl:
             del self.rules[fields["key"]]
 
     def start(self, config):
-        self.alive = True
         self.rules = {}
         self.configured.append(config)
+        if self.last_words is not None:
+            raise NodeError(f"{self.name}: the node process ended at once")
+        self.alive = True
+
+    def running(self):
+        return self.alive
+
+    def own_end(self):
+        return self.last_words
 
     def kill(self):
         self.alive = False
@@ -90,6 +100,18 @@ def test_every_start_is_another_incarnation(nodes):
     nodes.kill(1)
     nodes.start(1)
 
+    assert nodes.controls[1].configured == [(1, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(("last_words", "refused"), [("fatal", False), ("", True)])
+def test_a_process_may_stop_itself_before_anybody_asks_it(nodes, last_words, refused):
+    """One that gave no account of its end never was one."""
+    nodes.kill(1)
+    nodes.controls[1].last_words = last_words
+    with pytest.raises(NodeError) if refused else nullcontext():
+        nodes.start(1)
+
+    assert nodes.status(1) is None
     assert nodes.controls[1].configured == [(1, 1), (1, 2)]
 
 

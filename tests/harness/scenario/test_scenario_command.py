@@ -19,13 +19,13 @@ from nodes.variant import parse_variant
 
 @pytest.fixture
 def run(monkeypatch):
-    """Runs the command; `opened` are the numbers of brokers that were brought up."""
-    opened = []
+    """Runs the command; `opened` are the numbers of brokers that were brought up, `closed` those that were replaced."""
+    opened, closed = [], []
 
     @contextmanager
     def containers(options, brokers):
         opened.append(brokers)
-        yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}))
+        yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}), close=lambda: closed.append(brokers))
 
     monkeypatch.setattr(module, "containers", containers)
     monkeypatch.setattr(Theatre, "stage", lambda self, scenario, variant: SimulatedStage(scenario, variant))
@@ -33,7 +33,7 @@ def run(monkeypatch):
     def run(*arguments):
         return CliRunner().invoke(tidemark, ["scenario", *arguments], standalone_mode=False)
 
-    run.opened = opened
+    run.opened, run.closed = opened, closed
     return run
 
 
@@ -107,7 +107,28 @@ def test_a_run_that_could_not_be_carried_out_is_an_error_and_no_outcome(run, mon
     monkeypatch.setattr(SimulatedStage, "finish", fail)
     told = run(*DATA_LOSS)
 
-    assert "kip-101-data-loss under kafka-0.10: broker A does not answer" in str(told.exception)
+    assert str(told.exception) == "1 could not be carried out: broker A does not answer"
+    assert run.closed == [2]
+
+
+def test_the_others_are_carried_out_all_the_same_on_new_machines(run, monkeypatch):
+    finish = SimulatedStage.finish
+    tries = []
+
+    def fail_once(self):
+        tries.append(self)
+        if len(tries) == 2:
+            raise NodeError("broker A does not answer")
+        return finish(self)
+
+    monkeypatch.setattr(SimulatedStage, "finish", fail_once)
+    told = run(*DATA_LOSS, "--times", "3", "--json")
+    (row,) = json.loads(told.stdout)
+
+    assert (row["times"], row["matched"], row["failures"]) == (3, 2, ["broker A does not answer"])
+    assert "try 2 of 3: not carried out: broker A does not answer" in told.stderr
+    assert str(told.exception) == "1 could not be carried out: broker A does not answer"
+    assert run.closed == [2]
 
 
 def test_too_few_machines_are_told():
