@@ -116,6 +116,7 @@ class Comparison:
     baseline: str
     variants: tuple[VariantResult, ...]
     watched_us: int  # the longest run
+    world: str = "sim"
 
     @property
     def anomaly_names(self) -> tuple[str, ...]:

@@ -52,11 +52,13 @@ def compared(comparison: Comparison) -> str:
     faults = {
         "intact": "crashes, pauses, network faults and clean elections, but no log loss",
         "destructive": "crashes, pauses, network faults, power and disk loss and unclean elections",
+        "machines": "crashes, pauses, network faults, power and disk loss, unclean elections, full and slow disks, clock jumps",
     }.get(comparison.profile, f"faults of the profile {comparison.profile}")
     many = len(variants) > 1
+    where = "" if comparison.world == "sim" else " on real processes in containers"
     return (
         f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
-        f"(seed {comparison.seed}: {faults}), and every run's history was checked against what its contract promises."
+        f"(seed {comparison.seed}: {faults}){where}, and every run's history was checked against what its contract promises."
     )
 
 

@@ -395,6 +395,8 @@ def test_the_finding_names_alike_variants_together() -> None:
         "kafka-2.1 and kafka-2.7 in 0 of 500 runs each (0–0.76 %)."
     )
     assert compared(three).startswith("kafka-0.10, kafka-2.1 and kafka-2.7 each met the same 500 random fault plans")
+    assert "on real processes in containers" not in compared(three)
+    assert "no log loss) on real processes in containers, and" in compared(replace(three, world="docker"))
 
 
 @pytest.mark.parametrize(
