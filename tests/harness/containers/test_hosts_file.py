@@ -5,15 +5,19 @@ import secrets
 
 import pytest
 
+from checkers import check
 from harness.containers.by_hand import start_nodes
 from harness.containers.errors import HostsFileError, NodeError
 from harness.containers.hosts_file import HOME, HostsCluster
 from harness.containers.hosts_format import Host, read_hosts
 from harness.containers.owner import Owner
+from harness.containers.run import run_plan
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import new_key_pair
+from nemesis import Fault, Plan, WorkloadSpec
 from nodes.cluster import ClusterSpec
 from nodes.settings import Settings
+from nodes.variant import parse_variant
 
 
 @pytest.fixture
@@ -112,8 +116,8 @@ exec /usr/sbin/sshd -D -e
 """
 
 
-def port_of(container):
-    return container.attrs["NetworkSettings"]["Ports"]["22/tcp"][0]["HostPort"]
+def port_of(container, inside=22):
+    return container.attrs["NetworkSettings"]["Ports"][f"{inside}/tcp"][0]["HostPort"]
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +136,7 @@ def foreign(engine, image):
                 init=True,
                 cap_add=["NET_ADMIN"],
                 environment={"KEY": keys.authorised},
-                ports={"22/tcp": ("127.0.0.1", None)},
+                ports={f"{port}/tcp": ("127.0.0.1", None) for port in (22, 19092)},
                 labels=labels,
             )
             made.append(container)
@@ -154,10 +158,10 @@ def hosts_file(foreign, tmp_path):
 
     def write(words=""):
         lines = [
-            f"127.0.0.1 key={tmp_path / 'key'} advertise=127.0.0.1:{40000 + number} {words} "
+            f"127.0.0.1 key={tmp_path / 'key'} advertise=127.0.0.1:{port_of(container, 19092)} {words} "
             f"port={port_of(container)} "
             f"inner={container.attrs['NetworkSettings']['Networks']['bridge']['IPAddress']}"
-            for number, container in enumerate(containers)
+            for container in containers
         ]
         (tmp_path / "hosts").write_text("\n".join(lines))
         return tmp_path / "hosts"
@@ -178,7 +182,7 @@ def listing(foreign):
 
 
 @docker
-def test_a_machine_can_run_nodes_after_it_was_prepared_and_is_as_before_afterwards(hosts_file, listing):
+def test_a_machine_can_run_nodes_after_it_was_prepared_and_is_as_before_afterwards(hosts_file, foreign, listing):
     before = listing()
     cluster = HostsCluster.from_file(hosts_file())
     with cluster:
@@ -186,7 +190,7 @@ def test_a_machine_can_run_nodes_after_it_was_prepared_and_is_as_before_afterwar
         assert list(cluster.machines) == [0, 1]
         for machine in cluster.machines.values():
             machine.shell.run("cd / && python3 -c 'import nodes, kio, crc32c, uvloop' && test -d /var/lib/tidemark")
-        assert cluster.machines[1].advertised == "127.0.0.1:40001"
+        assert cluster.machines[1].advertised == f"127.0.0.1:{port_of(foreign[1][1], 19092)}"
         assert cluster.machines[1].name == "b1 (127.0.0.1)"
         assert listing() != before
 
@@ -205,6 +209,23 @@ def test_nodes_run_there_and_are_ended_and_rules_taken_out(hosts_file, listing):
         assert "/var/log/tidemark\n" in listing()
         assert listing().endswith(" python3\n")
 
+    assert listing() == before
+
+
+@docker
+@pytest.mark.slow
+def test_a_whole_run_happens_there(hosts_file, listing, tmp_path):
+    before = listing()
+    cluster = ClusterSpec(1, 1, settings=Settings(min_isr=1))
+    faults = (Fault("crash", 3_000_000, 500_000), Fault("power", 6_000_000, 500_000))
+    plan = Plan(0, 0, 1, "by hand", cluster, WorkloadSpec(), faults, 7_000_000)
+    with HostsCluster.from_file(hosts_file()) as machines:
+        machines.prepare()
+        run = run_plan(plan, parse_variant("kafka-2.7"), cluster=machines, folder=tmp_path / "run")
+
+    assert [event[4] for event in run.history.trace if event[2] == "stop"] == ["crash", "power"]
+    assert check(run.history, "documented").stats["acked"] > 0
+    assert not [a for a in check(run.history).anomalies if a.verdict == "violation"]
     assert listing() == before
 
 
