@@ -6,8 +6,10 @@ used, and a second build finds the first one's image at once.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +18,7 @@ from requests import RequestException
 
 from harness.containers.base_image import DEFAULT, base_image, local_base, remember_base
 from harness.containers.errors import ContainerWorldError, ImageError
+from harness.containers.folders import cache_folder
 from harness.containers.node_code import (
     CHECKOUT,
     PROBE,
@@ -29,7 +32,7 @@ from harness.containers.node_code import (
 from harness.containers.owner import Owner
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from docker import DockerClient
     from docker.models.images import Image
@@ -78,19 +81,28 @@ def build_images(
         ImageError: it cannot be built; the message says which step said what.
     """
     try:
-        below = base_image(client, base, tell, fresh=rebuild)
-        recipe = _recipe()
-        name = f"{REPOSITORY}:{_content(recipe, below)}"
-        built = None if rebuild else _local(client, name)
-        if built is None:
-            built = _make(client, recipe, below, name, tell)
-        if base not in {None, DEFAULT}:
-            remember_base(client, below)
+        with _one_at_a_time():
+            below = base_image(client, base, tell, fresh=rebuild)
+            recipe = _recipe()
+            name = f"{REPOSITORY}:{_content(recipe, below)}"
+            built = None if rebuild else _local(client, name)
+            if built is None:
+                built = _make(client, recipe, below, name, tell)
+            if base not in {None, DEFAULT}:
+                remember_base(client, below)
     except ImageError:
         raise
     except (ContainerWorldError, DockerException, RequestException, OSError) as error:
         raise ImageError(f"the node image cannot be built: {error}") from None
     return built
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """Commands that start together do the work once; whoever comes second finds what the first has built."""
+    with (cache_folder() / "images.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _make(

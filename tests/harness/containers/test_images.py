@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -214,6 +215,20 @@ def changed(engine, image, monkeypatch):
     yield built
     with suppress(ImageNotFound):
         engine.images.remove(built)
+
+
+@pytest.mark.docker
+@pytest.mark.slow
+def test_two_builds_at_once_make_one_image(engine, image, monkeypatch):
+    files = [*code_files(), ("nodes/twice.py", b"")]
+    monkeypatch.setattr(images, "code_files", lambda: iter(files))
+    with ThreadPoolExecutor(2) as pool:
+        built = set(pool.map(lambda _: build_images(engine, tell=quiet), range(2)))
+    for one in built:
+        engine.images.remove(one, force=True)
+
+    assert len(built) == 1
+    assert image not in built
 
 
 @pytest.mark.docker
