@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from checkers.history import History
 from harness.clients import ClientsError, Workload
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from nodes.variant import Variant
 
 CLIENT_LOG = "clients.log"
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -153,7 +155,7 @@ class _Run:
         phases.converge(world, phases.converge_us(settings))
         progress.phase = "reading back"
         deadline = world.now_us() + phases.final_read_us(settings)
-        self._clients(lambda: workload.final_read(deadline))
+        meta["read_back"] = self._clients(lambda: workload.final_read(deadline))
         progress.phase = "collecting"
         return self._collect(meta)
 
@@ -192,14 +194,14 @@ class _Run:
             raise RunError(str(error)) from None
 
     @staticmethod
-    def _clients(deed: Callable[[], object]) -> None:
-        """Let the clients do something.
+    def _clients(deed: Callable[[], T]) -> T:
+        """Let the clients do something, and say what came of it.
 
         Raises:
             RunError: they could not do it to the end, so what they recorded is not whole.
         """
         try:
-            deed()
+            return deed()
         except ClientsError as error:
             raise RunError(str(error)) from None
 

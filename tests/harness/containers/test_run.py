@@ -57,6 +57,7 @@ def test_a_quiet_run_ends_with_equal_logs(three, tmp_path):
 
     assert check(history).valid == "valid"
     assert (history.meta["world"], history.meta["clients"], history.meta["died"]) == ("docker", "confluent", [])
+    assert history.meta["read_back"] is True
     assert told(history, "converged") == [(0, "converged", True, "")]
     finals = [event for event in history.trace if event[2] == "final"]
     assert [event[4] for event in finals].count("leader") == 1
