@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import logging
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from harness.clients.aiokafka_consumer import CLOSE_S, AssignedConsumer, consume, read_all
 from harness.clients.aiokafka_producer import LATE_S, AiokafkaProducer
@@ -18,8 +18,19 @@ from harness.clients.script import ConsumerScript, ProducerScript
 from nemesis.plan import WorkloadSpec
 from nodes.cluster import ClusterSpec
 
+T = TypeVar("T")
+
+CONNECTIONS_END_S = 0.1
 SLACK_S = 10.0
 """Over and above what the clients' own time-outs add up to, for a busy machine."""
+
+
+async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Aiokafka closes its connections without waiting for them: the loop must go on a little for them to be gone."""
+    try:
+        return await work
+    finally:
+        await asyncio.sleep(CONNECTIONS_END_S)
 
 
 class AiokafkaClients:
@@ -50,7 +61,7 @@ class AiokafkaClients:
     def _run(self) -> None:
         try:
             with self._log.listening("aiokafka"):
-                asyncio.run(self._work())
+                asyncio.run(_to_the_end(self._work()))
         except Exception as raised:  # noqa: BLE001 - told when the clients are stopped
             self._failure = raised
         finally:
@@ -103,7 +114,7 @@ class AiokafkaClients:
     def final_read(self, in_time: Callable[[], bool]) -> bool:
         """Read everything from the start, as long as it is in time."""
         with self._log.listening("aiokafka"):
-            return asyncio.run(self._final_read(in_time))
+            return asyncio.run(_to_the_end(self._final_read(in_time)))
 
     async def _final_read(self, in_time: Callable[[], bool]) -> bool:
         asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
