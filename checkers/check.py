@@ -8,6 +8,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from checkers.aborted_read import aborted_reads
 from checkers.broken_log import BrokenLog
 from checkers.client_view import ClientView
@@ -29,6 +32,8 @@ from checkers.stuck import Stuck
 from checkers.verdict import VIOLATION, Anomaly, Judgement, Verdict
 
 DEFAULT_CONTRACT = "documented"
+BROKEN_OFF = "broken-off"
+"""How a process ended that neither the nemesis nor its protocol ended: out of memory, a bug, a bad installation."""
 STRICTEST_CONTRACT = "durable"
 
 _NOT_LOST_BY_REPLICAS = Judgement(VIOLATION, None, PROMISES)
@@ -47,7 +52,8 @@ def check(history: History, contract: str | None = None) -> Verdict:
         ValueError: there is no such promise.
     """
     meta = history.meta
-    traced = bool(history.trace)
+    doubts = doubts_about(meta)
+    traced = bool(history.trace) and not doubts
     own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else STRICTEST_CONTRACT)
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
@@ -60,8 +66,18 @@ def check(history: History, contract: str | None = None) -> Verdict:
     stats = statistics(history, view, counts, fates, anomalies)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
         return Verdict("invalid", own, tuple(anomalies), None, stats)
-    unknown = _unknown_because(history, view, counts, anomalies)
+    unknown = "; ".join(doubts) or _unknown_because(history, view, counts, anomalies)
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats)
+
+
+def doubts_about(meta: Mapping[str, Any]) -> list[str]:
+    """Why the replicas' evidence cannot be relied on, so that nothing may depend on it; empty if it can."""
+    doubts = [f"the replicas' evidence was not understood: {words}" for words in meta.get("not_understood", ())]
+    for death in meta.get("died", ()):
+        if death.get("how") == BROKEN_OFF:
+            last = str(death.get("log", "")).strip().split("\n")[-1]
+            doubts.append(f"node {death['node']} died on its own ({last or 'without a word'})")
+    return doubts
 
 
 def check_replicas(history: History, view: ClientView, own: str, fates: Fates) -> list[Anomaly]:

@@ -32,6 +32,8 @@ class CampaignSpec:
         world: `sim`, or `docker`: real processes in containers.
         time_scale: Every time of a plan is multiplied by this; 1 in the simulator.
         clients: The client library of the workload in containers.
+        system: What runs in the containers, as ``--system`` calls it.
+        broker_config: Further settings of Kafka's brokers, each ``key=value``.
         keep: Whose operations and traces are stored: the first `violations` of each chunk, `all` runs, or `none`.
 
     Raises:
@@ -49,6 +51,8 @@ class CampaignSpec:
     world: str = "sim"
     time_scale: float = 1
     clients: str = "confluent"
+    system: str = "tidemark"
+    broker_config: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a spec that would fail only after Spark has started."""
@@ -79,6 +83,8 @@ class CampaignSpec:
             "world": self.world,
             "time_scale": self.time_scale,
             "clients": self.clients,
+            "system": self.system,
+            "broker_config": list(self.broker_config),
         }
 
     @classmethod
@@ -89,6 +95,11 @@ class CampaignSpec:
             SpecError: A field is missing, unknown or wrong.
         """
         try:
-            return cls(**{**data, "variants": tuple(data["variants"]), "cluster": dict(data.get("cluster", {}))})
+            plain = {
+                "variants": tuple(data["variants"]),
+                "cluster": dict(data.get("cluster", {})),
+                "broker_config": tuple(data.get("broker_config", ())),
+            }
+            return cls(**{**data, **plain})
         except (TypeError, KeyError) as error:
             raise SpecError(f"Not a campaign spec: {error}.") from error

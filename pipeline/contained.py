@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.store import store_verdict
-from nodes.variant import parse_variant
 from pipeline.evidence import run_folder
 from pipeline.simulate import plan_of
 
@@ -35,7 +34,7 @@ class Contained:
         plan = plan_of(spec, index)
         self._which = f"{variant}, plan {index}"
         where = run_folder(self._folder, variant, index)
-        result = self._session.execute(plan, parse_variant(variant), spec.contract, folder=where)
+        result = self._session.execute(plan, self._session.system.variant(variant), spec.contract, folder=where)
         store_verdict(where, result.verdict, result.digest)
         return plan, result
 

@@ -14,6 +14,7 @@ from harness.cli.cluster_text import cluster_json, print_cluster, print_hints
 from harness.cli.engine import engine, telling
 from harness.cli.exits import VALID
 from harness.cli.options import VariantName, cluster_of, cluster_options, json_option
+from harness.cli.system_option import chosen_variants, system_of, system_options, variant_on
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -27,6 +28,7 @@ Examples:
   tidemark cluster up --detach                         a controller and three brokers, until `tidemark cluster down`
   tidemark cluster up                                  the same until Ctrl-C, with their logs
   tidemark cluster up other --brokers 5 --partitions 3 --variant kafka-0.11 --detach
+  tidemark cluster up --system kafka:4.1.1 --detach    real Kafka brokers
 """
 STATUS_EPILOG = """\b
 Examples:
@@ -55,24 +57,27 @@ def cluster_group() -> None:
 @click.argument("name", default=DEFAULT_NAME)
 @click.option("--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant.")
 @cluster_options
+@system_options
 @click.option("--detach", "-d", is_flag=True, help="Leave it running when this command ends.")
 def up_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Start containers and the nodes in them, and say how to reach them. NAME is the cluster's, `play` by default."""
     from harness.containers import by_hand
-    from harness.containers.images import ensure_image
     from harness.containers.leftovers import offer_cleanup
     from harness.containers.owner import Owner
 
     spec = cluster_of(options)
+    system = system_of(options)
+    (name_of_variant,) = chosen_variants(system, (options["variant"],), "variant")
+    variant = variant_on(system, name_of_variant)
     name, detach = options["name"], options["detach"]
     console = Console()
     offer_cleanup(Console(stderr=True))
     with engine() as client:
         with telling() as tell:
-            image = ensure_image(client, tell)
+            image = system.image(client, tell)
             tell(f"starting {spec.brokers + 1} containers")
             owner = Owner.by_hand() if detach else Owner.this_process()
-            cluster = by_hand.up(client, name, spec, options["variant"], image=image, owner=owner)
+            cluster = by_hand.up(client, name, spec, variant, system=system, image=image, owner=owner)
         try:
             found = by_hand.find(client, name)
             assert found is not None  # noqa: S101 - it was made a moment ago

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -19,7 +19,11 @@ from harness.cli.options import (
     profile_option,
     writable_folder,
 )
+from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options
 from harness.cli.world import containers, refuse_container_options, world_options
+
+if TYPE_CHECKING:
+    from harness.systems.system import System
 
 EPILOG = """\b
 Examples:
@@ -28,6 +32,7 @@ Examples:
   tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
   tidemark compare --master spark://host:7077 --plans 20000 --out /shared/campaign
   tidemark compare --world docker --variants kafka-0.10,kafka-0.11,kafka-2.1,kafka-2.7 --plans 10 --report
+  tidemark compare --system kafka:2.8.2 --variants kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.7 --plans 10 --report
 
 \b
 The same command again resumes a campaign that was stopped. A comparison measures, so it exits 0 when it is complete,
@@ -46,6 +51,7 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @cluster_options
 @contract_option
 @world_options
+@system_options
 @click.option("--baseline", type=str, help="Variant the others are compared with.  [default: the first]")
 @click.option(
     "--keep",
@@ -69,7 +75,9 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
     """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
     from pipeline.campaign_spec import CampaignSpec
 
+    system = system_of(options)
     refuse_container_options(options)
+    options["variants"] = chosen_variants(system, options["variants"], "variants")
     cluster = cluster_of(options)
     docker = options["world"] == "docker"
     if not docker and options["profile"] == "machines":
@@ -91,16 +99,17 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         world=options["world"],
         time_scale=options["time_scale"],
         clients=options["clients"],
+        system=options["system"],
+        broker_config=options["broker_config"],
     )
-    return _campaign(spec, folder, options)
+    return _campaign(spec, folder, options, system)
 
 
 def _default_folder(options: dict[str, Any]) -> Path:
-    world = "" if options["world"] == "sim" else f"-{options['world']}"
-    return RESULTS / f"compare-{options['profile']}-{options['seed']}{world}"
+    return RESULTS / f"compare-{options['profile']}-{options['seed']}{suffix_of(options)}"
 
 
-def _campaign(spec: Any, folder: Path, options: dict[str, Any]) -> int:  # noqa: ANN401 - pipeline's type, loaded late
+def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) -> int:  # noqa: ANN401 - pipeline's type, loaded late
     from pipeline.campaign import CampaignFailedError, CampaignRefusedError, run_campaign
     from pipeline.java import JavaNotFoundError
 
@@ -118,7 +127,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any]) -> int:  # noqa:
         else:
             from pipeline.contained import Contained
 
-            with containers(options, spec.cluster["brokers"]) as session:
+            with containers(options, spec.cluster["brokers"], system) as session:
                 contained = Contained(session, folder.resolve())
                 outcome = run_campaign(
                     spec, folder, chunk_size=1, fresh=options["fresh"], console=status, contained=contained

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -24,12 +24,16 @@ from harness.cli.options import (
     writable_folder,
 )
 from harness.cli.show import print_verdict
+from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, variant_on
 from harness.cli.world import containers, refuse_container_options, world_options
 from harness.runner import RunResult
 from harness.simulator import simulate
 from harness.store import HISTORY, REPORT, store_history, store_verdict
 from nemesis import Plan, PlanError, generate_plan, read_plan
 from nodes.variant import parse_variant
+
+if TYPE_CHECKING:
+    from harness.systems.system import System
 
 EPILOG = """\b
 Examples:
@@ -39,6 +43,8 @@ Examples:
   tidemark run --index 4 --brokers 5 --partitions 3 --report
   tidemark run --world docker --variant kafka-0.10     the same plan, on real processes in containers
   tidemark run --world docker --profile machines --index 3 --clients aiokafka
+  tidemark run --system kafka:2.8.2 --variant kafka-0.10   on real Kafka brokers that follow this rule
+  tidemark run --system kafka:4.1.1 --index 7 --report     on today's Kafka
 """
 
 
@@ -53,6 +59,7 @@ Examples:
 @cluster_options
 @contract_option
 @world_options
+@system_options
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -62,16 +69,20 @@ Examples:
 @json_option
 def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Carry out one run, check it, and store plan, history and verdict."""
+    system = system_of(options)
     refuse_container_options(options)
+    (options["variant"],) = chosen_variants(system, (options["variant"],), "variant")
     plan = _plan(options).scaled(options["time_scale"])
     variant, contract = options["variant"], options["contract"]
     out = options["out"] or RESULTS / "runs" / (
         (f"{variant}-{options['plan_file'].stem}" if options["plan_file"] else f"{variant}-{plan.seed}-{plan.index}")
-        + ("" if options["world"] == "sim" else f"-{options['world']}")
+        + suffix_of(options)
     )
     folder = writable_folder(out)
     run = (
-        _simulated(plan, variant, contract, folder) if options["world"] == "sim" else _contained(plan, options, folder)
+        _simulated(plan, variant, contract, folder)
+        if options["world"] == "sim"
+        else _contained(plan, options, system, folder)
     )
     verdict = run.verdict
     store_verdict(folder, verdict, run.digest)
@@ -104,11 +115,12 @@ def _simulated(plan: Plan, variant: str, contract: str | None, folder: Path) -> 
     return RunResult(run.history, check(run.history), run.digest, run.events, run.virtual_us)
 
 
-def _contained(plan: Plan, options: dict[str, Any], folder: Path) -> RunResult:
+def _contained(plan: Plan, options: dict[str, Any], system: System, folder: Path) -> RunResult:
     from harness.containers.progress import shown
 
-    with containers(options, plan.cluster.brokers) as session, shown(session):
-        return session.execute(plan, parse_variant(options["variant"]), options["contract"], folder=folder)
+    variant = variant_on(system, options["variant"])
+    with containers(options, plan.cluster.brokers, system) as session, shown(session):
+        return session.execute(plan, variant, options["contract"], folder=folder)
 
 
 def _plan(options: dict[str, Any]) -> Plan:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,16 @@ from rich.progress import track
 from harness.cli.exits import ANOMALY, VALID
 from harness.cli.options import VariantName, json_option
 from harness.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
+from harness.cli.system_option import system_of, system_options, variant_on
 from harness.cli.world import containers, refuse_container_options
 from harness.scenario import UnknownScenarioError, all_scenarios, find, run_scenario, variants_of
+from harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.scenario import Scenario, ScenarioOutcome
+    from harness.systems.system import System
 
     Pairs = list[tuple[Scenario, str]]
 
@@ -32,6 +35,8 @@ Examples:
   tidemark scenario --all --json                            all of them, for a script
   tidemark scenario kip-101-data-loss --world docker         on real processes in containers
   tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
+  tidemark scenario kip-101-data-loss --system kafka:2.8.2   on real Kafka brokers, under each rule they have
+  tidemark scenario kip-279-scenario-1-n-20 --system kafka:2.8.2@1.1 --times 10
 
 \b
 Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out."""
@@ -63,9 +68,11 @@ Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or 
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Use machines that exist, named in this file, instead of containers.",
 )
+@system_options
 @json_option
 def scenario_command(name: str | None, run_all: bool, variant: str | None, as_json: bool, **world: Any) -> int:  # noqa: ANN401
     """Play a scenario and hold it against the outcome worked out by hand."""
+    system = system_of(world)
     _refuse(name, run_all, world)
     if not name and not run_all:
         show_scenarios(list(all_scenarios()), as_json=as_json)
@@ -74,11 +81,13 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
         chosen = all_scenarios() if name is None else [find(name)]
     except UnknownScenarioError as error:
         raise click.UsageError(str(error)) from None
-    pairs = [(s, v) for s in chosen for v in variants_of(s) if variant in (None, v)]
+    if variant is not None:
+        variant_on(system, variant)
+    pairs = [(s, v) for s in chosen for v in _variants(s, system) if variant in (None, v)]
     if not pairs:
-        spoken = ", ".join(variants_of(chosen[0])) if name else "other variants"
+        spoken = ", ".join(_variants(chosen[0], system)) if name else "other variants"
         raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {spoken}")
-    tries = _simulated(pairs) if world["world"] == "sim" else _contained(pairs, world)
+    tries = _simulated(pairs) if world["world"] == "sim" else _contained(pairs, world, system)
     outcomes = [outcome for one in tries for outcome in one.outcomes]
     if as_json:
         several = world["times"] > 1
@@ -115,7 +124,16 @@ def _simulated(pairs: Pairs) -> list[Tries]:
     ]
 
 
-def _contained(pairs: Pairs, world: dict[str, Any]) -> list[Tries]:
+def _variants(scenario: Scenario, system: System) -> list[str]:
+    """The variants that the script speaks about and the system can express."""
+    found = []
+    for name in variants_of(scenario):
+        with suppress(SystemRefusalError):
+            found.append(system.variant(name).name)
+    return found
+
+
+def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Tries]:
     """All of them on the same containers, one after the other. After a run that could not be carried out they are replaced.
 
     Raises:
@@ -123,20 +141,26 @@ def _contained(pairs: Pairs, world: dict[str, Any]) -> list[Tries]:
     """
     from harness.containers.errors import ContainerWorldError
     from harness.scenario.real.theatre import Theatre
-    from harness.scenario.stage import StageError
+    from harness.scenario.stage import CannotStageError, StageError
 
     brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
     console = Console(stderr=True)
     tries = [Tries(scenario, variant, []) for scenario, variant in pairs]
-    with containers({"hosts": world["hosts"], "clients": "confluent"}, brokers) as session:
+    with containers({"hosts": world["hosts"], "clients": "confluent"}, brokers, system) as session:
         for number, one in enumerate(tries, 1):
             for attempt in range(1, world["times"] + 1):
                 words = f"{number} of {len(pairs)}: {one.scenario.name} under {one.variant}"
                 words += f", try {attempt} of {world['times']}" if world["times"] > 1 else ""
-                theatre = Theatre(session.open().machines, world["time_scale"])
+                theatre = Theatre(session.open().machines, world["time_scale"], system)
                 try:
                     with _shown(console, words) as status:
                         outcome = run_scenario(one.scenario, one.variant, theatre.stage, status)
+                        outcome = system.judge(outcome)
+                except CannotStageError as error:
+                    one.failures.append(str(error))
+                    said = f"cannot be staged: {error}"
+                    console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
+                    break
                 except (ContainerWorldError, StageError) as error:
                     one.failures.append(str(error))
                     session.close()

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from harness.containers.session import ContainerSession
+    from harness.systems.system import System
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -69,7 +70,7 @@ def refuse_container_options(options: dict[str, Any]) -> None:
 
 
 @contextmanager
-def containers(options: dict[str, Any], brokers: int) -> Iterator[ContainerSession]:
+def containers(options: dict[str, Any], brokers: int, system: System | None = None) -> Iterator[ContainerSession]:
     """A session of containers as the options ask for it; leftovers of crashed runs are pointed out first.
 
     Raises:
@@ -88,6 +89,7 @@ def containers(options: dict[str, Any], brokers: int) -> Iterator[ContainerSessi
             clients=options["clients"],
             hosts=options["hosts"],
             tell=lambda words: status.print(words, highlight=False),
+            system=system,
         ) as session:
             yield session
     except ContainerWorldError as error:

@@ -20,12 +20,12 @@ from harness.containers.errors import ClusterError, ContainerWorldError, NodeErr
 from harness.containers.folders import state_folder
 from harness.containers.leftovers import every, remove
 from harness.containers.machine import HOST_PORT, Machine
-from harness.containers.node_config import node_config
 from harness.containers.node_control import NodeControl
 from harness.containers.owner import NODE, RUN, Owner
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import read_key
-from nodes.variant import parse_variant
+from harness.systems.system import Deployment
+from nodes.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,10 +34,13 @@ if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.containers import Container
 
+    from harness.systems.system import System
     from nodes.cluster import ClusterSpec
+    from nodes.variant import Variant
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 VARIANT = "tidemark.variant"
+SYSTEM = "tidemark.system"
 READY_S = 30.0
 STATUS_S = 5.0
 
@@ -81,7 +84,7 @@ def key_file(name: str) -> Path:
 
 
 def up(
-    client: DockerClient, name: str, spec: ClusterSpec, variant: str, *, image: str, owner: Owner
+    client: DockerClient, name: str, spec: ClusterSpec, variant: Variant, *, system: System, image: str, owner: Owner
 ) -> ContainerCluster:
     """Bring containers and node processes up, and wait until every partition has a leader.
 
@@ -89,12 +92,14 @@ def up(
         ContainerWorldError: a container or process did not come up; nothing is left then.
     """
     key = key_file(name)
-    labels = {VARIANT: variant}
-    cluster = ContainerCluster.up(spec.brokers, run_id=name, image=image, client=client, owner=owner, labels=labels)
+    labels = {VARIANT: variant.name, SYSTEM: system.name}
+    cluster = ContainerCluster.up(
+        spec.brokers, run_id=name, image=image, client=client, owner=owner, labels=labels, needs=system.needs
+    )
     try:
         key.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         cluster.keys.save(key)
-        start_nodes(cluster.machines, spec, variant)
+        start_nodes(system, Deployment(cluster.machines, spec, variant))
     except BaseException:
         cluster.down()
         forget_key(name)
@@ -102,30 +107,24 @@ def up(
     return cluster
 
 
-def start_nodes(machines: Mapping[int, Machine], spec: ClusterSpec, variant: str) -> None:
+def start_nodes(system: System, deployment: Deployment) -> None:
     """Start the node process of every machine, and wait until every partition has a leader.
 
     Raises:
         NodeError: one did not start, or a partition is without a leader after 30 s.
     """
-    controls = {node: NodeControl(machine) for node, machine in machines.items()}
+    controls = {node: system.control(machine) for node, machine in deployment.machines.items()}
 
     def start(node: int) -> None:
-        control = controls[node]
-        config = node_config(
-            node,
-            1,
-            machines=machines,
-            places=control.places,
-            cluster=spec,
-            variant=parse_variant(variant),
-        )
-        control.start(config)
+        controls[node].start(system.configure(node, 1, deployment))
 
     try:
+        if system.controller_first:
+            start(CONTROLLER)
         with ThreadPoolExecutor(len(controls)) as pool:
-            for started in [pool.submit(start, node) for node in controls]:
+            for started in [pool.submit(start, node) for node in controls if node or not system.controller_first]:
                 started.result()
+        system.after_start(controls, deployment)
         _until_led(controls[0])
     finally:
         for control in controls.values():

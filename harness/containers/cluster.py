@@ -21,6 +21,8 @@ from harness.containers.machine import HOST_PORT, Machine
 from harness.containers.owner import NODE, Owner
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import KeyPair, new_key_pair
+from harness.systems.needs import MachineNeeds
+from nodes.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,11 +32,11 @@ if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.containers import Container
     from docker.models.networks import Network
+    from docker.models.volumes import Volume
 
 DATA = "/var/lib/tidemark/data"
 VOLATILE = "/var/lib/tidemark/volatile"
-PROCESS_MEMORY = 512 << 20
-"""What a node may use beside its tmpfs, bytes."""
+KEPT = "/var/lib/tidemark/kept"
 MAX_BROKERS = 100
 ATTEMPTS = 20
 _UNITS = {"k": 10, "m": 20, "g": 30}
@@ -81,7 +83,7 @@ class ContainerCluster:
         run_id: str,
         image: str,
         client: DockerClient,
-        volatile_size: str = "256m",
+        needs: MachineNeeds | None = None,
         owner: Owner | None = None,
         labels: Mapping[str, str] | None = None,
     ) -> Self:
@@ -92,7 +94,7 @@ class ContainerCluster:
             run_id: names the cluster; letters, digits, ``-``, ``_``, ``.``.
             image: the node image.
             client: of the engine; must live as long as the cluster.
-            volatile_size: of the tmpfs that stands for the page cache, such as ``256m``.
+            needs: what each container must have.
             owner: whose it is; this process, unless told otherwise.
             labels: further ones of everything that is made.
 
@@ -107,7 +109,7 @@ class ContainerCluster:
             raise ClusterError(f"there is a cluster {run_id} already; remove it with: tidemark cluster down {run_id}")
         try:
             with held_interrupts():
-                cluster._make(brokers, image, volatile_size)
+                cluster._make(brokers, image, needs or MachineNeeds())
         except BaseException as error:
             try:
                 cluster.down()
@@ -138,15 +140,13 @@ class ContainerCluster:
             remove(self._client, every(self._client, self.run_id))
             self._is_down = True
 
-    def _make(self, brokers: int, image: str, volatile_size: str) -> None:
+    def _make(self, brokers: int, image: str, needs: MachineNeeds) -> None:
         network, subnet = self._make_network()
-        memory = _bytes(volatile_size) + PROCESS_MEMORY
+        data = [self._make_volume(node, needs) for node in range(brokers + 1)]
         # One thread each: what takes long is the engine's and the container's own work.
         with ThreadPoolExecutor(brokers + 1) as pool:
             made = [
-                pool.submit(
-                    self._make_machine, node, network, str(subnet[FIRST_HOST + node]), image, volatile_size, memory
-                )
+                pool.submit(self._make_machine, node, network, str(subnet[FIRST_HOST + node]), image, needs, data)
                 for node in range(brokers + 1)
             ]
         self._machines = {machine.node: machine for machine in (future.result() for future in made)}
@@ -171,13 +171,26 @@ class ContainerCluster:
                 return network, subnet
         raise ClusterError(f"cannot make a network for the containers: {said}")
 
+    def _make_volume(self, node: int, needs: MachineNeeds) -> Volume:
+        in_memory = {"type": "tmpfs", "device": "tmpfs", "o": f"size={needs.data_size}"} if needs.data_size else {}
+        return self._client.volumes.create(
+            self._name_of(node), driver_opts=in_memory, labels={**self._labels, NODE: str(node)}
+        )
+
+    def _name_of(self, node: int) -> str:
+        return f"tidemark-{self.run_id}-{node_name(node)}"
+
     def _make_machine(
-        self, node: int, network: Network, address: str, image: str, volatile_size: str, memory: int
+        self, node: int, network: Network, address: str, image: str, needs: MachineNeeds, data: list[Volume]
     ) -> Machine:
         labels = {**self._labels, NODE: str(node)}
-        name = f"tidemark-{self.run_id}-{node_name(node)}"
-        volume = self._client.volumes.create(name, labels=labels)
+        name = self._name_of(node)
         client = self._client
+        volumes = {data[node].name: {"bind": DATA, "mode": "rw"}}
+        if needs.data_size and node == CONTROLLER:
+            # A volume in memory lives as long as a container uses it: this one outlives the kill of the others.
+            volumes |= {data[n].name: {"bind": f"{KEPT}/{n}", "mode": "ro"} for n in range(1, len(data))}
+        memory = _bytes(needs.volatile_size) + _bytes(needs.data_size or "0") + needs.memory
         for attempt in range(ATTEMPTS):
             ssh_port, host_port = free_ports(2)
             container = client.containers.create(
@@ -192,8 +205,8 @@ class ContainerCluster:
                 networking_config={str(network.name): client.api.create_endpoint_config(ipv4_address=address)},
                 ports={"22/tcp": ("127.0.0.1", ssh_port)}
                 | ({f"{HOST_PORT}/tcp": ("127.0.0.1", host_port)} if node else {}),
-                volumes={volume.name: {"bind": DATA, "mode": "rw"}},
-                tmpfs={VOLATILE: f"size={volatile_size}"},
+                volumes=volumes,
+                tmpfs={VOLATILE: f"size={needs.volatile_size}"},
                 mem_limit=memory,
                 memswap_limit=memory,
             )

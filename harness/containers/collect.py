@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import tarfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,7 @@ class Evidence:
         archive: its files, a compressed tar.
         trace: its trace file. log: what the process printed.
         segments: partition → content of its log file.
+        files: path → content of all of them.
     """
 
     node: int
@@ -49,6 +50,7 @@ class Evidence:
     trace: str
     log: str
     segments: dict[str, bytes]
+    files: dict[str, bytes] = field(default_factory=dict, repr=False)
 
     def read_segments(self) -> dict[str, Segment]:
         """The logs' batches.
@@ -101,7 +103,7 @@ def _unpacked(node: int, control: NodeControl, archive: bytes) -> Evidence:
         raise RunError(f"{control.name} has no trace, so the history would not be whole")
     log = files.get(places.log, b"").decode(errors="replace")
     trace = files[places.trace].decode(errors="replace")
-    return Evidence(node, control.name, archive, trace, log, segments)
+    return Evidence(node, control.name, archive, trace, log, segments, files)
 
 
 def fetch_all(controls: Mapping[int, NodeControl], folder: Path | None = None) -> dict[int, Evidence]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,12 @@ from harness.containers.link_faults import NETEM, LinkFaults, NodeLinks
 from harness.containers.node_control import NodeControl
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from harness.containers.machine import Machine
+
+MakeControl = Callable[..., NodeControl]
+"""Makes a machine's control; called with the machine and ``on_lost``."""
 
 GOING_S = 2.0
 
@@ -38,6 +42,7 @@ class ContainedNode:
         faults: of links, of the whole cluster.
         on_lost: called when the process ends the admin connection by itself.
         on_trace: called with every trace event of the kinds that are watched.
+        control: makes what controls its process.
 
     Attributes:
         control: its process.
@@ -51,12 +56,13 @@ class ContainedNode:
         faults: LinkFaults,
         on_lost: Callable[[], None],
         on_trace: Callable[[list[Any]], None],
+        control: MakeControl = NodeControl,
     ) -> None:
         """Nothing is done yet."""
         self.node = node
         self.machine = machine
         self.name = machine.name
-        self.control = NodeControl(machine, on_lost=on_lost)
+        self.control = control(machine, on_lost=on_lost)
         self.links = NodeLinks(self.control, node, faults)
         self.hindrances: dict[int, tuple[str, int]] = {}
         self._access = Access()
@@ -64,6 +70,7 @@ class ContainedNode:
         self._on_lost = on_lost
         self._on_trace = on_trace
         self._unplugged = False
+        self._paused = False
         self._lives = 0
         """Rises whenever the process goes away, so that a request it did not answer can be told from a failure."""
         self._full = False
@@ -157,7 +164,9 @@ class ContainedNode:
     def pause(self) -> bool:
         """SIGSTOP; false if there is no process."""
         with self.reachable():
-            self.links.process_ends()
+            self._paused = True
+            if not self.control.answers_while_paused:
+                self.links.process_ends()
             self._lives += 1
             return self.control.pause()
 
@@ -165,6 +174,7 @@ class ContainedNode:
         """SIGCONT; ends when the process has the rules that were set meanwhile."""
         with self.reachable():
             self.control.resume()
+            self._paused = False
             self._if_alive(lambda: self._process_began(anew=False))
 
     def watch(self, events: Iterable[str]) -> None:
@@ -198,6 +208,7 @@ class ContainedNode:
     def _process_away(self) -> None:
         """The process is about to go, or gone: do not talk to it."""
         self._lives += 1
+        self._paused = False
         self.links.process_ends()
         self.control.admin.close()
 
@@ -304,7 +315,7 @@ class ContainedNode:
             NodeError: it does not.
         """
         base = self._clock_base_us
-        if base is not None and self.links.answering:
+        if base is not None and self.links.answering and not self._paused:
             with self.reachable():
                 self._if_alive(lambda: node_faults.wait_for_clock(self.control, lambda: base + self._clock_us))
 

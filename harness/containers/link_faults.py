@@ -24,10 +24,13 @@ from harness.containers import firewall, netem
 from nemesis.injector import EVERYONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from harness.containers.node_control import NodeControl
     from nemesis.injector import Link
+
+    Spread = Callable[[Mapping[int, list[dict[str, Any]]], Iterable[int]], Mapping[int, list[dict[str, Any]]]]
+    """See ``harness.systems.system.System.spread``."""
 
 NETEM, TRANSPORT = "netem", "transport"
 _LEADERSHIP = {"late-leadership": "delay", "lost-leadership": "drop"}
@@ -64,12 +67,14 @@ class LinkFaults:
     Args:
         addresses: node → the address other nodes reach it by.
         delay: ``netem`` or ``transport``: what slows links.
+        spread: where the rules for each sender's messages are put in force; at the sender, unless a system says otherwise.
     """
 
-    def __init__(self, addresses: Mapping[int, str], delay: str) -> None:
+    def __init__(self, addresses: Mapping[int, str], delay: str, spread: Spread | None = None) -> None:
         """None are in force."""
         self.addresses = addresses
         self.delay = delay
+        self._spread = spread
         self._faults: dict[int, LinkFault] = {}
 
     def add(self, key: int, fault: LinkFault) -> None:
@@ -87,8 +92,18 @@ class LinkFaults:
 
     def transport_of(self, node: int) -> dict[str, list[dict[str, Any]]]:
         """Key → what its transport must do."""
-        wanted = {str(key): transport_rules(fault, node, self.delay) for key, fault in self._items()}
+        wanted = {str(key): self._rules_of(fault, node) for key, fault in self._items()}
         return {key: rules for key, rules in wanted.items() if rules}
+
+    def _rules_of(self, fault: LinkFault, node: int) -> list[dict[str, Any]]:
+        if self._spread is None:
+            return transport_rules(fault, node, self.delay)
+        by_sender = {sender: transport_rules(fault, sender, self.delay) for sender in self.addresses}
+        return self._spread(by_sender, self.addresses).get(node, [])
+
+    def told_of(self, fault: LinkFault) -> set[int]:
+        """The nodes whose transport may have something to do for a fault."""
+        return fault.nodes() if self._spread is None else set(self.addresses)
 
     def delays_of(self, node: int) -> dict[str, int]:
         """Receiver's address → µs, all faults together; empty unless netem slows links."""

@@ -72,7 +72,12 @@ class NodeControl:
     Attributes:
         admin: the process's admin port.
         name: what errors call the node.
+        scripts: what acts on the process.
+        answers_while_paused: the admin port is another process's than the one that SIGSTOP stops.
     """
+
+    answers_while_paused = False
+    scripts = NodeScripts
 
     def __init__(
         self,
@@ -90,7 +95,7 @@ class NodeControl:
         self.machine = machine
         self.name = machine.name
         self.places = places or Places()
-        self._scripts = NodeScripts(self.places)
+        self._scripts = self.scripts(self.places)
         self.admin = AdminChannel(self._connect, self.name, on_lost)
         self._trace_before = 0
 

@@ -12,25 +12,22 @@ _LOOKS = 600
 """So often, 5 ms apart, is looked whether a signal has had its effect."""
 
 
-_START_LOOKS = 1200
-"""So often, 25 ms apart and more, is looked whether a process that was started listens."""
-
-
 class NodeScripts:
-    """Scripts for one node. The process is named by its number and its start time, so that no other is ever hit."""
+    """Scripts for one node. The process is named by its number and its start time, so that no other is ever hit.
+
+    Attributes:
+        module: what Python runs. preload: the environment variable that loads libfaketime.
+        start_looks: so often, 25 ms apart and more, is looked whether a process that was started listens.
+    """
+
+    module = "nodes.process"
+    preload = "LD_PRELOAD"
+    start_looks = 1200
 
     def __init__(self, places: Places) -> None:
         """Remember where things are."""
         self._places = places
-        self._prelude = f"""
-look() {{
-  pid= state=gone
-  {{ read -r pid since <{quote(places.pid)}; }} 2>/dev/null || return 0
-  {{ read -r line </proc/$pid/stat; }} 2>/dev/null || return 0
-  set -- ${{line##*) }}
-  [ "${{20}}" = "$since" ] || return 0
-  case $1 in Z|X) ;; T|t) state=stopped ;; *) state=running ;; esac
-}}
+        self._prelude = f"""{self._look()}
 until_state() {{
   n=0
   while look; [ "$state" != gone ] && [ "$state" != "$1" ] && [ "$n" -lt {_LOOKS} ]; do
@@ -39,6 +36,23 @@ until_state() {{
   done
 }}
 """
+
+    def _look(self) -> str:
+        """Defines ``look``, which sets ``pid`` and ``state``."""
+        return f"""
+look() {{
+  pid= state=gone
+  {{ read -r pid since <{quote(self._places.pid)}; }} 2>/dev/null || return 0
+  {{ read -r line </proc/$pid/stat; }} 2>/dev/null || return 0
+  set -- ${{line##*) }}
+  [ "${{20}}" = "$since" ] || return 0
+  case $1 in Z|X) ;; T|t) state=stopped ;; *) state=running ;; esac
+}}"""
+
+    @property
+    def pid_file(self) -> str:
+        """Where the number of the process that is started here is written to."""
+        return self._places.pid
 
     def state(self) -> str:
         """Prints ``running``, ``stopped`` (by a signal) or ``gone``."""
@@ -66,7 +80,7 @@ echo "$state"
         clock = ":"
         if fake_clock:
             environment += (
-                f" LD_PRELOAD={quote(places.faketime_library)} FAKETIME_TIMESTAMP_FILE={quote(places.faketime)}"
+                f" {self.preload}={quote(places.faketime_library)} FAKETIME_TIMESTAMP_FILE={quote(places.faketime)}"
                 " FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_FAKE_MONOTONIC=1"
             )
             library, offset = quote(places.faketime_library), quote(places.faketime)
@@ -80,17 +94,17 @@ mkdir -p {needed} {quote(places.data)} {quote(places.volatile)} || exit
 cat >{config}.new && mv -f {config}.new {config} || exit
 cd / || exit
 stat -c %s {quote(places.trace)} 2>/dev/null || echo 0
-{environment} setsid python3 -m nodes.process --config {config} </dev/null >>{quote(places.log)} 2>&1 &
+{environment} setsid python3 -m {self.module} --config {config} </dev/null >>{quote(places.log)} 2>&1 &
 pid=$!
 {{ read -r line </proc/$pid/stat; }} 2>/dev/null || {{ echo gone; exit 0; }}
 set -- ${{line##*) }}
-echo "$pid ${{20}}" >{quote(places.pid)}
+echo "$pid ${{20}}" >{quote(self.pid_file)}
 n=0
 until grep -q ':{port:04X} 00000000:0000 0A' /proc/net/tcp; do
   look
   [ "$state" = gone ] && {{ echo gone; exit 0; }}
   n=$((n + 1))
-  [ "$n" -lt {_START_LOOKS} ] || {{ echo silent; exit 0; }}
+  [ "$n" -lt {self.start_looks} ] || {{ echo silent; exit 0; }}
   sleep 0.025
 done
 echo listening

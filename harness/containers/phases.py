@@ -82,7 +82,7 @@ def dump_logs(world: RealWorld, folder: Path | None) -> tuple[dict[int, Evidence
         if all(_key(before[broker]) == _key(after[broker]) for broker in after):
             break
         time.sleep(WATCH_US / 1e6)
-    segments = {node: found.read_segments() for node, found in evidence.items()}
+    segments = {node: world.system.segments(found) for node, found in evidence.items()}
     for broker, status in after.items():
         for name, replica in (status["partitions"] if status else {}).items():
             batches = tuple(segments[broker].get(name, ()))

@@ -17,13 +17,14 @@ from harness.containers.collect import fetch_all
 from harness.containers.errors import ContainerWorldError
 from harness.containers.link_faults import NETEM, TRANSPORT
 from harness.containers.netem import has_netem
-from harness.containers.node_control import NodeControl
 from harness.containers.progress import RunProgress
 from harness.containers.recorder import Recorder
 from harness.containers.run_error import RunError
 from harness.containers.trace_history import Answer, TraceHistory, parse_trace
 from harness.containers.world import RealWorld
 from harness.run_meta import run_meta
+from harness.systems.system import ReplicaEvidence
+from harness.systems.tidemark import TidemarkSystem
 from nemesis import Injector
 from nodes.messages import CONTROLLER
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from harness.clients import Library
     from harness.containers.cluster import Cluster
+    from harness.systems.system import System
     from nemesis import Plan
     from nodes.variant import Variant
 
@@ -64,6 +66,7 @@ def run_plan(
     contract: str | None = None,
     *,
     cluster: Cluster,
+    system: System | None = None,
     clients: str = "confluent",
     progress: RunProgress | None = None,
     folder: Path | None = None,
@@ -75,6 +78,7 @@ def run_plan(
         variant: the protocol.
         contract: the promise the history is to be judged by; the variant's own by default.
         cluster: machines, at least as many as the plan's cluster has nodes. What earlier runs left on them is removed first.
+        system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
         clients: the workload's client library.
         progress: told what is going on.
         folder: of the run: the history as it grows, and in the end whole; an archive of each node's files.
@@ -86,7 +90,8 @@ def run_plan(
     _check_size(plan, cluster)
     progress = progress or RunProgress()
     progress.phase = "starting the nodes"
-    delay = NETEM if has_netem(NodeControl(cluster.machines[CONTROLLER])) else TRANSPORT
+    system = system or TidemarkSystem()
+    delay = NETEM if has_netem(system.control(cluster.machines[CONTROLLER])) else TRANSPORT
     meta: dict[str, Any] = {
         **run_meta(plan.cluster, variant, contract),
         "faults_end_us": plan.faults_end_us,
@@ -97,9 +102,10 @@ def run_plan(
         "world": "docker",
         "delay": delay,
         "clients": clients,
+        **system.describe(variant),
     }
     with Recorder(meta, folder, progress.note) as recorder:
-        world = RealWorld(cluster.machines, plan, variant, recorder, delay=delay)
+        world = RealWorld(cluster.machines, plan, variant, recorder, delay=delay, system=system)
         try:
             return _Run(world, plan, recorder, progress, folder).carry_out(clients, meta)
         except Exception:
@@ -212,9 +218,13 @@ class _Run:
         traces = TraceHistory(world.director.began_us)
         for node, found in evidence.items():
             traces.add(node, parse_trace(found.trace, found.name), world.clocks_us[node])
-        trace = traces.trace(recorder.trace, segments, world.processes.starved)
-        history = History(
-            {**meta, "end_us": end_us, "died": world.processes.died}, recorder.ops, recorder.nemesis, trace
-        )
+        seen = world.system.interpret(ReplicaEvidence(traces.events, segments))
+        trace = traces.trace(recorder.trace, seen, world.processes.starved)
+        meta |= {"end_us": end_us, "died": world.processes.died}
+        if world.refused:
+            meta["refused"] = world.refused
+        if seen.not_understood:
+            meta["not_understood"] = seen.not_understood
+        history = History(meta, recorder.ops, recorder.nemesis, trace)
         recorder.replace(history)
         return ContainedRun(history, traces.answers, len(trace) + len(history.ops) + len(history.nemesis), end_us)

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Self
 
 from checkers import check
 from checkers.history_file import history_lines
-from harness.containers.errors import ContainerWorldError
+from harness.containers.errors import ClusterError, ContainerWorldError
 from harness.containers.progress import RunProgress
+from harness.containers.run_error import RunError
 from harness.runner import RunResult
 from harness.store import store_plan
+from harness.systems.system import SystemRefusalError
+from harness.systems.tidemark import TidemarkSystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from checkers import History
     from harness.containers.cluster import Cluster
+    from harness.systems.system import System
     from nemesis import Plan
     from nodes.variant import Variant
 
@@ -35,6 +39,7 @@ class ContainerSession:
         brokers: the most brokers a run may want.
         clients: the workload's client library, ``confluent`` or ``aiokafka``.
         hosts: a hosts file, to use machines that exist instead of containers.
+        system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
         tell: says one sentence to the person about what takes long.
 
     Attributes:
@@ -42,13 +47,20 @@ class ContainerSession:
     """
 
     def __init__(
-        self, brokers: int, *, clients: str = "confluent", hosts: Path | None = None, tell: Callable[[str], None]
+        self,
+        brokers: int,
+        *,
+        clients: str = "confluent",
+        hosts: Path | None = None,
+        tell: Callable[[str], None],
+        system: System | None = None,
     ) -> None:
         """Nothing is started before :meth:`open`."""
         self._brokers = brokers
         self._clients = clients
         self._hosts = hosts
         self._tell = tell
+        self.system = system or TidemarkSystem()
         self._cluster: Cluster | None = None
         self._engine: DockerClient | None = None
         self.progress = RunProgress()
@@ -78,17 +90,20 @@ class ContainerSession:
     def _containers(self) -> Cluster:
         from harness.containers.cluster import ContainerCluster
         from harness.containers.engine import connect
-        from harness.containers.images import ensure_image
 
         if self._engine is None:
             self._engine = connect()
-        image = ensure_image(self._engine, self._tell)
+        image = self.system.image(self._engine, self._tell)
         run_id = f"{os.getpid()}-{secrets.token_hex(3)}"
-        return ContainerCluster.up(self._brokers, run_id=run_id, image=image, client=self._engine)
+        return ContainerCluster.up(
+            self._brokers, run_id=run_id, image=image, client=self._engine, needs=self.system.needs
+        )
 
     def _machines(self, hosts: Path) -> Cluster:
         from harness.containers.hosts_file import HostsCluster
 
+        if not self.system.runs_on_hosts:
+            raise ClusterError(f"{self.system.name} runs in containers only; leave --hosts away")
         cluster = HostsCluster.from_file(hosts)
         cluster.prepare(self._tell)
         return cluster
@@ -102,6 +117,10 @@ class ContainerSession:
         """
         from harness.containers.run import run_plan
 
+        try:
+            self.system.check(plan, variant)
+        except SystemRefusalError as error:
+            raise RunError(str(error)) from None
         store_plan(folder, plan)
         self.progress = RunProgress()
         try:
@@ -110,6 +129,7 @@ class ContainerSession:
                 variant,
                 contract,
                 cluster=self.open(),
+                system=self.system,
                 clients=self._clients,
                 progress=self.progress,
                 folder=folder,

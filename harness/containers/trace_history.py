@@ -14,9 +14,10 @@ from nodes.messages import CONTROLLER
 from nodes.process.storage.record_batch import BadBatchError, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from checkers.history import TraceEvent
+    from harness.systems.system import ReplicaEvidence
 
 Segment = list[tuple[int, int, tuple[int, ...]]]
 """What ``nodes.process.storage.read_log.read_segment`` gives: (base offset, leader epoch, values)."""
@@ -81,7 +82,7 @@ class TraceHistory:
         """Nothing yet."""
         self._began_us = began_us
         self._values: dict[str, tuple[int, ...]] = {}
-        self._nodes: dict[int, list[TraceEvent]] = {}
+        self.events: dict[int, list[TraceEvent]] = {}
         self.answers: list[Answer] = []
 
     def add(self, node: int, events: Iterable[Sequence[Any]], clock_us: int = 0) -> None:
@@ -107,7 +108,7 @@ class TraceHistory:
                 kept.append((latest, node, event, partition, base, epoch, self._decoded(raw)))
             elif node != CONTROLLER or event not in {"start", "stop"}:
                 kept.append((latest, node, event, partition, *map(_tuples, fields)))
-        self._nodes[node] = kept
+        self.events[node] = kept
 
     def _decoded(self, raw: str) -> tuple[int, ...]:
         values = self._values.get(raw)
@@ -122,34 +123,35 @@ class TraceHistory:
     def trace(
         self,
         harness: Iterable[TraceEvent],
-        segments: Mapping[int, Mapping[str, Segment]],
+        seen: ReplicaEvidence,
         starved: Container[tuple[int, int]] = (),
     ) -> list[TraceEvent]:
         """The whole trace.
 
         Args:
             harness: its own events, with times of the run.
-            segments: node → partition → what its log file holds at the end.
+            seen: the nodes' events, and what their log files hold at the end.
             starved: (node, incarnation) of processes whose disk a fault had filled. That they gave up is the fault's doing, and
                 told as a crash: ``stop`` ``fatal`` is for what the protocol brought them to.
         """
-        known = self._batches(segments)
-        nodes = [_with_losses(_with_crashes(events, starved), known) for events in self._nodes.values()]
+        known = _batches(seen)
+        nodes = [_with_losses(_with_crashes(events, starved), known) for events in seen.events.values()]
         merged = sorted([event for events in (*nodes, harness) for event in events], key=lambda event: event[0])
         return [event if event[0] >= 0 else (0, *event[1:]) for event in merged]
 
-    def _batches(self, segments: Mapping[int, Mapping[str, Segment]]) -> _Batches:
-        """Every batch that anybody traced, or has in a file at the end."""
-        known: _Batches = defaultdict(dict)
-        for events in self._nodes.values():
-            for event in events:
-                if event[2] == "append":
-                    known[event[3], event[4]][event[5]] = event[6]
-        for partitions in segments.values():
-            for name, segment in partitions.items():
-                for base, epoch, values in segment:
-                    known[name, base].setdefault(epoch, values)
-        return known
+
+def _batches(seen: ReplicaEvidence) -> _Batches:
+    """Every batch that anybody traced, or has in a file at the end."""
+    known: _Batches = defaultdict(dict)
+    for events in seen.events.values():
+        for event in events:
+            if event[2] == "append":
+                known[event[3], event[4]][event[5]] = event[6]
+    for partitions in seen.segments.values():
+        for name, segment in partitions.items():
+            for base, epoch, values in segment:
+                known[name, base].setdefault(epoch, values)
+    return known
 
 
 _Batches = dict[tuple[str, int], dict[int, tuple[int, ...]]]

@@ -15,10 +15,11 @@ from harness.containers.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL,
 from harness.containers.director import Director
 from harness.containers.errors import ContainerWorldError
 from harness.containers.link_faults import LinkFault, LinkFaults
-from harness.containers.node_config import node_config
 from harness.containers.observation import Observation, compare_clocks
 from harness.containers.processes import Processes
 from harness.containers.run_error import RunError
+from harness.systems.system import Deployment
+from harness.systems.tidemark import TidemarkSystem
 from nemesis.injector import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from harness.containers.machine import Machine
     from harness.containers.recorder import Recorder
     from harness.convergence import PartitionView
+    from harness.systems.system import System
     from nemesis import Plan
     from nemesis.injector import Link
     from nodes.variant import Variant
@@ -36,6 +38,7 @@ MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
 for its clock."""
 
 BOOT_S = 20.0
+START_ALL_S = 120.0
 SETTLE_S = 60.0
 
 
@@ -46,6 +49,8 @@ class RealWorld:
         director: its time.
         nodes: by id, the controller as 0.
         processes: their processes.
+        system: what they run. deployment: what it must know of this run.
+        refused: elections that the system refused, with its reasons.
         clocks_us: node → how far its monotonic clock is ahead of the harness's; 0 where both run on one kernel.
     """
 
@@ -57,7 +62,7 @@ class RealWorld:
         recorder: Recorder,
         *,
         delay: str,
-        first_leader_epoch: int = 0,
+        system: System | None = None,
     ) -> None:
         """Touch nothing yet.
 
@@ -67,19 +72,21 @@ class RealWorld:
             variant: the protocol.
             recorder: takes what the harness sees.
             delay: what slows links, ``netem`` or ``transport``.
-            first_leader_epoch: the epoch of each partition's first leader.
+            system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
         """
         self.cluster = plan.cluster
         self.director = Director()
         self.clocks_us: dict[int, int] = {}
-        self._variant = variant
+        self.refused: list[dict[str, Any]] = []
+        self.system = system or TidemarkSystem()
         self._recorder = recorder
-        self._first_leader_epoch = first_leader_epoch
         self._assignment = plan.cluster.assignment()
         self._watched: dict[str, list[Callable[[int], None]]] = {}
         ids = (CONTROLLER, *plan.cluster.broker_ids())
         self._machines = {node: machines[node] for node in ids}
-        self._links = LinkFaults({node: machine.inner_ip for node, machine in self._machines.items()}, delay)
+        self.deployment = Deployment(self._machines, plan.cluster, variant)
+        addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
+        self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
         self._hindered: dict[int, tuple[int, str]] = {}
         self.nodes = {node: self._node(node) for node in ids}
         self.processes = Processes(
@@ -96,7 +103,7 @@ class RealWorld:
         def traced(event: list[Any]) -> None:
             self.director.post(lambda: self.notify(event[2], event[1]))
 
-        return ContainedNode(node, self._machines[node], self._links, lost, traced)
+        return ContainedNode(node, self._machines[node], self._links, lost, traced, self.system.control)
 
     def _submit(self, node: int, lane: str, what: str, deed: Callable[[], None]) -> None:
         name = self.nodes[node].name
@@ -112,8 +119,13 @@ class RealWorld:
         """
         for node, one in self.nodes.items():
             self.processes.submit(node, "clean", one.clean)
-            self.processes.start(node)
-        self.director.settle(SETTLE_S)
+        self.processes.start(CONTROLLER)
+        if self.system.controller_first:
+            self.director.settle(START_ALL_S)
+        for broker in self.brokers():
+            self.processes.start(broker)
+        self.director.settle(START_ALL_S)
+        self.system.after_start({node: one.control for node, one in self.nodes.items()}, self.deployment)
         deadline = self.now_us() + int(BOOT_S * 1e6)
         while any(self.leader_of(name) < 0 for name in self.partitions()):
             if self.now_us() > deadline:
@@ -203,15 +215,7 @@ class RealWorld:
 
     def config(self, node: int, incarnation: int) -> dict[str, Any]:
         """What a process is told when it starts."""
-        return node_config(
-            node,
-            incarnation,
-            machines=self._machines,
-            places=self.nodes[node].control.places,
-            cluster=self.cluster,
-            variant=self._variant,
-            first_leader_epoch=self._first_leader_epoch,
-        )
+        return self.system.configure(node, incarnation, self.deployment)
 
     def partitions_on(self, broker: int) -> tuple[str, ...]:
         """The partitions that a broker has a replica of."""
@@ -247,8 +251,13 @@ class RealWorld:
         """Ask the controller for an election, as an operator's tool would; not before what is being done now is in force."""
 
         def ask() -> None:
-            self.nodes[CONTROLLER].control.elect(partition, how, target)
+            asked_us = self.now_us()
+            refused = self.system.elect({node: one.control for node, one in self.nodes.items()}, partition, how, target)
             self.observation.forget()
+            if refused:
+                self.refused.append(
+                    {"time": asked_us, "partition": partition, "how": how, "target": target, "why": refused}
+                )
 
         self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, f"elect {target} by the", ask))
 
@@ -267,9 +276,10 @@ class RealWorld:
             self._apply_links(fault)
 
     def _apply_links(self, fault: LinkFault) -> None:
-        for node in sorted(fault.nodes()):
-            what = f"put or clear '{fault.effect}' on"
+        what = f"put or clear '{fault.effect}' on"
+        for node in sorted(self._links.told_of(fault)):
             self._submit(node, ADMIN, what, self.nodes[node].apply_rules)
+        for node in sorted(fault.nodes()):
             self._submit(node, MACHINE, what, self.nodes[node].apply_links)
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:

@@ -25,6 +25,13 @@ class StageError(RuntimeError):
     """A command could not be carried out; the message says why in one sentence."""
 
 
+class CannotStageError(RuntimeError):
+    """A world has no means for something that a scenario needs; the message says in one sentence what that is.
+
+    Raised by whatever sets the stage up, or by the stage at the first command that needs it. No outcome comes of such a run.
+    """
+
+
 class Glance(NamedTuple):
     """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
 
@@ -74,6 +81,7 @@ class Stage(ABC):
         last_read: what the last consumer read, `None` if it was refused.
         ops, nemesis, trace: the history (docs/history.md); the trace need not be there before the end.
         answers: what followers heard about where their logs must end; need not be there before the end.
+        not_understood: why the trace cannot be relied on; empty if it can.
     """
 
     def __init__(self, scenario: Scenario, variant: Variant) -> None:
@@ -87,6 +95,7 @@ class Stage(ABC):
         self.nemesis: list[tuple[Any, ...]] = []
         self.trace: list[tuple[Any, ...]] = []
         self.answers: list[Answer] = []
+        self.not_understood: list[str] = []
         self._faults: dict[str, int] = {}
         self._told: set[int] = set()
 

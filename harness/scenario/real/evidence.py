@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.containers.trace_history import TraceHistory, parse_trace
 from harness.scenario.links import Answer
 from harness.scenario.stage import PARTITION
+from harness.systems.system import ReplicaEvidence
 from nodes.process.storage.record_batch import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.scenario.real.disk import Batches
+    from harness.containers.partition_disk import Batches
     from harness.scenario.real.nodes import Nodes
 
 
+class Collected(NamedTuple):
+    """The trace in order of time, what followers heard about where their logs must end, and why the trace cannot be relied on
+    (empty if it can).
+    """
+
+    trace: list[tuple[Any, ...]]
+    answers: list[Answer]
+    not_understood: list[str]
+
+
 def collect(
-    nodes: Nodes, began_us: int, given: Mapping[int, Batches], noted: list[tuple[Any, ...]]
-) -> tuple[list[tuple[Any, ...]], list[Answer]]:
-    """The trace in order of time, and what followers heard about where their logs must end.
+    nodes: Nodes,
+    began_us: int,
+    given: Mapping[int, Batches],
+    noted: list[tuple[Any, ...]],
+    logs: Mapping[int, Batches],
+) -> Collected:
+    """What the nodes have traced, and what it comes to.
 
     Args:
         nodes: whose processes have ended.
         began_us: our clock when the run began.
         given: broker → the log it began with; told as appended then.
         noted: events that the harness adds.
+        logs: broker → its log in the end.
 
     Raises:
         NodeError: a trace file cannot be fetched. RunError: it is damaged.
@@ -40,4 +56,7 @@ def collect(
             for base, epoch, values in given.get(node, ())
         ]
         history.add(node, [*before, *([time - ahead, *event] for time, *event in traced)])
-    return history.trace(noted, {}), [Answer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]
+    segments = {node: {PARTITION: list(batches)} for node, batches in logs.items()}
+    seen = nodes.system.interpret(ReplicaEvidence(history.events, segments))
+    answers = [Answer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]
+    return Collected(history.trace(noted, seen), answers, seen.not_understood)

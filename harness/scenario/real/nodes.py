@@ -11,6 +11,7 @@ from harness.containers.director import monotonic_us
 from harness.containers.errors import NodeError
 from harness.containers.link_faults import LinkFault
 from harness.containers.node_control import NodeControl
+from harness.systems.tidemark import TidemarkSystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from harness.containers.admin_channel import Answer
     from harness.containers.machine import Machine
     from harness.containers.node_places import Places
+    from harness.systems.system import System
 
 CLOCK_LOOKS = 5
 """So often is a node's clock compared with ours."""
 
 Configure = Callable[[int, int], dict[str, Any]]
 
-Rule = dict[str, object]
+Rule = dict[str, Any]
 """What a node's transport does to what it sends; see docs of the admin port."""
 
 
@@ -35,6 +37,7 @@ class Nodes:
         machines: node → machine.
         configure: the configuration of a node's process, given node and incarnation.
         places: node → where its files are, if not where they usually are.
+        system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
 
     Attributes:
         controls: node → its control.
@@ -44,12 +47,18 @@ class Nodes:
     """
 
     def __init__(
-        self, machines: Mapping[int, Machine], configure: Configure, places: Mapping[int, Places] | None = None
+        self,
+        machines: Mapping[int, Machine],
+        configure: Configure,
+        places: Mapping[int, Places] | None = None,
+        system: System | None = None,
     ) -> None:
         self.ids = tuple(sorted(machines))
         self.machines = dict(machines)
-        where = places or {}
-        self.controls = {node: NodeControl(machine, where.get(node)) for node, machine in machines.items()}
+        self.system = system or TidemarkSystem()
+        self.controls = {node: self.system.control(machine) for node, machine in machines.items()}
+        for node, where in (places or {}).items():
+            self.controls[node] = NodeControl(machines[node], where)
         self.down = set(self.ids)
         self.paused: set[int] = set()
         self._configure = configure
@@ -193,9 +202,9 @@ class Nodes:
         Raises:
             NodeError: they could not be put in force.
         """
-        self._rules[key] = rules
-        for node in self._answering(rules):
-            self.controls[node].admin.ask("transport", key=key, rules=rules[node])
+        self._rules[key] = spread = self.system.spread(rules, self.ids)
+        for node in self._answering(spread):
+            self.controls[node].admin.ask("transport", key=key, rules=spread[node])
 
     def drop_rules(self, key: str) -> bool:
         """Take them off again; says whether there were any.
@@ -211,7 +220,8 @@ class Nodes:
         return True
 
     def _answering(self, nodes: Iterable[int]) -> list[int]:
-        return [node for node in nodes if node not in self.down and node not in self.paused]
+        asleep = {node for node in self.paused if not self.controls[node].answers_while_paused}
+        return [node for node in nodes if node not in self.down and node not in asleep]
 
     def cut(self, key: str, source: int, to: int) -> None:
         """Let nothing pass from one node to another, at the receiver's firewall.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.containers.errors import NodeError
 from harness.containers.observation import partition_view
+from harness.containers.partition_disk import Batches, Disk
 from harness.convergence import waiting_for
-from harness.scenario.real.disk import Batches, Disk, read_disk
 from harness.scenario.stage import PARTITION, Glance, ReplicaState, StageError
 from nodes.messages import CONTROLLER
 
@@ -59,7 +59,7 @@ class Sight:
     def disk(self, broker: int) -> Disk:
         """What lies on a broker's disk."""
         with carried_out():
-            return read_disk(self._nodes.controls[broker], PARTITION)
+            return self._nodes.system.read_disk(self._nodes.controls[broker], PARTITION)
 
     def glance(self, broker: int) -> Glance:
         """A quick look at one replica."""

@@ -13,16 +13,17 @@ from functools import partial
 from typing import Any
 
 from harness.containers.director import monotonic_us
+from harness.containers.partition_disk import Batches, Disk
 from harness.scenario.links import Link
 from harness.scenario.model import Scenario
 from harness.scenario.real.clients import BatchSender, Reader
-from harness.scenario.real.disk import Batches, Disk, lay_out
 from harness.scenario.real.evidence import collect
 from harness.scenario.real.nodes import Nodes, Rule
 from harness.scenario.real.sight import Sight, carried_out
 from harness.scenario.real.wire_client import Address, NoAnswerError, RefusedError
 from harness.scenario.stage import PARTITION, PATIENCE_US, Glance, ReplicaState, Stage, StageError
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
+from harness.systems.system import Deployment
 from nodes.messages import CONTROLLER
 from nodes.variant import Variant
 
@@ -38,11 +39,21 @@ class RealStage(Stage):
         variant: the protocol.
         nodes: the processes, already configured for this scenario.
         time_scale: every time of the script is multiplied by it; the nodes' settings are already.
+        deployment: what the system must know, if it is not Tidemark's own.
     """
 
-    def __init__(self, scenario: Scenario, variant: Variant, nodes: Nodes, time_scale: float) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        variant: Variant,
+        nodes: Nodes,
+        time_scale: float,
+        deployment: Deployment | None = None,
+    ) -> None:
         super().__init__(scenario, variant)
         self._nodes = nodes
+        self._system = nodes.system
+        self._deployment = deployment
         self._sight = Sight(scenario, nodes)
         self._scale = time_scale
         self._began_us = monotonic_us()
@@ -64,7 +75,8 @@ class RealStage(Stage):
         self._nodes.clean()
         for given in self.scenario.given:
             self._given[given.broker] = batches = list(self.tell_given(given))
-            lay_out(self._nodes.controls[given.broker], PARTITION, Disk(batches, given.cache, given.hw))
+            disk = Disk(batches, given.cache, given.hw)
+            self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
         self._began_us = monotonic_us()
 
     def boot(self) -> None:
@@ -72,6 +84,8 @@ class RealStage(Stage):
         with carried_out():
             self._nodes.start(CONTROLLER)
             self._nodes.all_at_once(self._nodes.start, self._brokers)
+            if self._deployment is not None:
+                self._system.after_start(self._nodes.controls, self._deployment)
         self.wait("every broker knows the first leader", lambda: all(self.glance(b).epoch >= 0 for b in self._brokers))
 
     def dispose(self) -> None:
@@ -211,7 +225,9 @@ class RealStage(Stage):
         """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
         self.disturb(f"{how}-election", "elect", {"node": broker})
         with carried_out():
-            self._nodes.controls[CONTROLLER].elect(PARTITION, how, broker)
+            refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
+        if refused:
+            raise StageError(refused)
 
     # Messages
 
@@ -279,8 +295,10 @@ class RealStage(Stage):
         self._read_back()
         self._dump_logs()
         self._ended = self.states()
+        logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
-        self.trace, self.answers = collect(self._nodes, self._began_us, self._given, self._noted)
+        collected = collect(self._nodes, self._began_us, self._given, self._noted, logs)
+        self.trace, self.answers, self.not_understood = collected
         self.ops.sort(key=lambda op: op.time)
         self._ended_us = monotonic_us()
         return healed

@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.containers.errors import ContainerWorldError
-from harness.containers.node_config import node_config
-from harness.containers.node_places import Places
 from harness.scenario.real.nodes import Nodes
 from harness.scenario.real.stage import RealStage
+from harness.systems.system import Deployment
+from harness.systems.tidemark import TidemarkSystem
 from nodes.messages import CONTROLLER
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from harness.containers.machine import Machine
     from harness.scenario.model import Scenario
+    from harness.systems.system import System
     from nodes.variant import Variant
 
 TIME_SCALE = 1.0
@@ -30,18 +31,24 @@ class Theatre:
     Args:
         machines: the controller's as 0, brokers from 1; a scenario takes the first ones.
         time_scale: every time of a script, time-outs included, is multiplied by it.
+        system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
     """
 
-    def __init__(self, machines: Mapping[int, Machine], time_scale: float = TIME_SCALE) -> None:
+    def __init__(
+        self, machines: Mapping[int, Machine], time_scale: float = TIME_SCALE, system: System | None = None
+    ) -> None:
         self._machines = machines
         self._time_scale = time_scale
+        self._system = system or TidemarkSystem()
 
     def stage(self, scenario: Scenario, variant: Variant) -> RealStage:
         """A stage for one run.
 
         Raises:
             ContainerWorldError: there are too few machines.
+            CannotStageError: the system cannot act this scenario out.
         """
+        variant = self._system.variant(variant.name)
         cluster = scenario.cluster
         missing = [node for node in (CONTROLLER, *cluster.broker_ids()) if node not in self._machines]
         if missing:
@@ -50,12 +57,13 @@ class Theatre:
                 f"{len(self._machines)} in all; add to the hosts file what is missing"
             )
         machines = {node: self._machines[node] for node in (CONTROLLER, *cluster.broker_ids())}
-        configure = partial(
-            node_config,
-            machines=machines,
-            places=Places(),
-            cluster=replace(cluster, settings=cluster.settings.scaled(self._time_scale)),
-            variant=variant,
+        deployment = Deployment(
+            machines,
+            replace(cluster, settings=cluster.settings.scaled(self._time_scale)),
+            variant,
             first_leader_epoch=scenario.first_epoch,
+            given=bool(scenario.given),
         )
-        return RealStage(scenario, variant, Nodes(machines, configure), self._time_scale)
+        configure = partial(self._system.configure, deployment=deployment)
+        nodes = Nodes(machines, configure, system=self._system)
+        return RealStage(scenario, variant, nodes, self._time_scale, deployment)

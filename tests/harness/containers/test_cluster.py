@@ -12,6 +12,7 @@ from harness.containers.leftovers import every
 from harness.containers.machine import Machine
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import new_key_pair
+from harness.systems.needs import MachineNeeds
 
 docker = pytest.mark.docker
 
@@ -176,7 +177,7 @@ def test_a_cluster_that_cannot_come_up_leaves_nothing(engine, image, run_id):
     assert every(engine, run_id) == []
 
     with pytest.raises(ClusterError, match=r"^'much' is not a size; write one such as 256m$"):
-        ContainerCluster.up(2, run_id=run_id, image=image, client=engine, volatile_size="much")
+        ContainerCluster.up(2, run_id=run_id, image=image, client=engine, needs=MachineNeeds(volatile_size="much"))
     assert every(engine, run_id) == []
 
 

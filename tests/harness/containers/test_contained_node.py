@@ -11,6 +11,8 @@ DEAF = LinkFault(((1, 2),), "slow", 5)
 
 
 class PlayedControl:
+    answers_while_paused = False
+
     """A process, a shell and an admin port, without any of them."""
 
     def __init__(self):

@@ -14,6 +14,8 @@ from harness.containers.owner import Owner
 from harness.containers.run import run_plan
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import new_key_pair
+from harness.systems.system import Deployment
+from harness.systems.tidemark import TidemarkSystem
 from nemesis import Fault, Plan, WorkloadSpec
 from nodes.cluster import ClusterSpec
 from nodes.settings import Settings
@@ -202,7 +204,8 @@ def test_nodes_run_there_and_are_ended_and_rules_taken_out(hosts_file, listing):
     before = listing()
     with HostsCluster.from_file(hosts_file()) as cluster:
         cluster.prepare()
-        start_nodes(cluster.machines, ClusterSpec(1, 1, settings=Settings(min_isr=1)), "kafka-2.7")
+        spec = ClusterSpec(1, 1, settings=Settings(min_isr=1))
+        start_nodes(TidemarkSystem(), Deployment(cluster.machines, spec, parse_variant("kafka-2.7")))
         cluster.machines[0].shell.run(
             "iptables -N TM1 && iptables -A TM1 -s 10.9.9.9 -j DROP && iptables -I INPUT -j TM1"
         )

@@ -6,6 +6,7 @@ import pytest
 
 from harness.containers.run_error import RunError
 from harness.containers.trace_history import Answer, TraceHistory, parse_trace
+from harness.systems.system import ReplicaEvidence
 from nodes.process.storage.record_batch import build
 
 T0 = 1_000
@@ -27,7 +28,7 @@ def history(*nodes, harness=(), segments=None):
     made = TraceHistory(T0)
     for number, events in enumerate(nodes, start=1):
         made.add(number, events)
-    return made.trace(harness, segments or {})
+    return made.trace(harness, ReplicaEvidence(made.events, segments or {}))
 
 
 # Files
@@ -83,7 +84,7 @@ def test_a_machine_with_another_clock_is_told_in_ours():
     made = TraceHistory(T0)
     made.add(1, [event(5_007, "lead", 0, 0, 0, [])], clock_us=5_000)
 
-    assert made.trace((), {})[0][0] == 7
+    assert made.trace((), ReplicaEvidence(made.events, {}))[0][0] == 7
 
 
 def test_a_nodes_own_order_is_kept_where_its_times_go_back():
@@ -103,14 +104,14 @@ def test_the_controllers_own_life_is_no_part_of_a_history():
     made = TraceHistory(T0)
     made.add(0, [event(1, "start", 1, node=0, partition=""), event(2, "fence", 1, node=0, partition="")])
 
-    assert [found[2] for found in made.trace((), {})] == ["fence"]
+    assert [found[2] for found in made.trace((), ReplicaEvidence(made.events, {}))] == ["fence"]
 
 
 def test_answers_are_kept_apart():
     made = TraceHistory(T0)
     made.add(2, [event(3, "answer", 1, None, 1, 20, node=2), event(4, "answer", 1, 12, 0, 10, node=2)])
 
-    assert made.trace((), {}) == []
+    assert made.trace((), ReplicaEvidence(made.events, {})) == []
     assert made.answers == [Answer(3, 2, "t-0", 1, None, 1, 20), Answer(4, 2, "t-0", 1, 12, 0, 10)]
 
 
@@ -130,7 +131,7 @@ def test_a_process_that_a_full_disk_ended_has_crashed_as_far_as_the_protocol_is_
     made = TraceHistory(T0)
     made.add(1, lives)
 
-    assert [one[2:] for one in made.trace((), {}, {(1, 1)}) if one[2] == "stop"] == [
+    assert [one[2:] for one in made.trace((), ReplicaEvidence(made.events, {}), {(1, 1)}) if one[2] == "stop"] == [
         ("stop", "", "crash"),
         ("stop", "", "fatal"),
     ]

@@ -20,7 +20,7 @@ T = "t-0"
 class PlayedNode:
     """A node whose process is a few attributes; it writes down what is done to it."""
 
-    def __init__(self, node, machine, faults, on_lost, on_trace):
+    def __init__(self, node, machine, faults, on_lost, on_trace, control):
         self.node = node
         self.name = machine.name
         self.faults = faults

@@ -8,6 +8,7 @@ import pytest
 from harness.containers.errors import NodeError
 from harness.scenario.real import nodes as module
 from harness.scenario.real.nodes import Nodes
+from harness.systems import tidemark as tidemark_system
 
 AHEAD_US = 7_000_000_000
 
@@ -15,7 +16,9 @@ AHEAD_US = 7_000_000_000
 class FakeControl:
     """A process that is there after `start`, and remembers the rules it was given."""
 
-    def __init__(self, machine, places):
+    answers_while_paused = False
+
+    def __init__(self, machine, places=None, on_lost=None):
         self.name = machine.name
         self.alive = False
         self.configured = []
@@ -84,7 +87,7 @@ def firewall(monkeypatch):
 
 @pytest.fixture
 def nodes(monkeypatch, firewall):
-    monkeypatch.setattr(module, "NodeControl", FakeControl)
+    monkeypatch.setattr(tidemark_system, "NodeControl", FakeControl)
     machines = {
         node: SimpleNamespace(name=name, inner_ip=f"10.0.0.{node}") for node, name in enumerate(["c", "near", "far"])
     }

@@ -6,7 +6,7 @@ import pytest
 
 from harness.containers.node_control import NodeControl
 from harness.containers.node_places import Places
-from harness.scenario.real.disk import Disk, lay_out, read_disk
+from harness.containers.partition_disk import Disk, lay_out, read_disk
 from nodes.process.storage.log_directory import LogDirectory
 
 GIVEN = Disk([(0, 1, (1, 2, 3)), (3, 1, (4,)), (4, 3, (5, 6))], ((1, 0), (3, 4)), 4)

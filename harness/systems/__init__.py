@@ -1,0 +1,1 @@
+"""Systems that can run on a cluster's machines (docs/systems.md)."""

@@ -1,0 +1,55 @@
+"""What lies on the disk of a broker's machine: one partition's log, its leader epochs, and the checkpointed high watermark."""
+
+from __future__ import annotations
+
+import tarfile
+from base64 import b64decode
+from io import BytesIO
+from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from harness.containers.errors import NodeError
+from harness.containers.partition_disk import Disk
+from nodes.kafka.message_set import read_partition
+from nodes.process.storage.bad_batch import BadBatchError
+from nodes.process.storage import checkpoints
+
+if TYPE_CHECKING:
+    from harness.containers.node_control import NodeControl
+
+LOOKS = 3
+
+
+def read_disk(control: NodeControl, partition: str) -> Disk:
+    """The partition as its files have it now; while a broker writes, whole batches only.
+
+    Raises:
+        NodeError: the files cannot be fetched or read.
+    """
+    data = quote(control.places.data)
+    wanted = f"{quote(partition)}/*.log {quote(partition)}/{checkpoints.EPOCHS} {checkpoints.HIGH_WATERMARKS}"
+    script = f"cd {data} && {{ tar -cf - $(ls -d {wanted} 2>/dev/null) 2>/dev/null || :; }} | base64 -w0"
+    error: Exception | None = None
+    for _ in range(LOOKS):  # a file may be cut while it is read
+        packed = b64decode(control.run(script, to="read its log"))
+        try:
+            return _unpacked(packed, partition)
+        except (BadBatchError, checkpoints.CheckpointError, tarfile.TarError) as found:
+            error = found
+    raise NodeError(f"{control.name}: the log of {partition} cannot be read: {error}")
+
+
+def _unpacked(packed: bytes, partition: str) -> Disk:
+    with TemporaryDirectory(prefix="tidemark-") as folder:
+        data = Path(folder)
+        if packed:
+            with tarfile.open(fileobj=BytesIO(packed)) as archive:
+                archive.extractall(data, filter="data")
+        directory = data / partition
+        return Disk(
+            read_partition(directory) if directory.is_dir() else [],
+            checkpoints.read_epochs(directory),
+            checkpoints.read_high_watermarks(data).get(partition, 0),
+        )

@@ -1,0 +1,99 @@
+"""What a keeper is told: its node's part of the cluster, as ``nodes.kafka.config`` reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.systems.kafka.places import KafkaPlaces
+from harness.systems.kafka.properties import (
+    BEHIND_PROXY_PORT,
+    BEHIND_ZOOKEEPER_PROXY_PORT,
+    INTERNAL_PORT,
+    KEEPER_PORT,
+    ZOOKEEPER_PORT,
+    Place,
+    server_properties,
+    zookeeper_properties,
+)
+from harness.systems.kafka.protocol_versions import KafkaVersion, protocol_for
+from nodes.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.systems.system import Deployment
+
+HEAP = "320m"
+JVM_OPTIONS = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+LIBRARIES = "/opt/kafka/libs"
+
+
+def node_configuration(
+    kafka: KafkaVersion, node: int, incarnation: int, deployment: Deployment, extra: Mapping[str, str], *, proxied: bool
+) -> dict[str, Any]:
+    """The configuration of one keeper.
+
+    Args:
+        kafka: the binary.
+        node: 0 for the controller's machine.
+        incarnation: which start of this node it is, from 1.
+        deployment: of this run.
+        extra: further settings of all brokers.
+        proxied: whether messages between nodes can be dropped, held and delayed.
+
+    Raises:
+        SystemRefusalError: no broker would start with this.
+    """
+    places = KafkaPlaces()
+    machines, cluster = deployment.machines, deployment.cluster
+    here = machines[node]
+    alone = node == CONTROLLER
+    data = f"{places.data}/kafka" if alone else places.data
+    place = Place(
+        node,
+        here.inner_ip,
+        "" if alone else here.advertised,
+        machines[CONTROLLER].inner_ip,
+        data,
+        proxied=proxied,
+    )
+    zookeeper = alone and kafka.uses_zookeeper
+    kraft_controller = alone and not kafka.uses_zookeeper
+    protocol = protocol_for(kafka, deployment.variant.name)
+    config: dict[str, Any] = {
+        "node": node,
+        "incarnation": incarnation,
+        "version": kafka.version,
+        "role": "zookeeper" if zookeeper else "kraft-controller" if alone else "broker",
+        "properties": server_properties(kafka, protocol, cluster, place, extra),
+        "heap": HEAP,
+        "jvm_options": JVM_OPTIONS,
+        "libs": LIBRARIES,
+        "proxies": _proxies(zookeeper=zookeeper) if proxied else [],
+        "peers": {machines[n].inner_ip: n for n in (CONTROLLER, *cluster.broker_ids())},
+        "partitions": {name: list(replicas) for name, replicas in cluster.assignment().items()},
+        "kafka": f"127.0.0.1:{_keepers_port(kraft_controller=kraft_controller, proxied=proxied)}",
+        "admin": f"127.0.0.1:{here.admin_port}",
+        "data": data,
+        "trace": places.trace,
+        "process": places.pid,
+    }
+    if zookeeper:
+        config["zookeeper"] = zookeeper_properties(cluster, f"{places.data}/zookeeper", proxied=proxied)
+    return config
+
+
+def _keepers_port(*, kraft_controller: bool, proxied: bool) -> int:
+    """Where the keeper asks its own JVM: KRaft's controller has one listener only."""
+    if not kraft_controller:
+        return KEEPER_PORT
+    return BEHIND_PROXY_PORT if proxied else INTERNAL_PORT
+
+
+def _proxies(*, zookeeper: bool) -> list[dict[str, str]]:
+    """What stands before the listeners that other nodes dial."""
+    found = [{"listen": f"0.0.0.0:{INTERNAL_PORT}", "to": f"127.0.0.1:{BEHIND_PROXY_PORT}", "speaks": "kafka"}]
+    if zookeeper:
+        behind = f"127.0.0.1:{BEHIND_ZOOKEEPER_PROXY_PORT}"
+        found.append({"listen": f"0.0.0.0:{ZOOKEEPER_PORT}", "to": behind, "speaks": "zookeeper"})
+    return found

@@ -1,0 +1,242 @@
+"""Which protocol a Kafka broker can be held to, which preset that is, and which variant of our own core models it.
+
+A ZooKeeper broker (2.x) speaks the protocol that ``inter.broker.protocol.version`` says, so one binary holds all rules by which
+Kafka ever truncated. A KRaft broker's protocol is the metadata version its cluster was made with, here always the binary's own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from harness.systems.system import SystemRefusalError
+from nodes.variant import PRESETS, Variant, parse_variant
+
+Number = tuple[int, ...]
+
+OLDEST_WITH_ZOOKEEPER: Number = (2, 4)
+"""Since then any operator can reassign, and elect an unclean leader, through Kafka's protocol (KIP-455, KIP-460)."""
+OLDEST_WITH_KRAFT: Number = (3, 3)
+"""KRaft is for production since then (KIP-833)."""
+
+PROTOCOLS = (
+    "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8",
+)  # fmt: skip
+"""What ``inter.broker.protocol.version`` can be, as far as the binary is new enough. Kafka takes patch versions too; they are the same
+protocols."""
+
+_TEXT = re.compile(r"kafka:(\d+(?:\.\d+)*)(?:@(\d+(?:\.\d+)*))?")
+_FULL = 3
+"""Numbers of a version that can be fetched, such as 2.8.2."""
+
+
+class _Era(NamedTuple):
+    """The protocols from ``since`` on behave as ``model`` says, in the newest binary of their line."""
+
+    since: Number
+    preset: str
+    model: str
+
+
+_BOUNCE = "+bounce-detection"
+"""KIP-380 is in every binary from 2.2 on: the controller tells incarnations apart by their registration's zxid, whatever the
+protocol. That requests carry broker epochs needs protocol 2.2, and only matters to a request older than a restart."""
+
+_ERAS = (
+    _Era((0, 10), "kafka-0.10", f"kafka-2.0+truncation=hw{_BOUNCE}"),
+    _Era((0, 11), "kafka-0.11", f"kafka-2.0+truncation=kip101{_BOUNCE}"),
+    _Era((2, 0), "kafka-2.0", f"kafka-2.0{_BOUNCE}"),
+    _Era((2, 1), "kafka-2.1", f"kafka-2.1{_BOUNCE}"),
+    _Era((2, 7), "kafka-2.7", "kafka-2.7"),
+    _Era((3, 3), "kafka-3.7", "kafka-2.7"),
+    _Era((3, 5), "kafka-3.7", "kafka-2.7+broker-epochs"),
+    _Era((3, 7), "kafka-3.7", "kafka-3.7"),
+    _Era((4, 1), "kafka-4.0", "kafka-4.0"),
+)
+"""What depends on the protocol and what on the binary (2.4 or newer):
+
+* How a follower truncates: protocol. 0.11 asks with OffsetForLeaderEpoch v0, which is not answered with an epoch (KIP-101); 2.0 with v1
+  (KIP-279); 2.7 lets the fetch do it. A log whose messages have no epochs (0.10) is cut to the high watermark.
+* KIP-320's fences: protocol 2.1, whose fetches (v9 and later) and epoch requests (v2) carry the leader epoch.
+* The new leader assigns its epoch at once (KAFKA-7415), and followers restart at every epoch (KAFKA-7164): binary. So the models of
+  0.10 and 0.11 are built on that of 2.0.
+* Broker epochs in AlterPartition and fetches (KIP-903): protocol 3.5. No HW advance under min ISR (KAFKA-15583): binary, 3.7.
+* Eligible leader replicas (KIP-966): on in a cluster that is made with 4.1.
+"""
+
+_PRESET_PROTOCOL = {
+    "kafka-0.10": "0.10.2",
+    "kafka-0.11": "0.11.0",
+    "kafka-2.0": "2.0",
+    "kafka-2.1": "2.1",
+    "kafka-2.7": "2.8",
+}
+_KRAFT_PRESETS: dict[str, tuple[Number, Number, str]] = {
+    "kafka-3.7": ((3, 7), (4, 1), "kafka:3.9.1"),
+    "kafka-4.0": ((4, 1), (1 << 30,), "kafka:4.1.1"),
+}
+"""Preset → the first version it stands for, the first one it does not, and what to use."""
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaVersion:
+    """A Kafka binary, and the protocol version it is held to.
+
+    Attributes:
+        version: in full, such as ``2.8.2``.
+        protocol: such as ``1.1``; None for the binary's own.
+    """
+
+    version: str
+    protocol: str | None = None
+
+    def __str__(self) -> str:
+        """What ``--system`` calls it."""
+        return f"kafka:{self.version}" + (f"@{self.protocol}" if self.protocol else "")
+
+    @property
+    def uses_zookeeper(self) -> bool:
+        """Whether the cluster is kept in ZooKeeper; else by KRaft."""
+        return _number(self.version) < OLDEST_WITH_KRAFT
+
+    @property
+    def own_protocol(self) -> str:
+        """The protocol of a binary that is not told another one."""
+        return ".".join(self.version.split(".")[:2])
+
+
+def parse_system(text: str) -> KafkaVersion:
+    """The broker that a person typed: ``kafka:VERSION`` or ``kafka:VERSION@PROTOCOL``.
+
+    Raises:
+        SystemRefusalError: no such broker can be run.
+    """
+    match = _TEXT.fullmatch(text.strip())
+    if match is None:
+        raise SystemRefusalError(
+            f"{text!r} names no Kafka: use kafka:VERSION such as kafka:2.8.2, or kafka:VERSION@PROTOCOL such as kafka:2.8.2@1.1"
+        )
+    version, protocol = match[1], match[2]
+    number = _number(version)
+    if len(number) != _FULL:
+        raise SystemRefusalError(f"{version} is not a whole version of Kafka: use three numbers, such as kafka:2.8.2")
+    if number < OLDEST_WITH_ZOOKEEPER:
+        raise SystemRefusalError(
+            f"Kafka {version} is too old for an operator's elections and reassignments over its protocol: use kafka:2.8.2"
+            f"{_suggested_protocol(number)}"
+        )
+    if (3, 0) <= number < OLDEST_WITH_KRAFT:
+        raise SystemRefusalError(
+            f"Kafka {version} is not run, because its KRaft was not ready for production: use kafka:2.8.2 or kafka:3.9.1"
+        )
+    kafka = KafkaVersion(version, protocol)
+    if protocol is not None:
+        _check_protocol(kafka, protocol)
+    return kafka
+
+
+def protocols_of(kafka: KafkaVersion) -> tuple[str, ...]:
+    """The protocol versions this binary can be held to, the oldest first."""
+    if not kafka.uses_zookeeper:
+        return (kafka.own_protocol,)
+    return tuple(protocol for protocol in PROTOCOLS if _number(protocol) <= _number(kafka.own_protocol))
+
+
+def protocol_for(kafka: KafkaVersion, preset: str) -> str:
+    """The protocol version under which this binary is what a preset stands for.
+
+    Raises:
+        SystemRefusalError: it cannot be that under any, or was asked for under another one.
+    """
+    if preset not in PRESETS:
+        raise SystemRefusalError(_no_such_preset(kafka, preset))
+    if preset in _KRAFT_PRESETS:
+        protocol = _kraft_protocol(kafka, preset)
+    elif not kafka.uses_zookeeper:
+        raise SystemRefusalError(
+            f"Kafka {kafka.version} cannot be held to the protocol of {preset}: use --system kafka:2.8.2"
+        )
+    else:
+        protocol = _zookeeper_protocol(kafka, preset)
+    if kafka.protocol is None:
+        return protocol
+    if shown_preset(kafka) != preset:
+        raise SystemRefusalError(
+            f"{kafka} is {shown_preset(kafka)} and not {preset}: leave out @{kafka.protocol}, or ask for {shown_preset(kafka)}"
+        )
+    return kafka.protocol
+
+
+def shown_preset(kafka: KafkaVersion) -> str:
+    """The preset that this binary, under the protocol it is held to, comes nearest to."""
+    return _era(kafka.protocol or kafka.own_protocol).preset
+
+
+def model_variant(version: str, protocol: str | None) -> Variant:
+    """The variant of our own core that models a binary under a protocol, as exactly as a variant can.
+
+    Args:
+        version: of the binary, in full.
+        protocol: such as ``1.1``; None for the binary's own.
+    """
+    return parse_variant(_era(protocol or KafkaVersion(version).own_protocol).model)
+
+
+def _era(protocol: str) -> _Era:
+    number = _number(protocol)
+    return max((era for era in _ERAS if era.since <= number), key=lambda era: era.since)
+
+
+def _check_protocol(kafka: KafkaVersion, protocol: str) -> None:
+    known = protocols_of(kafka)
+    if protocol in known:
+        return
+    if not kafka.uses_zookeeper:
+        raise SystemRefusalError(
+            f"Kafka {kafka.version} runs under its own metadata version only: use kafka:{kafka.version}, or kafka:2.8.2@PROTOCOL"
+        )
+    raise SystemRefusalError(f"Kafka {kafka.version} has no protocol version {protocol}: use one of {', '.join(known)}")
+
+
+def _kraft_protocol(kafka: KafkaVersion, preset: str) -> str:
+    first, past, use = _KRAFT_PRESETS[preset]
+    number = _number(kafka.version)
+    if number < first:
+        raise SystemRefusalError(f"{preset} needs Kafka {_dotted(first)} or newer: use --system {use}")
+    if number >= past:
+        raise SystemRefusalError(
+            f"{preset} keeps no eligible leader replicas, and Kafka {kafka.version} does: use --system {use}"
+        )
+    return kafka.own_protocol
+
+
+def _zookeeper_protocol(kafka: KafkaVersion, preset: str) -> str:
+    wanted = _PRESET_PROTOCOL[preset]
+    if wanted in protocols_of(kafka):
+        return wanted
+    if shown_preset(KafkaVersion(kafka.version)) == preset:
+        return kafka.own_protocol
+    raise SystemRefusalError(f"{preset} needs Kafka {preset.removeprefix('kafka-')} or newer: use --system kafka:2.8.2")
+
+
+def _no_such_preset(kafka: KafkaVersion, preset: str) -> str:
+    known = ", ".join(PRESETS)
+    if preset.split("+", maxsplit=1)[0] in PRESETS:
+        return (
+            f"{preset} modifies the protocol, which cannot be done to {kafka}: use one of {known}, or --system tidemark"
+        )
+    return f"{kafka} knows no variant {preset!r}: use one of {known}"
+
+
+def _suggested_protocol(number: Number) -> str:
+    spoken = [protocol for protocol in PROTOCOLS if _number(protocol)[:2] <= number[:2]]
+    return f"@{spoken[-1]}" if spoken else ""
+
+
+def _number(version: str) -> Number:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _dotted(number: Number) -> str:
+    return ".".join(str(part) for part in number)

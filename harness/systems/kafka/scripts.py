@@ -1,0 +1,74 @@
+"""The shell scripts that act on a broker's process and its keeper."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from harness.containers.node_script import NodeScripts
+from harness.systems.kafka.places import KafkaPlaces
+
+if TYPE_CHECKING:
+    from harness.containers.node_places import Places
+
+POWER_LOSS = "nodes.kafka.power_loss"
+
+
+class KafkaScripts(NodeScripts):
+    """Signals go to the broker's JVM; the node is gone when its keeper is, which ends a moment after the JVM, with the trace whole."""
+
+    module = "nodes.kafka"
+    preload = "TIDEMARK_JVM_LD_PRELOAD"
+    start_looks = 3000
+
+    def __init__(self, places: Places) -> None:
+        """Remember where things are."""
+        self._keeper = places.keeper if isinstance(places, KafkaPlaces) else f"{places.pid}.keeper"
+        super().__init__(places)
+
+    @property
+    def pid_file(self) -> str:
+        """The keeper's: the JVM's is the keeper's to write."""
+        return self._keeper
+
+    def _look(self) -> str:
+        return f"""
+process_in() {{
+  pid= state=gone
+  {{ read -r pid since <"$1"; }} 2>/dev/null || return 0
+  {{ read -r line </proc/$pid/stat; }} 2>/dev/null || return 0
+  set -- ${{line##*) }}
+  [ "${{20}}" = "$since" ] || return 0
+  case $1 in Z|X) ;; T|t) state=stopped ;; *) state=running ;; esac
+}}
+look() {{
+  process_in {quote(self._keeper)}
+  [ "$state" = gone ] && return 0
+  keeper=$pid
+  process_in {quote(self._places.pid)}
+  if [ "$state" = gone ]; then pid=$keeper state=running; fi
+  return 0
+}}"""
+
+    def signal(self, name: str, until: str = "") -> str:
+        """Sends a signal to the JVM; to the keeper only if it is to be killed before it has started one."""
+        wait = f"until_state {until}" if until else ":"
+        spare = "" if name == "KILL" else '[ "$pid" = "$keeper" ] || '
+        return f"""{self._prelude}
+look; echo "$state"
+[ "$state" = gone ] || {{ {{ {spare}kill -{name} "$pid"; }} && {wait}; }}
+echo "$state"
+"""
+
+    def lose_power(self, how: str) -> str:
+        """Cuts off what the broker had not provably flushed."""
+        return f"python3 -m {POWER_LOSS} --data {quote(self._places.data)} {how}"
+
+    def wipe(self, partitions: tuple[str, ...]) -> str:
+        """Empties the disk."""
+        data = quote(self._places.data)
+        return f"set -e\nmkdir -p {data}\nfind {data} -mindepth 1 -delete\n"
+
+    def clean(self) -> str:
+        """Removes whatever a run left."""
+        return f"{super().clean()}rm -f {quote(self._keeper)}\n"

@@ -1,0 +1,168 @@
+"""Apache Kafka brokers as a system under test, from 2.x with ZooKeeper to 4.x with KRaft.
+
+Beside each broker runs a keeper (``nodes.kafka``) that reads the broker's log lines and files, and speaks the admin protocol of
+Tidemark's own nodes; so the world above does the same to both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from harness.containers.errors import NodeError
+from harness.systems.kafka.control import KafkaControl
+from harness.systems.kafka.disk import read_disk
+from harness.systems.kafka.evidence import segments_of
+from harness.systems.kafka.interpretation import interpret
+from harness.systems.kafka.node_configuration import node_configuration
+from harness.systems.kafka.properties import Place, server_properties, topic_configs
+from harness.systems.kafka.protocol_versions import (
+    KafkaVersion,
+    model_variant,
+    parse_system,
+    protocol_for,
+    shown_preset,
+)
+from harness.systems.needs import MachineNeeds
+from harness.systems.system import Deployment, ReplicaEvidence, Rules, System
+from nodes.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from docker import DockerClient
+
+    from harness.containers.collect import Evidence
+    from harness.containers.machine import Machine
+    from harness.containers.node_control import NodeControl
+    from harness.containers.partition_disk import Disk
+    from harness.containers.trace_history import Segment
+    from harness.scenario.run import ScenarioOutcome
+    from nemesis import Plan
+    from nodes.variant import Variant
+
+MEMORY = 1200 << 20
+"""For one or two JVMs of some 400 MB each, and the keeper."""
+DISK = "512m"
+TOPIC_S = 30.0
+ELECTION_S = 30.0
+
+
+class KafkaSystem(System):
+    """``--system kafka:VERSION[@PROTOCOL]``.
+
+    Args:
+        kafka: version, and the protocol version it is held to, if any.
+        broker_config: further settings of all brokers; they win over those that the run asks for.
+        proxied: whether the keepers stand between the nodes, so that messages can be dropped, held and delayed; without that, links
+            can only be cut.
+    """
+
+    needs = MachineNeeds(memory=MEMORY, volatile_size="16m", data_size=DISK)
+    controller_first = True
+    spreads_rules = True
+    outlives_controller = True
+
+    def __init__(self, kafka: KafkaVersion, broker_config: Mapping[str, str], *, proxied: bool = True) -> None:
+        """Nothing is started."""
+        self.kafka = kafka
+        self.proxied = proxied
+        self.broker_config = dict(broker_config)
+        self.name = str(kafka)
+
+    @classmethod
+    def parse(cls, text: str, broker_config: Mapping[str, str]) -> KafkaSystem:
+        """The system of a text such as ``kafka:2.8.2@1.1``.
+
+        Raises:
+            SystemRefusalError: no such version can be run.
+        """
+        return cls(parse_system(text), broker_config)
+
+    def variant(self, name: str) -> Variant:
+        """What the brokers do under the protocol that a preset stands for, under the preset's name."""
+        protocol = protocol_for(self.kafka, name)
+        return replace(model_variant(self.kafka.version, protocol), name=name)
+
+    @property
+    def default_variant(self) -> str:
+        """What the binary is by itself, or under the protocol it is held to."""
+        return shown_preset(self.kafka)
+
+    def check(self, plan: Plan, variant: Variant) -> None:
+        """Refuse a plan whose settings no broker would start with."""
+        place = Place(1, "10.0.0.1", "", "10.0.0.2", "/")
+        server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
+
+    # Install, configure, control
+
+    def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
+        """An image with this version's jars."""
+        from harness.containers.kafka_image import ensure_kafka_image
+
+        return ensure_kafka_image(client, self.kafka.version, tell)
+
+    def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
+        """The broker of a machine, through its keeper."""
+        return KafkaControl(machine, on_lost)
+
+    def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
+        """As ``nodes.kafka.config`` reads it."""
+        return node_configuration(self.kafka, node, incarnation, deployment, self.broker_config, proxied=self.proxied)
+
+    def after_start(self, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
+        """Make the topic, through Kafka's own API."""
+        partitions = {name: list(replicas) for name, replicas in deployment.cluster.assignment().items()}
+        config = topic_configs(deployment.cluster)
+        controls[CONTROLLER].admin.ask("create-topics", timeout_s=TOPIC_S, partitions=partitions, config=config)
+
+    # While it runs
+
+    def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
+        """Through Kafka's own API, asked by the keeper of the controller's machine."""
+        try:
+            controls[CONTROLLER].admin.ask("elect", timeout_s=ELECTION_S, partition=partition, how=how, target=target)
+        except NodeError as error:
+            return str(error)
+        return ""
+
+    def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
+        """To every keeper: a message passes that of the machine which accepted its connection, whoever sent it."""
+        everywhere = [
+            {
+                "kind": rule["kind"],
+                "from": sender,
+                "to": rule["peer"],
+                "effect": rule["effect"],
+                "amount": rule["amount"],
+            }
+            for sender, of_sender in sorted(rules.items())
+            for rule in of_sender
+        ]
+        return {node: everywhere for node in nodes} if everywhere else {}
+
+    # Evidence
+
+    def read_disk(self, control: NodeControl, partition: str) -> Disk:
+        """What the partition's files hold."""
+        return read_disk(control, partition)
+
+    def segments(self, evidence: Evidence) -> dict[str, Segment]:
+        """All segments of every partition, in whatever message format they are."""
+        return segments_of(evidence)
+
+    def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
+        """Find the epochs of records whose format has none, and see whether log lines and files agree."""
+        return interpret(found)
+
+    def judge(self, outcome: ScenarioOutcome) -> ScenarioOutcome:
+        """A binary under an older protocol is not that older binary: what is expected is what its model does in the simulator."""
+        from harness.systems.kafka.expectation import judged
+
+        return judged(outcome, self.kafka)
+
+    def describe(self, variant: Variant) -> dict[str, Any]:
+        """Binary, protocol, and settings that were asked for."""
+        protocol = protocol_for(self.kafka, variant.name)
+        told: dict[str, Any] = {"system": str(replace(self.kafka, protocol=protocol))}
+        return told | ({"broker_config": self.broker_config} if self.broker_config else {})

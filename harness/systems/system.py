@@ -1,0 +1,221 @@
+"""What runs on a cluster's machines is a *system*: Tidemark's own nodes, Apache Kafka, or one that somebody else added.
+
+Its shape is that of Jepsen's ``DB``: an image to install it, a configuration for each node, a control that starts, stops, kills,
+asks whether a node is ready and reads its logs, an election, and a description for the history. docs/systems.md shows how to add
+one in a single file.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from harness.systems.needs import MachineNeeds
+from nodes.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from docker import DockerClient
+
+    from checkers.history import TraceEvent
+    from harness.containers.collect import Evidence
+    from harness.containers.machine import Machine
+    from harness.containers.node_control import NodeControl
+    from harness.containers.partition_disk import Disk
+    from harness.containers.trace_history import Segment
+    from harness.scenario.run import ScenarioOutcome
+    from nemesis import Plan
+    from nodes.cluster import ClusterSpec
+    from nodes.variant import Variant
+
+Rules = list[dict[str, Any]]
+"""What a node's transport does to messages: ``kind``, ``peer``, ``effect``, ``amount``."""
+
+
+class SystemRefusalError(ValueError):
+    """A system cannot run this plan, variant or scenario; the message says why in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """What a system must know to configure the nodes of one run.
+
+    Attributes:
+        machines: node → machine, the controller's as 0; at least those of the cluster's nodes.
+        cluster: shape and settings.
+        variant: the protocol.
+        first_leader_epoch: the epoch of each partition's first leader, where it can be chosen.
+        given: whether logs lie on the disks before the first start.
+    """
+
+    machines: Mapping[int, Machine]
+    cluster: ClusterSpec
+    variant: Variant
+    first_leader_epoch: int = 0
+    given: bool = False
+
+
+@dataclass(slots=True)
+class ReplicaEvidence:
+    """What the replicas' own evidence comes to, when a system has looked through it.
+
+    Attributes:
+        events: node → its trace events, in order.
+        segments: node → partition → what its log holds at the end.
+        not_understood: why the evidence cannot be relied on, as sentences; empty if it can.
+    """
+
+    events: Mapping[int, list[TraceEvent]]
+    segments: Mapping[int, Mapping[str, Segment]]
+    not_understood: list[str] = field(default_factory=list)
+
+
+class System(ABC):
+    """One system under test.
+
+    Attributes:
+        name: what ``--system`` calls it.
+        needs: of each node's container.
+        controller_first: node 0 must be ready before the brokers start.
+        runs_on_hosts: whether machines from a hosts file can run it.
+        spreads_rules: rules for messages act elsewhere than at their sender (see :meth:`spread`).
+        outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
+    """
+
+    name: str
+    needs = MachineNeeds()
+    controller_first = False
+    runs_on_hosts = False
+    spreads_rules = False
+    outlives_controller = False
+
+    # What it can do
+
+    @property
+    def default_variant(self) -> str:
+        """The protocol where nobody asked for one."""
+        return "kafka-2.7"
+
+    def variant(self, name: str) -> Variant:
+        """The protocol that a name asked for means on this system.
+
+        Raises:
+            VariantError: there is none of that name. SystemRefusalError: this system cannot express it.
+        """
+        from nodes.variant import parse_variant
+
+        return parse_variant(name)
+
+    def check(self, plan: Plan, variant: Variant) -> None:  # noqa: B027 - a system may be able to do everything
+        """Refuse what cannot be expressed; called before anything is started.
+
+        Raises:
+            SystemRefusalError: in one sentence.
+        """
+
+    # Install, configure, control
+
+    @abstractmethod
+    def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
+        """The image of its nodes' containers, built if need be; its id.
+
+        Raises:
+            ImageError: it cannot be built.
+        """
+
+    @abstractmethod
+    def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
+        """Starts, stops and asks the process of one machine.
+
+        Args:
+            machine: where it runs.
+            on_lost: called when the process ends its admin connection by itself.
+        """
+
+    @abstractmethod
+    def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
+        """What a process is told when it starts.
+
+        Args:
+            node: 0 for the controller.
+            incarnation: which start of this node it is, from 1.
+            deployment: of this run.
+        """
+
+    def after_start(  # noqa: B027 - a system may make its topic by itself
+        self, controls: Mapping[int, NodeControl], deployment: Deployment
+    ) -> None:
+        """All processes run for the first time: make the topic, if the system does not by itself.
+
+        Raises:
+            NodeError: it cannot be made.
+        """
+
+    # While it runs
+
+    def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
+        """An operator's election: ``preferred``, ``forced`` or ``unclean``; ends when it was decided.
+
+        Returns:
+            Why the system refused it, as a sentence; empty if it did not.
+
+        Raises:
+            NodeError: nobody could be asked.
+        """
+        controls[CONTROLLER].elect(partition, how, target)
+        return ""
+
+    def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
+        """Where rules for messages must be put in force, so that they act on what these senders send.
+
+        Args:
+            rules: sender → its rules.
+            nodes: all nodes of the cluster.
+        """
+        return dict(rules)
+
+    # A disk
+
+    def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
+        """Put a log on a broker's disk before its first start.
+
+        Raises:
+            NodeError: it could not be written. SystemRefusalError: this system cannot begin with given logs.
+        """
+        raise SystemRefusalError(
+            f"{self.name} cannot begin with given logs: they belong to a topic that does not exist yet"
+        )
+
+    @abstractmethod
+    def read_disk(self, control: NodeControl, partition: str) -> Disk:
+        """What a broker that starts now would find; of one that runs, what it has written.
+
+        Raises:
+            NodeError: it cannot be read.
+        """
+
+    # Evidence
+
+    def segments(self, evidence: Evidence) -> dict[str, Segment]:
+        """The logs of one node, read from its files.
+
+        Raises:
+            RunError: a log cannot be read.
+        """
+        return evidence.read_segments()
+
+    def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
+        """Look through all nodes' events and logs before they become the history's trace; as they are, unless told otherwise."""
+        return found
+
+    def judge(self, outcome: ScenarioOutcome) -> ScenarioOutcome:
+        """Hold what came of a scenario against what this system should make of it: what its script claims, unless told
+        otherwise.
+        """
+        return outcome
+
+    def describe(self, variant: Variant) -> dict[str, Any]:
+        """What a history's meta line says of the system."""
+        return {"system": self.name}
