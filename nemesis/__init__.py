@@ -4,12 +4,13 @@ A :class:`~nemesis.plan.Plan` is drawn first and holds everything about a run bu
 and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
 """
 
-from nemesis.fault import REAL_ONLY, Fault, FaultError, Trigger
+from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, Fault, FaultError, Trigger
 from nemesis.generate import PROFILES, generate_plan
 from nemesis.injector import FaultyWorld, Injector
 from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
 
 __all__ = [
+    "LASTING_CONTROLLER_ONLY",
     "PROFILES",
     "REAL_ONLY",
     "Fault",

@@ -28,6 +28,8 @@ KINDS: dict[str, str] = {
     "unclean-election": "elect the target, in sync or not (an operator's decision)",
     "fast-failover": "elect the target and, `amount` µs later, another replica or the old leader; by `pick`, the old leader or "
     "a bystander may be deaf to the controller meanwhile",
+    "controller-isolated": "cut the controller from all brokers",
+    "controller-crash": "kill -9 the controller's process; it starts again at the end, with what it wrote",
     "container-kill": "kill the target's container: only what was synced survives; it starts again at the end",
     "disconnect": "take the target off the network: brokers, controller and clients alike",
     "disk-full": "fill the target's disk; at the end there is room again, and a broker that gave up starts again",
@@ -41,6 +43,12 @@ MACHINE_KINDS = ("container-kill", "disconnect", "disk-full", "slow-disk", "cloc
 
 HINDRANCES = frozenset(MACHINE_KINDS) - {"container-kill"}
 """The kinds under which the process goes on, if it can."""
+
+CONTROLLER_KINDS = ("controller-isolated", "controller-crash")
+"""What happens to the controller; a fault's target means nothing here."""
+
+LASTING_CONTROLLER_ONLY = frozenset({"controller-crash"})
+"""What only a controller survives that keeps what it knows, as Kafka's do: ours, in either world, keep nothing."""
 
 REAL_ONLY = frozenset({"disk-full", "slow-disk", "clock-jump"})
 """What needs a real disk or clock: the simulator refuses plans with these."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
+from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
 from nemesis.plan import Plan, WorkloadSpec
 from nodes.cluster import ClusterSpec
 from nodes.settings import MS
@@ -31,9 +31,11 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "intact": INTACT,
     "destructive": INTACT + DESTRUCTIVE,
     "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
+    "controllers": INTACT + CONTROLLER_KINDS,
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
-unclean elections as well; *machines*: also what only a real machine has, such as a full disk."""
+unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
+befalls a controller that lasts."""
 
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
@@ -72,7 +74,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if profile != "intact" and rng.random() < 0.3:
+    if profile in {"destructive", "machines"} and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
 
@@ -88,7 +90,7 @@ def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
 def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
     """One fault; durations are log-uniform from 50 ms to 3 s, so that short and long ones are equally likely."""
     lasts = int(50 * MS * 60 ** rng.random())
-    if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill"}:
+    if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill", "controller-crash"}:
         lasts += 300 * MS
     amount = {
         "slow": int(20 * MS * 30 ** rng.random()),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nemesis.fault import HINDRANCES
+from nemesis.fault import CONTROLLER_KINDS, HINDRANCES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,11 @@ Link = tuple[int, int]
 
 
 class FaultyWorld(Protocol):
-    """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense."""
+    """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense.
+
+    Where :data:`nemesis.fault.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and ``start`` take
+    the controller, 0, as well; elsewhere plans with these are refused before they begin.
+    """
 
     def brokers(self) -> tuple[int, ...]:
         """All broker ids."""
@@ -139,8 +143,10 @@ class Injector:
         world = self._world
         names = world.partitions()
         partition = names[fault.partition % len(names)]
-        node = self._resolve(fault, partition)
-        detail: dict[str, Any] = {"node": node, "role": fault.target, "partition": partition}
+        of_controller = fault.kind in CONTROLLER_KINDS
+        node = CONTROLLER if of_controller else self._resolve(fault, partition)
+        role = "controller" if of_controller else fault.target
+        detail: dict[str, Any] = {"node": node, "role": role, "partition": partition}
         if fault.amount:
             detail["amount"] = fault.amount
         undo = self._apply(index, fault, partition, node, detail)
@@ -231,6 +237,8 @@ class Injector:
             return kind, ((CONTROLLER, node),)
         if kind == "from-controller":
             return "cut", ((CONTROLLER, node), (node, CONTROLLER))
+        if kind == "controller-isolated":
+            return "cut", tuple(link for b in others for link in ((CONTROLLER, b), (b, CONTROLLER)))
         if kind == "halves":
             here = [node, *others[: len(others) // 2]]
             there = [b for b in others if b not in here]
@@ -248,5 +256,7 @@ class Injector:
 
 
 _ELECTIONS = {"preferred-election": "preferred", "forced-election": "forced", "unclean-election": "unclean"}
-_HOW = {"restart": "clean", "container-kill": "container"}
-_STOPS = frozenset({"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill"})
+_HOW = {"restart": "clean", "container-kill": "container", "controller-crash": "crash"}
+_STOPS = frozenset(
+    {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill", "controller-crash"}
+)

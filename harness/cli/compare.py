@@ -19,7 +19,7 @@ from harness.cli.options import (
     profile_option,
     writable_folder,
 )
-from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options
+from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of
 from harness.cli.world import containers, refuse_container_options, world_options
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         contract=options["contract"],
         keep=options["keep"],
         world=options["world"],
-        time_scale=options["time_scale"],
+        time_scale=time_scale_of(options, system),
         clients=options["clients"],
         system=options["system"],
         broker_config=options["broker_config"],

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 from rich.console import Console
+from rich.markup import escape
 
-from checkers import check
-from harness.cli.exits import exit_code
+from checkers import Verdict, check
+from harness.cli.exits import UNKNOWN, exit_code
 from harness.cli.options import (
     CLUSTER_OPTIONS,
     RESULTS,
@@ -24,7 +25,7 @@ from harness.cli.options import (
     writable_folder,
 )
 from harness.cli.show import print_verdict
-from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, variant_on
+from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of, variant_on
 from harness.cli.world import containers, refuse_container_options, world_options
 from harness.runner import RunResult
 from harness.simulator import simulate
@@ -46,6 +47,10 @@ Examples:
   tidemark run --system kafka:2.8.2 --variant kafka-0.10   on real Kafka brokers that follow this rule
   tidemark run --system kafka:4.1.1 --index 7 --report     on today's Kafka
 """
+
+
+class RunBrokenOffError(Exception):
+    """The run was not carried out to its end; the message says why."""
 
 
 @click.command("run", epilog=EPILOG)
@@ -72,18 +77,21 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
     system = system_of(options)
     refuse_container_options(options)
     (options["variant"],) = chosen_variants(system, (options["variant"],), "variant")
-    plan = _plan(options).scaled(options["time_scale"])
+    plan = _plan(options).scaled(time_scale_of(options, system))
     variant, contract = options["variant"], options["contract"]
     out = options["out"] or RESULTS / "runs" / (
         (f"{variant}-{options['plan_file'].stem}" if options["plan_file"] else f"{variant}-{plan.seed}-{plan.index}")
         + suffix_of(options)
     )
     folder = writable_folder(out)
-    run = (
-        _simulated(plan, variant, contract, folder)
-        if options["world"] == "sim"
-        else _contained(plan, options, system, folder)
-    )
+    try:
+        run = (
+            _simulated(plan, variant, contract, folder)
+            if options["world"] == "sim"
+            else _contained(plan, options, system, folder)
+        )
+    except RunBrokenOffError as error:
+        return _broken_off(str(error), variant, folder, as_json=options["as_json"])
     verdict = run.verdict
     store_verdict(folder, verdict, run.digest)
     if options["report"]:
@@ -117,10 +125,31 @@ def _simulated(plan: Plan, variant: str, contract: str | None, folder: Path) -> 
 
 def _contained(plan: Plan, options: dict[str, Any], system: System, folder: Path) -> RunResult:
     from harness.containers.progress import shown
+    from harness.containers.run_error import RunError
+    from harness.systems.system import SystemRefusalError
 
     variant = variant_on(system, options["variant"])
-    with containers(options, plan.cluster.brokers, system) as session, shown(session):
-        return session.execute(plan, variant, options["contract"], folder=folder)
+    try:
+        system.check(plan, variant)
+    except SystemRefusalError as error:
+        raise click.ClickException(str(error)) from None
+    with containers(options, plan.cluster.brokers, system) as session:
+        try:
+            with shown(session):
+                return session.execute(plan, variant, options["contract"], folder=folder)
+        except RunError as error:
+            raise RunBrokenOffError(str(error)) from None
+
+
+def _broken_off(why: str, variant: str, folder: Path, *, as_json: bool) -> int:
+    """A run that was not carried out to its end proves nothing; what evidence there is stays in its folder."""
+    verdict = Verdict("unknown", parse_variant(variant).contract, (), why, {})
+    store_verdict(folder, verdict, "")
+    if as_json:
+        click.echo(json.dumps({"variant": variant, "folder": str(folder), **verdict.to_json()}))
+    else:
+        Console().print(f"[bold yellow]unknown[/]: {escape(why)}\n  what evidence there is: {folder}", soft_wrap=True)
+    return UNKNOWN
 
 
 def _plan(options: dict[str, Any]) -> Plan:

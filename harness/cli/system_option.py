@@ -71,6 +71,13 @@ def system_of(options: dict[str, Any]) -> System:
         raise click.UsageError(str(error)) from None
 
 
+def time_scale_of(options: dict[str, Any], system: System) -> float:
+    """What was asked for, or what the system needs."""
+    source = click.get_current_context().get_parameter_source("time_scale")
+    asked: float = options["time_scale"]
+    return asked if source is click.core.ParameterSource.COMMANDLINE else max(asked, system.time_scale)
+
+
 def suffix_of(options: dict[str, Any]) -> str:
     """What tells a results folder of this world and system from others."""
     if options["world"] == "sim":

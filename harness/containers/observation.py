@@ -13,7 +13,7 @@ from harness.convergence import PartitionView, ReplicaView
 from nodes.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from harness.containers.admin_channel import Answer
     from harness.containers.node_control import NodeControl
@@ -32,11 +32,13 @@ class Observation:
 
     Args:
         controls: all nodes, the controller included.
+        excused: whether a fault keeps the controller from answering; what it said last then stands.
     """
 
-    def __init__(self, controls: Mapping[int, NodeControl]) -> None:
+    def __init__(self, controls: Mapping[int, NodeControl], excused: Callable[[], bool] = lambda: False) -> None:
         """Nothing is known."""
         self._controls = controls
+        self._excused = excused
         self._partitions: dict[str, Any] = {}
         self._asked_s = -FRESH_S
 
@@ -51,7 +53,7 @@ class Observation:
             RunError: the controller does not answer.
         """
         now = time.monotonic()
-        if now - self._asked_s > FRESH_S:
+        if now - self._asked_s > FRESH_S and not (self._partitions and self._excused()):
             try:
                 status = self._controls[CONTROLLER].status(CONTROLLER_PATIENCE_S)
             except NodeError as error:

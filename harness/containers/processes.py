@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from checkers.check import BROKEN_OFF
 from harness.containers.errors import NodeError
 from harness.containers.run_error import RunError
 from nodes.messages import CONTROLLER
@@ -30,6 +31,7 @@ class NodeState:
         running: the process exists, or is being started. stopping: it was asked to shut down.
         restart_wanted: it is to be started again when it has.
         disk_was_full: a fault filled its disk while it ran. waits_for_room: it gave up because of that.
+        away: it was killed, and no later process answers yet.
     """
 
     incarnation: int = 0
@@ -39,6 +41,7 @@ class NodeState:
     paused: bool = False
     disk_was_full: bool = False
     waits_for_room: bool = False
+    away: bool = False
 
     def begin(self, *, disk_is_full: bool) -> None:
         """A new process."""
@@ -77,6 +80,14 @@ class Surroundings(Protocol):
         """Tell those who watch an event."""
         ...
 
+    def before_start(self, node: int) -> None:
+        """A process is about to be started again: wait for what would keep it from starting."""
+        ...
+
+    def is_halt(self, words: str) -> bool:
+        """Whether these last words are those of a process that its protocol told to give up."""
+        ...
+
     def partitions_on(self, broker: int) -> tuple[str, ...]:
         """The partitions that a broker has a replica of."""
         ...
@@ -92,7 +103,7 @@ class Processes:
 
     Attributes:
         died: processes that ended though nobody asked them to (``node``, ``incarnation``, ``time``, ``how``, and ``log``, the last
-            lines they printed).
+            lines they printed; ``how`` is ``broken-off`` unless it was the protocol's decision).
         starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
     """
 
@@ -108,6 +119,10 @@ class Processes:
     def running(self, node: int) -> bool:
         """Whether the process exists, as far as has been decided."""
         return self._states[node].running
+
+    def away(self, node: int) -> bool:
+        """Whether the process was killed, and no later one answers yet."""
+        return self._states[node].away
 
     def gave_up(self, node: int) -> bool:
         """Whether the latest process ended though nobody asked it to, and was not started again."""
@@ -145,6 +160,8 @@ class Processes:
 
     def _start(self, node: int, config: dict[str, Any]) -> None:
         one = self._world.nodes[node]
+        if config["incarnation"] > 1:
+            self._world.before_start(node)
         try:
             one.start(config, clock_faults=self._clock_faults and node != CONTROLLER)
         except NodeError:
@@ -152,7 +169,12 @@ class Processes:
                 raise
             self._examine(node, config["incarnation"])
         else:
-            self._world.director.post(lambda: self._world.notify("start", node))
+            self._world.director.post(lambda: self._answers(node, config["incarnation"]))
+
+    def _answers(self, node: int, incarnation: int) -> None:
+        state = self._states[node]
+        state.away = state.away and state.incarnation != incarnation
+        self._world.notify("start", node)
 
     # Stopping
 
@@ -167,18 +189,19 @@ class Processes:
                 self.submit(node, "shut down", self._world.nodes[node].terminate)
             return
         state.end()
+        state.away = True
         seed = self._noise.getrandbits(63)
         self.submit(node, "stop", lambda: self._stop(node, how, seed))
 
     def _stop(self, node: int, how: str, seed: int) -> None:
-        """``stop`` is traced when the process is seen to be dead, with the time of that."""
+        """``stop`` is traced when the process is seen to be dead, with the time of that; a controller's is no broker's."""
         world = self._world
         one = world.nodes[node]
         if how == "container":
             one.restart_machine(lambda: world.trace_event(node, "stop", "", "power"))
             return
         dead_us, own_end = one.kill()
-        if not own_end or how != "crash":
+        if node != CONTROLLER and (not own_end or how != "crash"):
             world.trace_event(node, "stop", "", how, at_us=dead_us - world.director.began_us)
         if how == "power":
             one.lose_power(seed)
@@ -241,7 +264,8 @@ class Processes:
             self.starved.add((node, incarnation))
         elif not asked:
             death = {"node": node, "incarnation": incarnation, "time": self._world.director.now_us()}
-            self.died.append({**death, "how": how or "crash", "log": words})
+            known = how and (how == "clean" or self._world.is_halt(words))
+            self.died.append({**death, "how": how if known else BROKEN_OFF, "log": words})
         if restart:
             self.start(node)
         else:

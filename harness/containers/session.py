@@ -12,10 +12,8 @@ from checkers import check
 from checkers.history_file import history_lines
 from harness.containers.errors import ClusterError, ContainerWorldError
 from harness.containers.progress import RunProgress
-from harness.containers.run_error import RunError
 from harness.runner import RunResult
 from harness.store import store_plan
-from harness.systems.system import SystemRefusalError
 from harness.systems.tidemark import TidemarkSystem
 
 if TYPE_CHECKING:
@@ -117,10 +115,6 @@ class ContainerSession:
         """
         from harness.containers.run import run_plan
 
-        try:
-            self.system.check(plan, variant)
-        except SystemRefusalError as error:
-            raise RunError(str(error)) from None
         store_plan(folder, plan)
         self.progress = RunProgress()
         try:

@@ -136,8 +136,15 @@ class TraceHistory:
         """
         known = _batches(seen)
         nodes = [_with_losses(_with_crashes(events, starved), known) for events in seen.events.values()]
-        merged = sorted([event for events in (*nodes, harness) for event in events], key=lambda event: event[0])
+        ours = [_with_log(event, seen) for event in harness]
+        merged = sorted([event for events in (*nodes, ours) for event in events], key=lambda event: event[0])
         return [event if event[0] >= 0 else (0, *event[1:]) for event in merged]
+
+
+def _with_log(event: TraceEvent, seen: ReplicaEvidence) -> TraceEvent:
+    """A ``final`` with the log as the system interprets it: an old message format tells no leader epochs."""
+    log = seen.segments.get(event[1], {}).get(event[3]) if event[2] == "final" else None
+    return event if log is None else (*event[:-1], tuple(log))
 
 
 def _batches(seen: ReplicaEvidence) -> _Batches:

@@ -94,7 +94,9 @@ class RealWorld:
             clock_faults=any(fault.kind == CLOCK_JUMP for fault in plan.faults),
             noise=Random(f"{plan.noise_seed}/disk"),
         )
-        self.observation = Observation({node: one.control for node, one in self.nodes.items()})
+        self.observation = Observation(
+            {node: one.control for node, one in self.nodes.items()}, lambda: self.processes.away(CONTROLLER)
+        )
 
     def _node(self, node: int) -> ContainedNode:
         def lost() -> None:
@@ -216,6 +218,14 @@ class RealWorld:
     def config(self, node: int, incarnation: int) -> dict[str, Any]:
         """What a process is told when it starts."""
         return self.system.configure(node, incarnation, self.deployment)
+
+    def before_start(self, node: int) -> None:
+        """Wait for what would keep a process from starting again; called in its lane."""
+        self.system.before_start(node, {n: one.control for n, one in self.nodes.items()}, self.deployment)
+
+    def is_halt(self, words: str) -> bool:
+        """Whether these last words are those of a process that its protocol told to give up."""
+        return self.system.is_halt(words)
 
     def partitions_on(self, broker: int) -> tuple[str, ...]:
         """The partitions that a broker has a replica of."""

@@ -9,6 +9,7 @@ from typing import Any
 from checkers.history import History
 from harness.report.words import seconds
 from nemesis.fault import KINDS
+from nodes.messages import CONTROLLER
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ def _planned(fault: Mapping[str, Any]) -> str:
 def _hit(detail: Mapping[str, Any]) -> str:
     """Whom it hit."""
     nodes = detail.get("nodes") or [detail.get("node", "?")]
+    if nodes == [CONTROLLER]:
+        return "the controller"
     words = f"broker {', '.join(map(str, nodes))}"
     if detail.get("role") and detail.get("partition"):
         words += f" ({detail['role']} of {detail['partition']})"

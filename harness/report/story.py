@@ -9,7 +9,7 @@ from typing import Any
 from checkers.history import History
 from checkers.verdict import VIOLATION, Anomaly, Verdict
 from harness.report.lanes import Lane, lanes_of
-from nemesis.fault import LINK_FAULTS
+from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS
 
 CLIENTS = -1
 CONTROLLER = 0
@@ -184,13 +184,13 @@ class _Teller:
         struck = {}
         for time, action, index, kind, detail in self._history.nemesis:
             node = detail.get("node", CONTROLLER)
-            if kind not in LINK_FAULTS or (action == "strike" and node not in self._lanes):
+            if kind not in (*LINK_FAULTS, *CONTROLLER_KINDS):
                 continue
-            if action == "strike":
+            if action == "strike" and (node in self._lanes or kind in CONTROLLER_KINDS):
                 struck[index] = node
-                yield Moment(time, node, "fault", f"The nemesis strikes broker {node}: {kind}.", 1)
+                yield Moment(time, node, "fault", f"The nemesis strikes {_called(node)}: {kind}.", 1)
             elif index in struck:
-                yield Moment(time, struck[index], "heal", f"The fault {kind} on broker {struck[index]} ends.", 2)
+                yield Moment(time, struck[index], "heal", f"The fault {kind} on {_called(struck[index])} ends.", 2)
 
     def _trace_moments(self, time: int, node: int, event: str, _partition: str, *fields: object) -> Iterator[Moment]:
         handler = getattr(self, f"_{event.replace('-', '_')}", None)
@@ -322,3 +322,7 @@ def _most_telling(moments: list[Moment]) -> list[Moment]:
     anchors = [moment.time for moment in moments if moment.rank == 0] or [moments[-1].time if moments else 0]
     ranked = sorted(moments, key=lambda m: (m.rank, min(abs(m.time - anchor) for anchor in anchors)))
     return sorted(ranked[:MOST_MOMENTS], key=lambda moment: moment.time)
+
+
+def _called(node: int) -> str:
+    return "the controller" if node == CONTROLLER else f"broker {node}"

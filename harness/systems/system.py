@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.systems.needs import MachineNeeds
+from nemesis import LASTING_CONTROLLER_ONLY
 from nodes.messages import CONTROLLER
 
 if TYPE_CHECKING:
@@ -79,16 +80,20 @@ class System(ABC):
         name: what ``--system`` calls it.
         needs: of each node's container.
         controller_first: node 0 must be ready before the brokers start.
+        time_scale: by how much the times of random plans must be multiplied at least, unless somebody asks for another scale.
         runs_on_hosts: whether machines from a hosts file can run it.
         spreads_rules: rules for messages act elsewhere than at their sender (see :meth:`spread`).
+        renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
     """
 
     name: str
     needs = MachineNeeds()
     controller_first = False
+    time_scale = 1.0
     runs_on_hosts = False
     spreads_rules = False
+    renumbers_epochs = False
     outlives_controller = False
 
     # What it can do
@@ -108,12 +113,18 @@ class System(ABC):
 
         return parse_variant(name)
 
-    def check(self, plan: Plan, variant: Variant) -> None:  # noqa: B027 - a system may be able to do everything
-        """Refuse what cannot be expressed; called before anything is started.
+    def check(self, plan: Plan, variant: Variant) -> None:
+        """Refuse what cannot be expressed; called before anything is started. Whoever refuses more, refuses this as well.
 
         Raises:
             SystemRefusalError: in one sentence.
         """
+        lasting = sorted({fault.kind for fault in plan.faults} & LASTING_CONTROLLER_ONLY)
+        if lasting and not self.outlives_controller:
+            raise SystemRefusalError(
+                f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
+                "run this plan with --system kafka:VERSION"
+            )
 
     # Install, configure, control
 
@@ -143,6 +154,11 @@ class System(ABC):
             incarnation: which start of this node it is, from 1.
             deployment: of this run.
         """
+
+    def before_start(  # noqa: B027 - as above
+        self, node: int, controls: Mapping[int, NodeControl], deployment: Deployment
+    ) -> None:
+        """A process is about to be started again: wait for what would keep it from starting."""
 
     def after_start(  # noqa: B027 - a system may make its topic by itself
         self, controls: Mapping[int, NodeControl], deployment: Deployment
@@ -175,6 +191,12 @@ class System(ABC):
             nodes: all nodes of the cluster.
         """
         return dict(rules)
+
+    def is_halt(self, words: str) -> bool:
+        """Whether these last log lines are those of a process that its protocol told to give up, which is a finding; any other
+        death makes a run ``unknown``.
+        """
+        return True
 
     # A disk
 

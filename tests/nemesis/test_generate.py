@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nemesis import PROFILES, REAL_ONLY, generate_plan
-from nemesis.fault import KINDS, MACHINE_KINDS
+from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, generate_plan
+from nemesis.fault import CONTROLLER_KINDS, KINDS, MACHINE_KINDS
 from nodes.cluster import ClusterSpec
 from nodes.settings import Settings
 
@@ -64,8 +64,8 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_three_profiles():
-    assert list(PROFILES) == ["intact", "destructive", "machines"]
+def test_there_are_four_profiles():
+    assert list(PROFILES) == ["intact", "destructive", "machines", "controllers"]
 
 
 def test_the_profiles_differ_in_what_destroys_logs_and_in_unclean_elections():
@@ -77,8 +77,13 @@ def test_only_one_profile_needs_machines():
     assert not REAL_ONLY & set(PROFILES["destructive"])
 
 
+def test_only_one_profile_needs_a_controller_that_lasts():
+    assert [name for name, kinds in PROFILES.items() if set(kinds) & LASTING_CONTROLLER_ONLY] == ["controllers"]
+    assert set(PROFILES["controllers"]) - set(PROFILES["intact"]) == set(CONTROLLER_KINDS)
+
+
 def test_together_the_profiles_have_every_kind():
-    assert set(PROFILES["machines"]) == set(KINDS)
+    assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS)
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
@@ -121,7 +126,7 @@ def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometim
     def allowing(profile):
         return sum(plan.cluster.settings.unclean_election for plan in plans[profile])
 
-    assert allowing("intact") == 0
+    assert allowing("intact") == allowing("controllers") == 0
     assert 30 < allowing("destructive") < 150
 
 

@@ -168,6 +168,7 @@ def test_a_trigger_waits_until_the_node_has_finished_its_step(world):
         ("lossy", "lossy", both((1, 2), (1, 3), (1, 4))),
         ("late-leadership", "late-leadership", {(CONTROLLER, 1)}),
         ("lost-leadership", "lost-leadership", {(CONTROLLER, 1)}),
+        ("controller-isolated", "cut", both((1, CONTROLLER), (2, CONTROLLER), (3, CONTROLLER), (4, CONTROLLER))),
     ],
 )
 def test_a_link_fault_cuts_these_links(world, kind, effect, expected):
@@ -234,6 +235,35 @@ def test_all_are_stopped_and_started(world, kind, how):
     w.until(15)
 
     assert w.said == [("stop", b, how) for b in (1, 2, 3, 4)] + [("start", b) for b in (1, 2, 3, 4)]
+
+
+# The controller
+
+
+@pytest.mark.parametrize("kind", ["controller-isolated", "controller-crash"])
+def test_the_controller_is_meant_whatever_the_target(world, kind):
+    w, _ = world(Fault(kind, 5, 10, "b3"))
+    w.until(5)
+
+    assert w.entries[0][4]["node"] == CONTROLLER
+    assert w.entries[0][4]["role"] == "controller"
+
+
+def test_a_crashed_controller_starts_again_at_the_end(world):
+    w, _ = world(Fault("controller-crash", 5, 10), Fault("controller-crash", 7, 1))
+    w.until(14)
+    assert w.said == [("stop", CONTROLLER, "crash")]
+
+    w.until(15)
+    assert w.said == [("stop", CONTROLLER, "crash"), ("start", CONTROLLER)]
+
+
+def test_heal_all_starts_the_controller_too(world):
+    w, injector = world(Fault("controller-crash", 5, 99))
+    w.until(20)
+    injector.heal_all()
+
+    assert w.down == set()
 
 
 # Machines

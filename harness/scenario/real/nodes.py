@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.containers.admin_channel import Answer
     from harness.containers.machine import Machine
     from harness.containers.node_places import Places
-    from harness.systems.system import System
+    from harness.systems.system import Deployment, System
 
 CLOCK_LOOKS = 5
 """So often is a node's clock compared with ours."""
@@ -38,6 +38,7 @@ class Nodes:
         configure: the configuration of a node's process, given node and incarnation.
         places: node → where its files are, if not where they usually are.
         system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
+        deployment: what the system must know of the run.
 
     Attributes:
         controls: node → its control.
@@ -52,10 +53,12 @@ class Nodes:
         configure: Configure,
         places: Mapping[int, Places] | None = None,
         system: System | None = None,
+        deployment: Deployment | None = None,
     ) -> None:
         self.ids = tuple(sorted(machines))
         self.machines = dict(machines)
         self.system = system or TidemarkSystem()
+        self.deployment = deployment
         self.controls = {node: self.system.control(machine) for node, machine in machines.items()}
         for node, where in (places or {}).items():
             self.controls[node] = NodeControl(machines[node], where)
@@ -114,6 +117,8 @@ class Nodes:
             NodeError: it does not start.
         """
         control = self.controls[node]
+        if self._incarnations[node] and self.deployment is not None:
+            self.system.before_start(node, self.controls, self.deployment)
         self._incarnations[node] += 1
         try:
             control.start(self._configure(node, self._incarnations[node]))

@@ -17,13 +17,13 @@ from harness.containers.partition_disk import Batches, Disk
 from harness.scenario.links import Link
 from harness.scenario.model import Scenario
 from harness.scenario.real.clients import BatchSender, Reader
+from harness.scenario.real.epoch_numbers import EpochNumbers
 from harness.scenario.real.evidence import collect
 from harness.scenario.real.nodes import Nodes, Rule
 from harness.scenario.real.sight import Sight, carried_out
 from harness.scenario.real.wire_client import Address, NoAnswerError, RefusedError
 from harness.scenario.stage import PARTITION, PATIENCE_US, Glance, ReplicaState, Stage, StageError
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
-from harness.systems.system import Deployment
 from nodes.messages import CONTROLLER
 from nodes.variant import Variant
 
@@ -39,7 +39,6 @@ class RealStage(Stage):
         variant: the protocol.
         nodes: the processes, already configured for this scenario.
         time_scale: every time of the script is multiplied by it; the nodes' settings are already.
-        deployment: what the system must know, if it is not Tidemark's own.
     """
 
     def __init__(
@@ -48,14 +47,15 @@ class RealStage(Stage):
         variant: Variant,
         nodes: Nodes,
         time_scale: float,
-        deployment: Deployment | None = None,
     ) -> None:
         super().__init__(scenario, variant)
         self._nodes = nodes
         self._system = nodes.system
-        self._deployment = deployment
+        self._deployment = nodes.deployment
         self._sight = Sight(scenario, nodes)
         self._scale = time_scale
+        self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
+        self._sent_in: dict[str, int] = {}
         self._began_us = monotonic_us()
         self._ended_us = 0
         self._brokers = scenario.cluster.broker_ids()
@@ -83,6 +83,8 @@ class RealStage(Stage):
         """Start the controller, then all brokers at once."""
         with carried_out():
             self._nodes.start(CONTROLLER)
+            if self._epochs is not None:
+                self._nodes.controls[CONTROLLER].admin.watch(["elect"], self._epochs.heard)
             self._nodes.all_at_once(self._nodes.start, self._brokers)
             if self._deployment is not None:
                 self._system.after_start(self._nodes.controls, self._deployment)
@@ -109,11 +111,22 @@ class RealStage(Stage):
 
     def glance(self, broker: int) -> Glance:
         """A quick look at one replica."""
-        return self._sight.glance(broker)
+        found = self._sight.glance(broker)
+        return found if self._epochs is None else found._replace(epoch=self._epochs.number(found.epoch))
 
     def state(self, broker: int) -> ReplicaState:
         """One replica now, with the log that is in its file; after the end, as it was then."""
-        return self._ended[broker - 1] if self._ended else self._sight.state(broker)
+        return self._ended[broker - 1] if self._ended else self._in_numbers_of_the_script(self._sight.state(broker))
+
+    def _in_numbers_of_the_script(self, state: ReplicaState) -> ReplicaState:
+        """Where the system counts leader epochs otherwise; or keeps none with its records, then by when they were sent."""
+        epochs = self._epochs
+        if epochs is None:
+            return state
+        log = tuple(
+            (epochs.number(epoch) if epoch >= 0 else self._sent_in.get(name, epoch), name) for epoch, name in state.log
+        )
+        return state._replace(epoch=epochs.number(state.epoch), log=log, cache=epochs.cache(state.cache))
 
     def leader(self) -> int:
         """The controller's leader, −1 if there is none."""
@@ -163,6 +176,8 @@ class RealStage(Stage):
         acks = acks or self.scenario.cluster.acks
         sender = BatchSender(lambda: self.now_us, self.ops, self._client("p"), PARTITION, values, acks)
         self.sends.update(dict.fromkeys(names, sender))
+        if self._epochs is not None:
+            self._sent_in.update(dict.fromkeys(names, self.glance(to).epoch))
         sender.send(self._address(to), int(self.scenario.cluster.settings.produce_timeout_us * self._scale))
         return sender
 

@@ -65,5 +65,5 @@ class Theatre:
             given=bool(scenario.given),
         )
         configure = partial(self._system.configure, deployment=deployment)
-        nodes = Nodes(machines, configure, system=self._system)
-        return RealStage(scenario, variant, nodes, self._time_scale, deployment)
+        nodes = Nodes(machines, configure, system=self._system, deployment=deployment)
+        return RealStage(scenario, variant, nodes, self._time_scale)

@@ -17,8 +17,8 @@ from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, 
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
-from nodes.process.storage.record_batch import BadBatchError, split, values_of
-from nodes.process.storage.record_batch import read_header as read_batch_header
+from nodes.kafka.message_set import scan
+from nodes.process.storage.bad_batch import BadBatchError
 from nodes.process.wire.codec import FETCH, UNREADABLE, codec
 from nodes.process.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
 
@@ -132,10 +132,11 @@ class BrokerConnection:
         _check(answer.error_code)
         hw = int(answer.high_watermark)
         try:
+            fetched = bytes(answer.records or b"")
             records = [
                 (at, value)
-                for batch in split(answer.records or b"")
-                for at, value in enumerate(values_of(batch), read_batch_header(batch).base_offset)
+                for entry in scan(lambda position, size: fetched[position : position + size], len(fetched))
+                for at, value in enumerate(entry.values, entry.base)
                 if offset <= at < hw
             ]
         except BadBatchError as error:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from harness.containers.errors import NodeError
 from harness.containers.partition_disk import Disk
 from nodes.kafka.message_set import read_partition
-from nodes.process.storage.bad_batch import BadBatchError
 from nodes.process.storage import checkpoints
+from nodes.process.storage.bad_batch import BadBatchError
 
 if TYPE_CHECKING:
     from harness.containers.node_control import NodeControl
@@ -48,6 +48,9 @@ def _unpacked(packed: bytes, partition: str) -> Disk:
             with tarfile.open(fileobj=BytesIO(packed)) as archive:
                 archive.extractall(data, filter="data")
         directory = data / partition
+        for name in (data / checkpoints.HIGH_WATERMARKS, directory / checkpoints.EPOCHS):
+            if name.exists() and not name.stat().st_size:
+                name.unlink()  # a broker that starts makes it empty, and fills it later
         return Disk(
             read_partition(directory) if directory.is_dir() else [],
             checkpoints.read_epochs(directory),

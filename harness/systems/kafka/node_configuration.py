@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from harness.containers.machine import INTERNAL_PORT
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.properties import (
     BEHIND_PROXY_PORT,
     BEHIND_ZOOKEEPER_PROXY_PORT,
-    INTERNAL_PORT,
     KEEPER_PORT,
     ZOOKEEPER_PORT,
     Place,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harness.containers.machine import HOST_PORT, INTERNAL_PORT
 from harness.systems.system import SystemRefusalError
 from nodes.messages import CONTROLLER
 
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 Properties = dict[str, str]
 
 MS = 1_000
+BEHIND_PROXY_PORT, KEEPER_PORT, BEHIND_ZOOKEEPER_PROXY_PORT, ZOOKEEPER_PORT = 9091, 9093, 2182, 2181
+"""In a node's machine, beside those that every system has: the listener for other nodes behind its proxy, the keeper's own,
+ZooKeeper's behind its proxy, and ZooKeeper's for other nodes."""
 INTERNAL, HOST, KEEPER, CONTROLLERS = "INTERNAL", "HOST", "KEEPER", "CONTROLLER"
 """Listeners: of brokers for each other, for clients on the host, for the keeper; and of KRaft's controller."""
 
 BATCH_BYTES = 16_384
 """What stands for one batch of ``max_fetch_batches``: a producer's ``batch.size``."""
-LEAST_CONTROLLER_TIMEOUT_MS = 1_000
-"""A new JVM's first answer to LeaderAndIsr takes some 0.5 s, and would be asked for again and again."""
+LEAST_CONTROLLER_TIMEOUT_MS = 2_000
+"""A new JVM's first answer takes some 0.5 s, more on a busy machine, and must not be asked for again and again."""
 LEAST_TICK_MS = 50
 CONNECTION_TIMEOUT_MS = 30_000
 
@@ -40,7 +44,9 @@ _LIFE: Properties = {
     "log.retention.ms": "-1",
     "log.retention.check.interval.ms": "3600000",
     "group.initial.rebalance.delay.ms": "0",
+    # A broker that may not stop yet asks again for 5 s, where Kafka's own settings make it 15 s.
     "controlled.shutdown.retry.backoff.ms": "500",
+    "controlled.shutdown.max.retries": "10",
     # A machine with two cores and little memory.
     "num.network.threads": "1",
     "num.io.threads": "4",
@@ -52,127 +58,106 @@ _LIFE: Properties = {
     "transaction.state.log.min.isr": "1",
 }
 
+_ORDER = (
+    (
+        "replica.fetch.wait.max.ms",
+        "replica.lag.time.max.ms",
+        "a follower whose fetch waits longer would leave the ISR, and Kafka's brokers do not start so",
+    ),
+    (
+        "replica.fetch.wait.max.ms",
+        "replica.socket.timeout.ms",
+        "a fetch that waits longer would time out, and Kafka's brokers do not start so",
+    ),
+    (
+        "broker.heartbeat.interval.ms",
+        "broker.session.timeout.ms",
+        "no session would stay alive",
+    ),
+)
+"""What must not be above what, and why."""
+
 
 @dataclass(frozen=True, slots=True)
-class Listeners:
-    """Where one node's JVM listens, and what others are told to connect to.
+class Place:
+    """Where one node's JVM runs, and where others find it.
 
     Attributes:
-        internal, host, keeper: ``ADDRESS:PORT`` to bind.
-        advertised: of the internal listener. advertised_host: of the one for the host.
+        node: 0 for the controller's machine.
+        inner_ip: its address for the other nodes.
+        advertised: ``ADDRESS:PORT`` that clients on this computer dial; empty if they need not reach it.
+        controller_ip: the address of node 0.
+        data: its log directory.
+        proxied: a proxy listens for the other nodes, and the JVM on the machine's loopback behind it.
     """
 
-    internal: str
-    keeper: str
+    node: int
+    inner_ip: str
     advertised: str
-    host: str = ""
-    advertised_host: str = ""
+    controller_ip: str
+    data: str
+    proxied: bool = True
 
     @property
-    def advertised_keeper(self) -> str:
-        """Nobody uses it, but no two brokers may say the same."""
-        return f"{self.advertised.rpartition(':')[0]}:{self.keeper.rpartition(':')[2]}"
+    def internal(self) -> str:
+        """Where the JVM listens for other nodes."""
+        return f"127.0.0.1:{BEHIND_PROXY_PORT}" if self.proxied else f"0.0.0.0:{INTERNAL_PORT}"
+
+    @property
+    def zookeeper(self) -> str:
+        """Where this node's broker finds ZooKeeper; on node 0 without the proxy between them."""
+        if self.node == CONTROLLER:
+            return f"127.0.0.1:{BEHIND_ZOOKEEPER_PROXY_PORT if self.proxied else ZOOKEEPER_PORT}"
+        return f"{self.controller_ip}:{ZOOKEEPER_PORT}"
 
 
-def broker_properties(
-    kafka: KafkaVersion,
-    cluster: ClusterSpec,
-    node: int,
-    listeners: Listeners,
-    *,
-    controller: str,
-    log_dir: str,
-    extra: Mapping[str, str] | None = None,
+def server_properties(
+    kafka: KafkaVersion, protocol: str, cluster: ClusterSpec, place: Place, extra: Mapping[str, str] | None = None
 ) -> Properties:
-    """``server.properties`` of a broker; with ZooKeeper, node 0 is the broker that is to be the controller.
+    """``server.properties`` of a broker, or of KRaft's controller. Beside ZooKeeper, node 0 is a broker.
 
     Args:
-        kafka: version and protocol.
+        kafka: the binary.
+        protocol: its version; KRaft keeps its own, in the cluster's metadata.
         cluster: shape and settings of the run.
-        node: its id.
-        listeners: of this node; without ``host``, clients outside cannot reach it.
-        controller: ``ADDRESS:PORT`` of ZooKeeper, or of KRaft's controller.
-        log_dir: where its logs are.
+        place: of the node.
         extra: settings that win.
 
     Raises:
         SystemRefusalError: no broker would start with these settings.
     """
-    check_settings(cluster.settings)
-    shown = [(INTERNAL, listeners.internal, listeners.advertised)]
-    if listeners.host:
-        shown.append((HOST, listeners.host, listeners.advertised_host))
-    shown.append((KEEPER, listeners.keeper, listeners.advertised_keeper))
-    found = {
-        "listeners": ",".join(f"{name}://{bind}" for name, bind, _ in shown),
-        "advertised.listeners": ",".join(f"{name}://{told}" for name, _, told in shown),
-        "listener.security.protocol.map": ",".join(
-            f"{name}:PLAINTEXT" for name in (INTERNAL, HOST, KEEPER, CONTROLLERS)
-        ),
-        "inter.broker.listener.name": INTERNAL,
-        "log.dirs": log_dir,
-        **_LIFE,
-        **_replication(cluster),
-        **(_with_zookeeper if kafka.uses_zookeeper else _with_kraft)(kafka, cluster, node, controller),
-    }
-    return _with_extra(found, extra)
+    found = {**_LIFE, **_replication(cluster), "log.dirs": place.data}
+    if kafka.uses_zookeeper:
+        found |= _broker_listeners(place) | _with_zookeeper(protocol, cluster.settings, place)
+    else:
+        controls = place.node == CONTROLLER
+        found |= _with_kraft(cluster.settings, place) | (
+            _controller_listener(place) if controls else _broker_listeners(place)
+        )
+    found |= extra or {}
+    # Time without an answer that was due: a fetch may be held back for its whole wait.
+    found.setdefault("replica.socket.timeout.ms", str(_longest_fetch(found) + _ms(cluster.settings.request_timeout_us)))
+    check_times(found)
+    return found
 
 
-def controller_properties(
-    cluster: ClusterSpec,
-    listeners: Listeners,
-    *,
-    log_dir: str,
-    extra: Mapping[str, str] | None = None,
-) -> Properties:
-    """``server.properties`` of KRaft's controller, node 0. Its internal listener is the one that brokers register at.
+def zookeeper_properties(cluster: ClusterSpec, data_dir: str, *, proxied: bool) -> Properties:
+    """``zoo.cfg`` of a single server. It syncs every transaction to its disk, as ZooKeeper does unless told otherwise.
 
     Args:
-        cluster: shape and settings of the run.
-        listeners: of this node; it has none for the host.
-        log_dir: where the metadata log is.
-        extra: settings that win.
-
-    Raises:
-        SystemRefusalError: no broker would start with these settings.
-    """
-    check_settings(cluster.settings)
-    names = (CONTROLLERS, KEEPER)
-    found = {
-        "process.roles": "controller",
-        "node.id": str(CONTROLLER),
-        "controller.quorum.voters": f"{CONTROLLER}@{listeners.advertised}",
-        "controller.listener.names": ",".join(names),
-        "listeners": f"{CONTROLLERS}://{listeners.internal},{KEEPER}://{listeners.keeper}",
-        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in names),
-        "log.dirs": log_dir,
-        **_LIFE,
-        **_sessions_by_kraft(cluster.settings),
-        "default.replication.factor": str(cluster.replication_factor),
-        "min.insync.replicas": str(cluster.settings.min_isr),
-        "unclean.leader.election.enable": _truth(cluster.settings.unclean_election),
-    }
-    return _with_extra(found, extra)
-
-
-def zookeeper_properties(settings: Settings, *, bind: str, data_dir: str) -> Properties:
-    """``zoo.cfg`` of a single server, which syncs every transaction to its disk, as it does by default.
-
-    Args:
-        settings: of the run.
-        bind: ``ADDRESS:PORT``.
+        cluster: settings of the run.
         data_dir: where snapshots and transaction logs are.
+        proxied: as for :class:`Place`.
     """
-    host, _, port = bind.rpartition(":")
-    session = _ms(settings.session_us)
+    session = _ms(cluster.settings.session_us)
     return {
+        # Sessions end at a whole tick, and would last from two to twenty of them without the bounds below.
         "tickTime": str(max(LEAST_TICK_MS, session // 20)),
-        # Sessions end at a whole tick; without these bounds they would last from two to twenty of them.
         "minSessionTimeout": str(min(session, 2 * LEAST_TICK_MS)),
         "maxSessionTimeout": str(max(session, CONNECTION_TIMEOUT_MS)),
         "dataDir": data_dir,
-        "clientPort": port,
-        "clientPortAddress": host,
+        "clientPort": str(BEHIND_ZOOKEEPER_PROXY_PORT if proxied else ZOOKEEPER_PORT),
+        "clientPortAddress": "127.0.0.1" if proxied else "0.0.0.0",  # noqa: S104 (a container's own network)
         "maxClientCnxns": "0",
         "admin.enableServer": "false",
         "preAllocSize": "1024",
@@ -180,7 +165,7 @@ def zookeeper_properties(settings: Settings, *, bind: str, data_dir: str) -> Pro
     }
 
 
-def topic_properties(cluster: ClusterSpec) -> Properties:
+def topic_configs(cluster: ClusterSpec) -> Properties:
     """Settings of the run's topics."""
     return {
         "min.insync.replicas": str(cluster.settings.min_isr),
@@ -188,28 +173,21 @@ def topic_properties(cluster: ClusterSpec) -> Properties:
     }
 
 
-def check_settings(settings: Settings) -> None:
-    """Refuse what Kafka's brokers refuse when they start.
+def check_times(properties: Properties) -> None:
+    """Refuse times that Kafka's brokers refuse when they start, or that cannot work.
 
     Raises:
         SystemRefusalError: with the settings to change.
     """
-    wait, lag = _ms(settings.fetch_wait_us), _ms(settings.lag_time_us)
-    if wait > lag:
-        raise SystemRefusalError(
-            f"a follower's fetch may not wait {wait} ms where a replica counts as lagging after {lag} ms: Kafka's brokers start "
-            "only with replica.fetch.wait.max.ms up to replica.lag.time.max.ms"
-        )
-    if 2 * settings.heartbeat_us > settings.session_us:
-        raise SystemRefusalError(
-            f"heartbeats every {_ms(settings.heartbeat_us)} ms cannot keep a session of {_ms(settings.session_us)} ms alive: "
-            "make the session at least twice as long"
-        )
+    for least, most, why in _ORDER:
+        one, other = properties.get(least, ""), properties.get(most, "")
+        if one.isdecimal() and other.isdecimal() and int(one) > int(other):
+            raise SystemRefusalError(f"{least}={one} must not be above {most}={other}: {why}")
 
 
 def _replication(cluster: ClusterSpec) -> Properties:
     settings = cluster.settings
-    wait, request = _ms(settings.fetch_wait_us), _ms(settings.request_timeout_us)
+    request = _ms(settings.request_timeout_us)
     factor = str(cluster.replication_factor)
     return {
         "default.replication.factor": factor,
@@ -218,9 +196,7 @@ def _replication(cluster: ClusterSpec) -> Properties:
         "min.insync.replicas": str(settings.min_isr),
         "unclean.leader.election.enable": _truth(settings.unclean_election),
         "replica.lag.time.max.ms": str(_ms(settings.lag_time_us)),
-        "replica.fetch.wait.max.ms": str(wait),
-        # Time without an answer that was due: a fetch may be held back for the whole wait.
-        "replica.socket.timeout.ms": str(wait + request),
+        "replica.fetch.wait.max.ms": str(_ms(settings.fetch_wait_us)),
         "replica.fetch.backoff.ms": str(min(request, 1000)),
         "replica.fetch.max.bytes": str(_fetch_bytes(settings.max_fetch_batches)),
         "replica.high.watermark.checkpoint.interval.ms": str(_ms(settings.hw_checkpoint_us)),
@@ -228,43 +204,62 @@ def _replication(cluster: ClusterSpec) -> Properties:
     }
 
 
+def _longest_fetch(properties: Properties) -> int:
+    wait = properties["replica.fetch.wait.max.ms"]
+    return int(wait) if wait.isdecimal() else 0
+
+
 def _fetch_bytes(batches: int) -> int:
     """How many bytes stand for so many batches. The first batch comes whatever its size (KIP-74), so one byte means one batch."""
     return 1 if batches == 1 else batches * BATCH_BYTES
 
 
-def _with_zookeeper(kafka: KafkaVersion, cluster: ClusterSpec, node: int, zookeeper: str) -> Properties:
-    protocol = kafka.protocol or kafka.own_protocol
+def _broker_listeners(place: Place) -> Properties:
+    names = [(INTERNAL, place.internal, f"{place.inner_ip}:{INTERNAL_PORT}")]
+    if place.advertised:
+        names.append((HOST, f"0.0.0.0:{HOST_PORT}", place.advertised))
+    # Nobody dials what this one advertises, but no two brokers may advertise the same.
+    names.append((KEEPER, f"127.0.0.1:{KEEPER_PORT}", f"{place.inner_ip}:{KEEPER_PORT}"))
     return {
-        "broker.id": str(node),
+        "listeners": ",".join(f"{name}://{bind}" for name, bind, _ in names),
+        "advertised.listeners": ",".join(f"{name}://{told}" for name, _, told in names),
+        "listener.security.protocol.map": _plaintext(INTERNAL, HOST, KEEPER, CONTROLLERS),
+        "inter.broker.listener.name": INTERNAL,
+    }
+
+
+def _controller_listener(place: Place) -> Properties:
+    return {
+        "listeners": f"{CONTROLLERS}://{place.internal}",
+        "listener.security.protocol.map": _plaintext(CONTROLLERS),
+    }
+
+
+def _plaintext(*names: str) -> str:
+    return ",".join(f"{name}:PLAINTEXT" for name in names)
+
+
+def _with_zookeeper(protocol: str, settings: Settings, place: Place) -> Properties:
+    return {
+        "broker.id": str(place.node),
         "broker.id.generation.enable": "false",
-        "zookeeper.connect": zookeeper,
-        "zookeeper.session.timeout.ms": str(_ms(cluster.settings.session_us)),
+        "zookeeper.connect": place.zookeeper,
+        "zookeeper.session.timeout.ms": str(_ms(settings.session_us)),
         "zookeeper.connection.timeout.ms": str(CONNECTION_TIMEOUT_MS),
         "inter.broker.protocol.version": protocol,
         "log.message.format.version": protocol,
     }
 
 
-def _with_kraft(_kafka: KafkaVersion, cluster: ClusterSpec, node: int, controller: str) -> Properties:
+def _with_kraft(settings: Settings, place: Place) -> Properties:
     return {
-        "process.roles": "broker",
-        "node.id": str(node),
-        "controller.quorum.voters": f"{CONTROLLER}@{controller}",
+        "process.roles": "controller" if place.node == CONTROLLER else "broker",
+        "node.id": str(place.node),
+        "controller.quorum.voters": f"{CONTROLLER}@{place.controller_ip}:{INTERNAL_PORT}",
         "controller.listener.names": CONTROLLERS,
-        **_sessions_by_kraft(cluster.settings),
-    }
-
-
-def _sessions_by_kraft(settings: Settings) -> Properties:
-    return {
         "broker.session.timeout.ms": str(_ms(settings.session_us)),
         "broker.heartbeat.interval.ms": str(_ms(settings.heartbeat_us)),
     }
-
-
-def _with_extra(found: Properties, extra: Mapping[str, str] | None) -> Properties:
-    return {**found, **(extra or {})}
 
 
 def _ms(time_us: int) -> int:

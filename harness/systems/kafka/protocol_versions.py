@@ -23,8 +23,8 @@ OLDEST_WITH_KRAFT: Number = (3, 3)
 PROTOCOLS = (
     "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8",
 )  # fmt: skip
-"""What ``inter.broker.protocol.version`` can be, as far as the binary is new enough. Kafka takes patch versions too; they are the same
-protocols."""
+"""What ``inter.broker.protocol.version`` can be, as far as the binary is new enough. Kafka takes further
+names of the same protocols."""
 
 _TEXT = re.compile(r"kafka:(\d+(?:\.\d+)*)(?:@(\d+(?:\.\d+)*))?")
 _FULL = 3
@@ -56,8 +56,8 @@ _ERAS = (
 )
 """What depends on the protocol and what on the binary (2.4 or newer):
 
-* How a follower truncates: protocol. 0.11 asks with OffsetForLeaderEpoch v0, which is not answered with an epoch (KIP-101); 2.0 with v1
-  (KIP-279); 2.7 lets the fetch do it. A log whose messages have no epochs (0.10) is cut to the high watermark.
+* How a follower truncates: protocol. 0.11 asks with OffsetForLeaderEpoch v0, which is answered without an epoch (KIP-101); 2.0
+  with v1 (KIP-279); 2.7 lets the fetch do it. A log whose messages have no epochs (0.10) is cut to the high watermark.
 * KIP-320's fences: protocol 2.1, whose fetches (v9 and later) and epoch requests (v2) carry the leader epoch.
 * The new leader assigns its epoch at once (KAFKA-7415), and followers restart at every epoch (KAFKA-7164): binary. So the models of
   0.10 and 0.11 are built on that of 2.0.

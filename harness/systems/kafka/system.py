@@ -6,6 +6,8 @@ Tidemark's own nodes; so the world above does the same to both.
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +47,10 @@ MEMORY = 1200 << 20
 """For one or two JVMs of some 400 MB each, and the keeper."""
 DISK = "512m"
 TOPIC_S = 30.0
+SESSION_END_S = 5.0
+LOOK_S = 0.05
 ELECTION_S = 30.0
+HALT = "log truncation is not allowed"
 
 
 class KafkaSystem(System):
@@ -59,8 +64,10 @@ class KafkaSystem(System):
     """
 
     needs = MachineNeeds(memory=MEMORY, volatile_size="16m", data_size=DISK)
+    time_scale = 3.0
     controller_first = True
     spreads_rules = True
+    renumbers_epochs = True
     outlives_controller = True
 
     def __init__(self, kafka: KafkaVersion, broker_config: Mapping[str, str], *, proxied: bool = True) -> None:
@@ -91,7 +98,8 @@ class KafkaSystem(System):
 
     def check(self, plan: Plan, variant: Variant) -> None:
         """Refuse a plan whose settings no broker would start with."""
-        place = Place(1, "10.0.0.1", "", "10.0.0.2", "/")
+        super().check(plan, variant)
+        place = Place(1, "10.0.0.2", "", "10.0.0.1", "/")
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
 
     # Install, configure, control
@@ -109,6 +117,20 @@ class KafkaSystem(System):
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
         """As ``nodes.kafka.config`` reads it."""
         return node_configuration(self.kafka, node, incarnation, deployment, self.broker_config, proxied=self.proxied)
+
+    def before_start(self, node: int, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
+        """A broker that was killed cannot register again before its session with ZooKeeper has ended: the new one finds the old
+        one's node, which is another session's, and gives up. Whoever supervises brokers tries until it works; here they wait.
+        """
+        if not self.kafka.uses_zookeeper or node == CONTROLLER:
+            return
+        deadline = time.monotonic() + 2 * deployment.cluster.settings.session_us / 1e6 + SESSION_END_S
+        with suppress(NodeError):
+            while time.monotonic() < deadline:
+                session = controls[CONTROLLER].status()["sessions"].get(str(node))
+                if session is None or not session["live"]:
+                    return
+                time.sleep(LOOK_S)
 
     def after_start(self, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
         """Make the topic, through Kafka's own API."""
@@ -139,7 +161,11 @@ class KafkaSystem(System):
             for sender, of_sender in sorted(rules.items())
             for rule in of_sender
         ]
-        return {node: everywhere for node in nodes} if everywhere else {}
+        return dict.fromkeys(nodes, everywhere) if everywhere else {}
+
+    def is_halt(self, words: str) -> bool:
+        """Kafka's brokers give up for one reason of the protocol's: their leader's log is shorter, and unclean elections are off."""
+        return HALT in words
 
     # Evidence
 
@@ -153,7 +179,7 @@ class KafkaSystem(System):
 
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
-        return interpret(found)
+        return interpret(found, self.kafka.version)
 
     def judge(self, outcome: ScenarioOutcome) -> ScenarioOutcome:
         """A binary under an older protocol is not that older binary: what is expected is what its model does in the simulator."""

@@ -300,7 +300,7 @@ def test_a_process_that_dies_without_a_word_is_noticed(world):
     assert not world.running(1)
     assert world.processes.gave_up(1)
     (death,) = world.processes.died
-    assert (death["node"], death["incarnation"], death["how"], death["log"]) == (1, 1, "crash", "last words")
+    assert (death["node"], death["incarnation"], death["how"], death["log"]) == (1, 1, "broken-off", "last words")
 
     world.start(1)
     settle(world)
@@ -327,6 +327,31 @@ def test_a_run_without_its_controller_is_no_run(world):
     world.nodes[0].end_itself("")
     with pytest.raises(RunError, match=r"^the controller's process ended: last words$"):
         settle(world)
+
+
+def test_while_the_controller_is_down_what_it_said_last_stands(world):
+    assert world.leader_of(T) == 1
+    controller = world.nodes[0]
+    controller.blocked = "start"
+    answers = controller.status
+
+    def status(timeout_s=5.0):
+        raise NodeError("nobody there")
+
+    controller.status = status
+    world.stop(0, "crash")
+    world.observation.forget()
+    assert not world.running(0)
+    assert world.leader_of(T) == 1
+    world.start(0)
+    assert world.leader_of(T) == 1
+    controller.status = answers
+    controller.go.set()
+    settle(world)
+
+    assert controller.done == ["kill", "start"]
+    assert told(world) == []
+    assert not world.processes.away(0)
 
 
 def test_what_cannot_be_done_fails_the_run(world):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from checkers import check
 from harness.simulator import simulate
 from nemesis import REAL_ONLY, Fault, PlanError, WorkloadSpec
 from nodes.cluster import ClusterSpec
@@ -39,6 +40,16 @@ def test_the_history_says_what_was_run(plan):
 def test_what_needs_a_real_machine_is_refused(plan, kind):
     with pytest.raises(PlanError, match=f"the simulator cannot do {kind}: run this plan with --world docker"):
         run(plan(Fault(kind, SECOND), Fault("crash", SECOND)))
+
+
+def test_a_controller_that_keeps_nothing_is_not_crashed_but_isolated(plan):
+    with pytest.raises(PlanError, match=r"cannot do controller-crash: run this plan with .* --system kafka:VERSION$"):
+        run(plan(Fault("controller-crash", SECOND)))
+
+    history = run(plan(Fault("controller-isolated", SECOND // 2, 2 * SECOND), end=3 * SECOND)).history
+
+    assert {event[4] for event in history.trace if event[2] == "fence"} == {1, 2, 3}
+    assert check(history).valid == "valid"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,54 @@
+"""Leader epochs in the numbers of a script, where a system spends epochs that no script counts.
+
+Real Kafka raises the leader epoch for a follower's controlled shutdown, for each change of the order of replicas, and its first leader's
+epoch cannot be chosen. A script counts reigns: an epoch in which another broker leads than before, or nobody.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from threading import Lock
+from typing import Any
+
+UNKNOWN = -1
+
+
+class EpochNumbers:
+    """Counts the reigns of one partition as the controller decides them.
+
+    Args:
+        first: what the script calls the first leader's epoch.
+    """
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+        self._begins: list[int] = []
+        self._leader: int | None = None
+        self._lock = Lock()
+
+    def heard(self, event: list[Any]) -> None:
+        """Take a trace event of the controller's; may be called by another thread."""
+        _, _, name, _, *fields = event
+        if name != "elect":
+            return
+        leader, epoch = fields[0], fields[1]
+        with self._lock:
+            if leader != self._leader:
+                self._leader = leader
+                self._begins.append(epoch)
+
+    def number(self, epoch: int) -> int:
+        """The script's number of an epoch; one that nobody was told of yet belongs to the latest reign."""
+        if epoch < 0:
+            return UNKNOWN
+        with self._lock:
+            return self._first + max(bisect_right(self._begins, epoch) - 1, 0)
+
+    def cache(self, entries: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+        """An epoch cache in the script's numbers; neighbours that are one reign are one entry."""
+        found: list[tuple[int, int]] = []
+        for epoch, start in entries:
+            number = self.number(epoch)
+            if not found or found[-1][0] != number:
+                found.append((number, start))
+        return tuple(found)

@@ -1,0 +1,84 @@
+"""A broker's own files at the end of a run: segments of every message format, leader epochs, checkpointed high watermarks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harness.containers.run_error import RunError
+from harness.systems.kafka.places import KafkaPlaces
+from nodes.kafka.message_set import base_of, read_segments
+from nodes.kafka.partition_files import RECOVERY_POINTS, CheckpointFormatError, is_internal, read_epochs, read_offsets
+from nodes.process.storage.bad_batch import BadBatchError
+from nodes.process.storage.checkpoints import EPOCHS, HIGH_WATERMARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.containers.collect import Evidence
+    from harness.containers.trace_history import Segment
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerFiles:
+    """What one broker's log directory holds; internal topics and KRaft's metadata are left out.
+
+    Attributes:
+        segments: partition → its batches; epoch −1 where the message format has none.
+        epochs: partition → its ``leader-epoch-checkpoint``, as (epoch, start offset); empty if there is none.
+        high_watermarks: partition → checkpointed high watermark.
+        recovery_points: partition → the offset up to which the log was flushed, as far as the broker noted it.
+    """
+
+    segments: dict[str, Segment]
+    epochs: dict[str, tuple[tuple[int, int], ...]]
+    high_watermarks: dict[str, int]
+    recovery_points: dict[str, int]
+
+
+def segments_of(evidence: Evidence) -> dict[str, Segment]:
+    """The logs of one node.
+
+    Raises:
+        RunError: one cannot be read.
+    """
+    return files_of(evidence.files, evidence.name).segments
+
+
+def files_of(files: Mapping[str, bytes], name: str, data: str = KafkaPlaces().data) -> BrokerFiles:
+    """Look through the files that were collected from a node.
+
+    Args:
+        files: path → content.
+        name: of the node, for errors.
+        data: its log directory.
+
+    Raises:
+        RunError: a file is not what it should be.
+    """
+    below = {path.removeprefix(f"{data}/"): content for path, content in files.items() if path.startswith(f"{data}/")}
+    logs: dict[str, dict[str, bytes]] = defaultdict(dict)
+    for path, content in below.items():
+        partition, _, file = path.rpartition("/")
+        if base_of(file) is not None and "/" not in partition and not is_internal(partition):
+            logs[partition][file] = content
+    try:
+        return BrokerFiles(
+            {partition: read_segments(segments) for partition, segments in sorted(logs.items())},
+            {partition: read_epochs(*_text(below, f"{partition}/{EPOCHS}")) for partition in sorted(logs)},
+            _offsets(below, HIGH_WATERMARKS),
+            _offsets(below, RECOVERY_POINTS),
+        )
+    except (BadBatchError, CheckpointFormatError) as error:
+        raise RunError(f"the files of {name} cannot be read: {error}") from None
+
+
+def _offsets(files: Mapping[str, bytes], name: str) -> dict[str, int]:
+    found = read_offsets(*_text(files, name))
+    return {partition: offset for partition, offset in found.items() if not is_internal(partition)}
+
+
+def _text(files: Mapping[str, bytes], name: str) -> tuple[str, str]:
+    """What a checkpoint holds, nothing if it is not there; and its name."""
+    return files.get(name, b"").decode(errors="replace"), name

@@ -1,0 +1,44 @@
+"""What log lines and files of all brokers come to, and whether they may be believed.
+
+A version whose lines nobody has verified, lines that do not add up to the files at the end, records whose epoch cannot be found out: each
+is a reason to say ``unknown`` of whatever depends on the replicas' evidence.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.systems.kafka.epochs_of_old_formats import attribute
+from harness.systems.kafka.log_agreement import agreement
+from harness.systems.system import ReplicaEvidence
+from nodes.kafka.lines import dialect
+from nodes.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from checkers.history import TraceEvent
+
+MOST = 10
+"""So many reasons are told; one is enough."""
+
+
+def interpret(found: ReplicaEvidence, version: str) -> ReplicaEvidence:
+    """Find the epochs of records whose format has none, and see whether log lines and files agree.
+
+    Args:
+        found: as it was collected.
+        version: of the brokers.
+    """
+    attributed = attribute(found.events, found.segments)
+    spoken = dialect(version)
+    doubts = [*found.not_understood, *([] if spoken.understood else [spoken.why]), *attributed.unknown]
+    for node, events in attributed.events.items():
+        if node != CONTROLLER:
+            doubts += agreement(events, attributed.segments.get(node, {}), down=_is_down(events))
+    return ReplicaEvidence(attributed.events, attributed.segments, doubts[:MOST])
+
+
+def _is_down(events: Sequence[TraceEvent]) -> bool:
+    lives = [event[2] for event in events if event[2] in {"start", "stop"}]
+    return lives[-1:] == ["stop"]

@@ -1,0 +1,243 @@
+"""The configuration of a keeper: one JSON file, written by whoever starts it, and checked before anything is touched."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodes.process.config import Address, ConfigError
+
+BROKER, ZOOKEEPER, KRAFT_CONTROLLER = "broker", "zookeeper", "kraft-controller"
+"""Roles: a broker; ZooKeeper with the broker that is Kafka's controller; KRaft's controller."""
+
+ROLES = (BROKER, ZOOKEEPER, KRAFT_CONTROLLER)
+SPEAKS = ("kafka", "zookeeper")
+
+Properties = dict[str, str]
+
+
+class ProxyConfig(NamedTuple):
+    """A port that is passed on.
+
+    Attributes:
+        listen: where others connect to.
+        to: where the JVM listens.
+        speaks: ``kafka`` or ``zookeeper``.
+    """
+
+    listen: Address
+    to: Address
+    speaks: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeeperConfig:
+    """What one keeper needs to know.
+
+    Attributes:
+        node: 1, 2, 3 … is a broker, 0 the controller's machine.
+        incarnation: counts this node's starts; a later keeper has a higher number.
+        version: of Kafka, such as ``2.8.2``.
+        role: one of :data:`ROLES`.
+        properties: the whole ``server.properties``. zookeeper: the whole ``zoo.cfg`` (role ``zookeeper`` only).
+        heap: of the JVM, such as ``320m``. jvm_options: further ones.
+        libs: the directory with Kafka's jars.
+        peers: address → node.
+        partitions: partition → its replicas; others are not looked at.
+        kafka: a listener of the JVM that is the keeper's own.
+        data: the log directory. trace: file. process: file for the number and start time of the main JVM.
+    """
+
+    node: int
+    incarnation: int
+    version: str
+    role: str
+    properties: Properties
+    heap: str
+    libs: Path
+    kafka: Address
+    admin: Address
+    data: Path
+    trace: Path
+    process: Path
+    zookeeper: Properties = field(default_factory=dict)
+    jvm_options: tuple[str, ...] = ()
+    proxies: tuple[ProxyConfig, ...] = ()
+    peers: dict[str, int] = field(default_factory=dict)
+    partitions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def is_controller(self) -> bool:
+        """Whether this is the controller's machine."""
+        return self.role != BROKER
+
+    @property
+    def is_kraft(self) -> bool:
+        """Whether Kafka runs without ZooKeeper."""
+        return "process.roles" in self.properties
+
+    @staticmethod
+    def load(path: Path) -> KeeperConfig:
+        """Read and check a file.
+
+        Raises:
+            ConfigError: it cannot be read, or says something impossible.
+        """
+        try:
+            data = json.loads(path.read_text())
+        except OSError as e:
+            raise ConfigError(f"cannot read {path}: {e.strerror}") from e
+        except ValueError as e:
+            raise ConfigError(f"{path} is not JSON: {e}") from e
+        try:
+            return KeeperConfig.from_json(data)
+        except ConfigError as e:
+            raise ConfigError(f"{path}: {e}") from e
+
+    @staticmethod
+    def from_json(data: object) -> KeeperConfig:
+        """Check plain values. ``given``, if it is there, is whatever the starter wants to find again.
+
+        Raises:
+            ConfigError: an entry is missing, unknown, or impossible.
+        """
+        if not isinstance(data, dict):
+            raise ConfigError("the configuration must be a JSON object")
+        left = dict(data)
+        left.pop("given", None)
+        take = _Taker(left)
+        role = take.text("role")
+        if role not in ROLES:
+            raise ConfigError(f"role must be one of {', '.join(ROLES)}, not {role!r}")
+        config = KeeperConfig(
+            node=take.number("node", 0),
+            incarnation=take.number("incarnation", 1),
+            version=take.text("version"),
+            role=role,
+            properties=take.properties("properties"),
+            zookeeper=take.properties("zookeeper", needed=role == ZOOKEEPER),
+            heap=take.text("heap"),
+            jvm_options=tuple(take.texts("jvm_options")),
+            libs=take.path("libs"),
+            proxies=tuple(_proxy(entry) for entry in take.entries("proxies")),
+            peers=_peers(take.mapping("peers", needed=False)),
+            partitions=_partitions(take.mapping("partitions", needed=False)),
+            kafka=address(take.text("kafka"), "kafka"),
+            admin=address(take.text("admin"), "admin"),
+            data=take.path("data"),
+            trace=take.path("trace"),
+            process=take.path("process"),
+        )
+        if left:
+            raise ConfigError(f"unknown entry {next(iter(left))!r}")
+        if config.is_controller != (config.node == 0):
+            raise ConfigError(
+                f"node 0 is the controller's machine, so node {config.node} cannot have the role {role!r}"
+            )
+        if role == ZOOKEEPER and not {"dataDir", "clientPort"} <= set(config.zookeeper):
+            raise ConfigError("zookeeper must have the entries dataDir and clientPort")
+        return config
+
+
+class _Taker:
+    """Takes each entry of an object once."""
+
+    def __init__(self, left: dict[str, Any]) -> None:
+        self._left = left
+
+    def _take(self, name: str, needed: bool, default: object) -> object:
+        if name in self._left:
+            return self._left.pop(name)
+        if needed:
+            raise ConfigError(f"the entry {name!r} is missing")
+        return default
+
+    def number(self, name: str, least: int) -> int:
+        value = self._take(name, True, None)
+        if type(value) is not int or value < least:
+            raise ConfigError(f"{name} must be a whole number, at least {least}, not {value!r}")
+        return value
+
+    def text(self, name: str) -> str:
+        value = self._take(name, True, None)
+        if not isinstance(value, str) or not value:
+            raise ConfigError(f"{name} must be a text that is not empty, not {value!r}")
+        return value
+
+    def path(self, name: str) -> Path:
+        path = Path(self.text(name))
+        if not path.is_absolute():
+            raise ConfigError(f"{name} must be an absolute path, not {str(path)!r}")
+        return path
+
+    def entries(self, name: str) -> list[Any]:
+        value = self._take(name, False, [])
+        if not isinstance(value, list):
+            raise ConfigError(f"{name} must be a list, not {value!r}")
+        return value
+
+    def texts(self, name: str) -> list[str]:
+        value = self.entries(name)
+        if not all(isinstance(entry, str) and entry for entry in value):
+            raise ConfigError(f"{name} must be a list of texts, not {value!r}")
+        return value
+
+    def mapping(self, name: str, *, needed: bool) -> dict[str, Any]:
+        value = self._take(name, needed, {})
+        if not isinstance(value, dict):
+            raise ConfigError(f"{name} must be a JSON object, not {value!r}")
+        return value
+
+    def properties(self, name: str, *, needed: bool = True) -> Properties:
+        found = {}
+        for key, value in self.mapping(name, needed=needed).items():
+            if isinstance(value, bool):
+                found[key] = str(value).lower()
+            elif isinstance(value, str | int):
+                found[key] = str(value)
+            else:
+                raise ConfigError(f"{name}.{key} must be a text or a number, not {value!r}")
+        return found
+
+
+def address(value: object, what: str) -> Address:
+    """An address such as ``127.0.0.1:9092``.
+
+    Raises:
+        ConfigError: it is none; ``what`` says where it stands.
+    """
+    if isinstance(value, str):
+        host, _, port = value.rpartition(":")
+        if host and port.isdecimal() and 0 < int(port) <= 65_535:
+            return Address(host, int(port))
+    raise ConfigError(f"{what} must be an address such as 127.0.0.1:9092, not {value!r}")
+
+
+def _proxy(entry: object) -> ProxyConfig:
+    if not isinstance(entry, dict) or set(entry) != {"listen", "to", "speaks"}:
+        raise ConfigError("a proxy must have exactly the entries listen, to and speaks")
+    if entry["speaks"] not in SPEAKS:
+        raise ConfigError(f"a proxy speaks {' or '.join(SPEAKS)}, not {entry['speaks']!r}")
+    listen, to = address(entry["listen"], "proxies.listen"), address(entry["to"], "proxies.to")
+    return ProxyConfig(listen, to, entry["speaks"])
+
+
+def _peers(entries: dict[str, Any]) -> dict[str, int]:
+    for host, node in entries.items():
+        if type(node) is not int or node < 0:
+            raise ConfigError(f"peers.{host} must be a node's number, not {node!r}")
+    return dict(entries)
+
+
+def _partitions(entries: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    found = {}
+    for name, replicas in entries.items():
+        topic, _, number = name.rpartition("-")
+        if not topic or not number.isdecimal():
+            raise ConfigError(f"a partition has a name such as t-0, not {name!r}")
+        if not isinstance(replicas, list) or not all(type(node) is int and node > 0 for node in replicas):
+            raise ConfigError(f"partitions.{name} must be a list of brokers, not {replicas!r}")
+        found[name] = tuple(replicas)
+    return found

@@ -1,0 +1,188 @@
+"""The controller's decisions as events of docs/history.md, and the state that they come to.
+
+ZooKeeper's and KRaft's logs say what a partition or a broker *is* after each change. What was decided follows from the state
+before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+from nodes.messages import CONTROLLER
+
+Event: TypeAlias = tuple[Any, ...]
+"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``register`` or ``fence``, with the fields of docs/history.md."""
+
+PREFERRED, FORCED, UNCLEAN = "preferred", "forced", "unclean"
+INITIAL, ONLINE, OFFLINE, RESUMED, LAST_KNOWN = "initial", "online", "offline", "resumed", "last-known"
+
+
+class Decision(NamedTuple):
+    """One decision.
+
+    Attributes:
+        wall_us: the wall clock of the controller's machine when it was logged, µs since 1970, in steps of 1 ms.
+        event: see :data:`Event`.
+    """
+
+    wall_us: int
+    event: Event
+
+
+@dataclass(slots=True)
+class PartitionFacts:
+    """A partition's registration as the controller holds it; see ``nodes.partition_state.PartitionState``.
+
+    Attributes:
+        last_known: the one replica that KIP-966 may still elect when ISR and ELR are empty.
+    """
+
+    replicas: tuple[int, ...] = ()
+    leader: int = -1
+    last_leader: int = -1
+    leader_epoch: int = -1
+    partition_epoch: int = -1
+    isr: tuple[int, ...] = ()
+    elr: tuple[int, ...] = ()
+    last_known: tuple[int, ...] = ()
+
+
+@dataclass(slots=True)
+class BrokerFacts:
+    """A broker's registration; ``incarnation`` counts the registrations that the log tells of."""
+
+    live: bool = False
+    incarnation: int = 0
+    broker_epoch: int = -1
+
+
+class Decisions:
+    """Collects what changes, as events in order.
+
+    Args:
+        partitions: those that count, all others are left out; None: all.
+
+    Attributes:
+        partitions, brokers: the state after all that was told.
+    """
+
+    def __init__(self, partitions: Collection[str] | None = None) -> None:
+        self._wanted = partitions
+        self._asked_for: dict[str, tuple[str, int]] = {}
+        self._found: list[Decision] = []
+        self._now_us = 0
+        self.partitions: dict[str, PartitionFacts] = {}
+        self.brokers: dict[int, BrokerFacts] = {}
+
+    def at(self, wall_us: int) -> None:
+        """What is told from here on was logged then."""
+        self._now_us = wall_us
+
+    def take(self) -> list[Decision]:
+        """What was decided since the last call, in order."""
+        found, self._found = self._found, []
+        return found
+
+    def expect(self, partition: str, how: str, leader: int) -> None:
+        """An operator asked for this election: if this broker becomes leader, that is how."""
+        self._asked_for[partition] = how, leader
+
+    def forget(self, partition: str) -> None:
+        """That election was refused, or is over."""
+        self._asked_for.pop(partition, None)
+
+    # Told by the logs
+
+    def assigned(self, partition: str, replicas: Sequence[int]) -> None:
+        """The partition's replicas, in the order of preference."""
+        if self._counts(partition):
+            self.partitions.setdefault(partition, PartitionFacts()).replicas = tuple(replicas)
+
+    def dropped(self, partition: str) -> None:
+        """The partition was deleted."""
+        self.partitions.pop(partition, None)
+
+    def changed(
+        self,
+        partition: str,
+        *,
+        leader: int,
+        leader_epoch: int,
+        partition_epoch: int,
+        isr: Sequence[int],
+        elr: Sequence[int] = (),
+        last_known: Sequence[int] = (),
+    ) -> None:
+        """The partition's state is this now."""
+        if not self._counts(partition):
+            return
+        facts = self.partitions.setdefault(partition, PartitionFacts())
+        before = PartitionFacts(
+            facts.replicas, facts.leader, facts.last_leader, facts.leader_epoch, isr=facts.isr, elr=facts.elr,
+            last_known=facts.last_known,
+        )  # fmt: skip
+        facts.leader, facts.leader_epoch, facts.partition_epoch = leader, leader_epoch, partition_epoch
+        facts.isr, facts.elr, facts.last_known = tuple(isr), tuple(elr), tuple(last_known)
+        if leader >= 0:
+            facts.last_leader = leader
+        if leader_epoch != before.leader_epoch:
+            how, clean = self._how(partition, before, leader)
+            fields = (leader, leader_epoch, facts.isr, facts.elr, how, clean, partition_epoch)
+            self._found.append(Decision(self._now_us, ("elect", partition, *fields)))
+        elif facts.isr != before.isr or facts.elr != before.elr:
+            self._found.append(Decision(self._now_us, ("isr-change", partition, facts.isr, facts.elr, partition_epoch)))
+
+    def registered(self, broker: int, broker_epoch: int, *, live: bool = True) -> None:
+        """A broker's new incarnation was accepted.
+
+        No log says whether it had shut down cleanly. It proved that where it is still an eligible leader: an unclean shutdown would
+        just have ended that (KIP-966).
+        """
+        if broker == CONTROLLER:
+            return
+        facts = self.brokers.setdefault(broker, BrokerFacts())
+        if facts.broker_epoch == broker_epoch:  # the same once more, as in a snapshot
+            facts.live = live
+            return
+        if facts.live:
+            self.fenced(broker)
+        facts.live, facts.broker_epoch = live, broker_epoch
+        facts.incarnation += 1
+        clean = any(broker in partition.elr for partition in self.partitions.values())
+        self._found.append(Decision(self._now_us, ("register", "", broker, broker_epoch, clean)))
+
+    def fenced(self, broker: int) -> None:
+        """A broker's session ended."""
+        facts = self.brokers.get(broker)
+        if facts is not None and facts.live:
+            facts.live = False
+            self._found.append(Decision(self._now_us, ("fence", "", broker)))
+
+    def unfenced(self, broker: int) -> None:
+        """A registered broker takes part (again)."""
+        if broker in self.brokers:
+            self.brokers[broker].live = True
+
+    def _counts(self, partition: str) -> bool:
+        return self._wanted is None or partition in self._wanted
+
+    def _how(self, partition: str, before: PartitionFacts, leader: int) -> tuple[str, bool]:
+        """How a leader came to be, and whether it came from ISR or ELR."""
+        if before.leader_epoch < 0:
+            return (INITIAL, True) if leader >= 0 else (OFFLINE, True)
+        if leader < 0:
+            return OFFLINE, True
+        if leader == before.leader:
+            return RESUMED, True
+        eligible = leader in before.isr or leader in before.elr
+        how, wanted = self._asked_for.get(partition, ("", -1))
+        if how and wanted == leader:
+            del self._asked_for[partition]
+            return (FORCED if how == UNCLEAN else how, True) if eligible else (UNCLEAN, False)
+        if eligible:
+            return ONLINE, True
+        if not before.isr and not before.elr and before.last_known == (leader,):
+            return LAST_KNOWN, False
+        return UNCLEAN, False

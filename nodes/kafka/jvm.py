@@ -1,0 +1,117 @@
+"""A JVM as a child of the keeper, with one pipe for all it prints. It does not outlive the keeper."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import fcntl
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+PIPE_SIZE = 1 << 20
+"""Bytes a JVM may print before it has to wait for the keeper; the most that a process may ask for without privileges."""
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Jvm:
+    """One JVM.
+
+    Attributes:
+        pid: its number.
+        started: field 22 of ``/proc/PID/stat``, which tells it from a later process of the same number.
+        output: the reading end of the pipe, not blocking; whoever reads it closes it.
+        ended: done when it is gone, with its exit code (negative: the signal that killed it).
+    """
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], loop: asyncio.AbstractEventLoop) -> None:
+        """Start it.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        self.output, write_end = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self.output, False)
+        with suppress(OSError):
+            fcntl.fcntl(self.output, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        try:
+            self._process = subprocess.Popen(
+                list(command),
+                env=dict(env),
+                stdin=subprocess.DEVNULL,
+                stdout=write_end,
+                stderr=write_end,
+                start_new_session=True,
+                preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509 (two system calls, and no lock that a thread could hold)
+            )
+        except OSError:
+            os.close(self.output)
+            raise
+        finally:
+            os.close(write_end)
+        self.pid = self._process.pid
+        self.started = start_time(self.pid)
+        self.ended: asyncio.Future[int] = loop.create_future()
+        self._waiter = threading.Thread(target=self._wait, args=(loop,), name=f"waits for {self.pid}", daemon=True)
+        self._waiter.start()
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        code = self._process.wait()
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(self._gone, code)
+
+    def _gone(self, code: int) -> None:
+        if not self.ended.done():
+            self.ended.set_result(code)
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal stopped it (SIGSTOP)."""
+        return _stat(self.pid)[:1] == ["T"]
+
+    def signal(self, number: int) -> None:
+        """Send a signal, if it is there."""
+        if not self.ended.done():
+            with suppress(ProcessLookupError):
+                self._process.send_signal(number)
+
+    async def end(self, patience_s: float = 0.0) -> int:
+        """SIGTERM, and after so many seconds SIGKILL; ends when it is gone. Its exit code."""
+        if patience_s:
+            self.signal(signal.SIGTERM)
+            self.signal(signal.SIGCONT)
+            with suppress(TimeoutError):
+                return await asyncio.wait_for(asyncio.shield(self.ended), patience_s)
+        self.signal(signal.SIGKILL)
+        return await self.ended
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    """What a child does before it becomes the JVM: be killed when the keeper dies, however it does."""
+
+    def ask() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return ask
+
+
+def start_time(pid: int) -> int:
+    """Field 22 of ``/proc/PID/stat``, in clock ticks since the system's start; 0 if there is no such process."""
+    fields = _stat(pid)
+    return int(fields[19]) if fields else 0
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields after the command, from the state (field 3) on; empty if there is no such process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []

@@ -1,0 +1,97 @@
+"""What Kafka calls the files of a log directory, and what they promise of the disk.
+
+``recovery-point-offset-checkpoint`` says up to which offset each log is flushed; Kafka writes it once a minute, at a clean shutdown
+and after a truncation. A segment is flushed as soon as the next one is begun. ``leader-epoch-checkpoint``,
+``replication-offset-checkpoint`` and ``meta.properties`` are written to a temporary file, flushed and renamed, so they are durable.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+"""There only while no broker runs, and only if the last one flushed all its logs; a broker that starts deletes it first."""
+
+LOCK = ".lock"
+METADATA_LOG = "__cluster_metadata-0"
+NEEDED_INDEXES = (".index", ".timeindex")
+"""A segment without one of these is recovered."""
+
+INDEXES = (*NEEDED_INDEXES, ".txnindex")
+SNAPSHOT = re.compile(r"([0-9]{20})\.snapshot")
+"""Of the producers' state, by the offset it was taken at."""
+
+_PARTITION = re.compile(r"(.+)-([0-9]+)")
+_OFFSET = re.compile(r"(\S+) ([0-9]+) (-?[0-9]+)")
+_EPOCH = re.compile(r"([0-9]+) (-?[0-9]+)")
+
+
+class CheckpointFormatError(ValueError):
+    """A checkpoint file that is not what it should be."""
+
+
+def partition_directories(data: Path) -> list[Path]:
+    """The directories of partitions, by name; those that are being deleted or moved, and KRaft's metadata log, are left out.
+
+    Raises:
+        OSError: the log directory cannot be read.
+    """
+    return sorted(
+        path
+        for path in data.iterdir()
+        if _PARTITION.fullmatch(path.name) and path.is_dir() and path.name != METADATA_LOG
+    )
+
+
+def is_internal(partition: str) -> bool:
+    """Whether a partition belongs to Kafka itself, such as ``__consumer_offsets-0``."""
+    return partition.startswith("__")
+
+
+def read_offsets(text: str, name: str) -> dict[str, int]:
+    """A checkpoint of offsets: partition, such as ``t-0``, → offset. Empty text is an empty checkpoint, as Kafka first makes it.
+
+    Args:
+        text: of the file.
+        name: of the file, for errors.
+
+    Raises:
+        CheckpointFormatError: it is malformed.
+    """
+    return {f"{topic}-{int(number)}": int(offset) for topic, number, offset in _entries(text, name, _OFFSET)}
+
+
+def read_epochs(text: str, name: str) -> tuple[tuple[int, int], ...]:
+    """A partition's ``leader-epoch-checkpoint``, as (epoch, start offset); else as :func:`read_offsets`.
+
+    Raises:
+        CheckpointFormatError: it is malformed.
+    """
+    return tuple((int(epoch), int(offset)) for epoch, offset in _entries(text, name, _EPOCH))
+
+
+def _entries(text: str, name: str, entry: re.Pattern[str]) -> list[tuple[str, ...]]:
+    """The fields of each line of a checkpoint, behind its version and the number of its entries."""
+    if not text:
+        return []
+    version, _, rest = text.partition("\n")
+    count, *lines = rest.splitlines() or [""]
+    found = [match.groups() for line in lines if (match := entry.fullmatch(line))]
+    if version != "0" or count != str(len(lines)) or len(found) != len(lines):
+        raise CheckpointFormatError(
+            f"{name} is not a checkpoint of version 0: restore it, or delete the broker's data."
+        )
+    return found
+
+
+def recovery_points(data: Path) -> dict[str, int]:
+    """Partition → the offset up to which its log is flushed, as far as Kafka has noted it.
+
+    Raises:
+        CheckpointFormatError: the checkpoint is malformed.
+        OSError: it cannot be read.
+    """
+    path = data / RECOVERY_POINTS
+    return read_offsets(path.read_text(encoding="ascii"), str(path)) if path.exists() else {}

@@ -1,0 +1,151 @@
+"""Starting one keeper, and ending it with the right exit code.
+
+0: the JVM shut down cleanly, or was killed. 1: it ended by itself. 2: the configuration cannot be used, or an address or file
+cannot be had. 70: a bug, with a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fcntl
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from nodes.kafka.config import KeeperConfig
+from nodes.kafka.end_of_jvm import FATAL, End
+from nodes.kafka.keeper import Keeper, KeeperError
+from nodes.kafka.keeper_commands import KeeperCommands
+from nodes.kafka.server_files import ServerFilesError, format_directory
+from nodes.process import admin_port
+from nodes.process.config import Address, ConfigError
+from nodes.process.trace import Trace
+
+OK, GAVE_UP, UNUSABLE, BUG = 0, 1, 2, 70
+PREDECESSOR_S = 30.0
+"""For an earlier keeper of this node to finish its trace."""
+
+log = logging.getLogger("nodes.kafka")
+
+
+class CannotStartError(Exception):
+    """Something the keeper needs cannot be had; the message says what."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Keep one node; returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python3 -m nodes.kafka", description="One node of a real Kafka cluster.")
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
+    path = parser.parse_args(arguments).config
+    logging.basicConfig(format="%(asctime)s keeper: %(message)s", level=logging.INFO, stream=sys.stderr)
+    try:
+        config = KeeperConfig.load(path)
+        lock = _wait_for_predecessor(Path(f"{config.process}.lock"))
+        bound = _bind(config.admin)
+        trace = Trace(config.trace)
+        format_directory(config)
+    except (ConfigError, CannotStartError, ServerFilesError) as e:
+        log.error("%s", e)  # noqa: TRY400 (a sentence for people)
+        return UNUSABLE
+    except OSError as e:
+        log.error("cannot start: %s", e)  # noqa: TRY400
+        return UNUSABLE
+    with asyncio.Runner(loop_factory=_new_loop) as runner:
+        try:
+            return runner.run(_keep(config, trace, bound))
+        finally:
+            trace.close()
+            bound.close()
+            os.close(lock)
+
+
+def _wait_for_predecessor(path: Path) -> int:
+    """Take the node's lock, which the kernel lifts when its holder ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    deadline = time.monotonic() + PREDECESSOR_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return lock
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                os.close(lock)
+                raise CannotStartError(f"another keeper holds {path}: end that one first.") from None
+            time.sleep(0.01)
+
+
+def _bind(address: Address) -> socket.socket:
+    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+    except OSError as e:
+        bound.close()
+        raise CannotStartError(f"cannot listen on {address}: {e.strerror}") from e
+    return bound
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+async def _keep(config: KeeperConfig, trace: Trace, bound: socket.socket) -> int:
+    from nodes.kafka.lines import dialect
+
+    keeper = Keeper(config, trace, dialect(config.version), sys.stdout.fileno())
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _loop, context: _failed(keeper, context))
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, log.info, "ignored a signal: the node ends when its JVM does")
+    serving: asyncio.Task[None] | None = None
+    code = OK
+    try:
+        await keeper.start()
+        serving = loop.create_task(_serve(keeper, bound))
+        end = await keeper.ended()
+    except KeeperError as e:
+        end = End(FATAL, str(e))
+    except Exception as e:
+        log.exception("a bug")
+        end = End(FATAL, f"a bug: {e!r}")
+        code = BUG
+    finally:
+        if serving is not None:
+            serving.cancel()
+        await keeper.close()
+    keeper.finish(end)
+    await asyncio.sleep(0.01)  # what was written to sockets leaves
+    return code or (GAVE_UP if end.how == FATAL else OK)
+
+
+async def _serve(keeper: Keeper, bound: socket.socket) -> None:
+    """Listen on the admin port once the node is ready: whoever started it waits for that."""
+    try:
+        await keeper.serves()
+        await admin_port.listen(KeeperCommands(keeper).by_name(), keeper.trace, bound)
+    except Exception as e:
+        log.exception("a bug")
+        keeper.fail(f"a bug: {e!r}")
+    else:
+        log.info("node %d serves, incarnation %d", keeper.config.node, keeper.config.incarnation)
+
+
+def _failed(keeper: Keeper, context: dict[str, Any]) -> None:
+    """An exception that nobody caught: a lost connection, or a bug."""
+    error = context.get("exception")
+    if error is None or isinstance(error, OSError | TimeoutError):
+        log.warning("%s: %s", context.get("message"), error)
+    else:
+        log.error("a bug", exc_info=error)
+        keeper.fail(f"a bug: {error!r}")

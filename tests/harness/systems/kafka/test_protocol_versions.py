@@ -1,0 +1,149 @@
+import pytest
+
+from harness.systems.kafka.protocol_versions import (
+    PROTOCOLS,
+    KafkaVersion,
+    model_variant,
+    parse_system,
+    protocol_for,
+    protocols_of,
+    shown_preset,
+)
+from harness.systems.system import SystemRefusalError
+from nodes.variant import PRESETS, parse_variant
+
+
+@pytest.mark.parametrize(
+    "text", ["kafka:2.8.2", "kafka:2.8.2@0.10.2", "kafka:2.8.2@1.1", "kafka:3.9.1", "kafka:3.9.1@3.9", "kafka:4.1.1"]
+)
+def test_a_system_is_called_what_was_typed(text):
+    assert str(parse_system(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kafka", "use kafka:VERSION such as kafka:2.8.2"),
+        ("kafka:", "names no Kafka"),
+        ("kafka:latest", "names no Kafka"),
+        ("kafka:2.8.2@", "names no Kafka"),
+        ("kafka:2.8", "2.8 is not a whole version of Kafka: use three numbers"),
+        ("kafka:1.1.0", "Kafka 1.1.0 is too old .* use kafka:2.8.2@1.1$"),
+        ("kafka:0.10.2", "Kafka 0.10.2 is too old .* use kafka:2.8.2@0.10.2$"),
+        ("kafka:3.1.0", "KRaft was not ready for production: use kafka:2.8.2 or kafka:3.9.1"),
+        ("kafka:2.8.2@3.0", "Kafka 2.8.2 has no protocol version 3.0: use one of 0.10.0, .*, 2.8$"),
+        ("kafka:2.4.1@2.8", "Kafka 2.4.1 has no protocol version 2.8: use one of .*, 2.4$"),
+        ("kafka:4.1.1@3.9", "Kafka 4.1.1 runs under its own metadata version only"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_a_sentence(text, words):
+    with pytest.raises(SystemRefusalError, match=words):
+        parse_system(text)
+
+
+def test_who_keeps_the_cluster():
+    assert KafkaVersion("2.8.2").uses_zookeeper
+    assert not KafkaVersion("3.9.1").uses_zookeeper
+
+
+def test_which_protocols_a_binary_can_be_held_to():
+    assert protocols_of(KafkaVersion("2.8.2")) == PROTOCOLS
+    assert protocols_of(KafkaVersion("2.4.1"))[-1] == "2.4"
+    assert protocols_of(KafkaVersion("3.9.1")) == ("3.9",)
+
+
+@pytest.mark.parametrize(
+    ("version", "preset", "protocol"),
+    [
+        ("2.8.2", "kafka-0.10", "0.10.2"),
+        ("2.8.2", "kafka-0.11", "0.11.0"),
+        ("2.8.2", "kafka-2.0", "2.0"),
+        ("2.8.2", "kafka-2.1", "2.1"),
+        ("2.8.2", "kafka-2.7", "2.8"),
+        ("2.7.2", "kafka-2.7", "2.7"),
+        ("3.9.1", "kafka-3.7", "3.9"),
+        ("4.0.1", "kafka-3.7", "4.0"),
+        ("4.1.1", "kafka-4.0", "4.1"),
+    ],
+)
+def test_a_preset_is_a_protocol(version, preset, protocol):
+    kafka = KafkaVersion(version)
+    assert protocol_for(kafka, preset) == protocol
+    assert shown_preset(KafkaVersion(version, protocol)) == preset
+
+
+@pytest.mark.parametrize(
+    ("system", "preset", "words"),
+    [
+        ("kafka:2.8.2", "kafka-4.0", "kafka-4.0 needs Kafka 4.1 or newer: use --system kafka:4.1.1"),
+        ("kafka:3.9.1", "kafka-4.0", "kafka-4.0 needs Kafka 4.1 or newer: use --system kafka:4.1.1"),
+        ("kafka:2.8.2", "kafka-3.7", "kafka-3.7 needs Kafka 3.7 or newer: use --system kafka:3.9.1"),
+        (
+            "kafka:4.1.1",
+            "kafka-3.7",
+            "keeps no eligible leader replicas, and Kafka 4.1.1 does: use --system kafka:3.9.1",
+        ),
+        (
+            "kafka:3.9.1",
+            "kafka-0.10",
+            "Kafka 3.9.1 cannot be held to the protocol of kafka-0.10: use --system kafka:2.8.2",
+        ),
+        ("kafka:2.6.3", "kafka-2.7", "kafka-2.7 needs Kafka 2.7 or newer: use --system kafka:2.8.2"),
+        ("kafka:2.8.2@1.1", "kafka-2.0", "kafka:2.8.2@1.1 is kafka-0.11 and not kafka-2.0: leave out @1.1"),
+        ("kafka:2.8.2", "kafka-2.1+no-fences", "modifies the protocol, which cannot be done to kafka:2.8.2"),
+        ("kafka:2.8.2", "kafka-9", "kafka:2.8.2 knows no variant 'kafka-9'"),
+    ],
+)
+def test_a_preset_that_a_binary_cannot_be_is_refused_in_a_sentence(system, preset, words):
+    with pytest.raises(SystemRefusalError, match=words):
+        protocol_for(parse_system(system), preset)
+
+
+def test_the_protocol_that_was_typed_counts():
+    assert protocol_for(parse_system("kafka:2.8.2@1.1"), "kafka-0.11") == "1.1"
+    assert protocol_for(parse_system("kafka:2.8.2@2.7"), "kafka-2.7") == "2.7"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_is_modelled_and_shown_as_the_preset_with_its_rule(protocol):
+    kafka = KafkaVersion("2.8.2", protocol)
+    model = model_variant("2.8.2", protocol)
+    shown = PRESETS[shown_preset(kafka)]
+    assert (model.truncation, model.fences, model.elr) == (shown.truncation, shown.fences, shown.elr)
+    assert parse_variant(model.name) == model
+    # The repairs of KAFKA-7164 and KAFKA-7415, and KIP-380's bounce detection, are the binary's under any protocol.
+    assert (model.restart_on_epoch, model.epoch_on_lead, model.bounce_detection) == (True, True, True)
+    assert not model.broker_epoch_checks
+
+
+@pytest.mark.parametrize(
+    ("version", "protocol", "rule", "epochs", "fenced"),
+    [
+        ("2.8.2", "0.10.2", "hw", False, False),
+        ("2.8.2", "0.11.0", "kip101", True, False),
+        ("2.8.2", "1.1", "kip101", True, False),
+        ("2.8.2", "2.0", "kip279", True, False),
+        ("2.8.2", "2.1", "kip279", True, True),
+        ("2.8.2", "2.6", "kip279", True, True),
+        ("2.8.2", "2.7", "fetch", True, True),
+        ("2.8.2", None, "fetch", True, True),
+        ("3.9.1", None, "fetch", True, True),
+    ],
+)
+def test_the_model_of_a_binary_under_a_protocol(version, protocol, rule, epochs, fenced):
+    model = model_variant(version, protocol)
+    assert (model.truncation, model.has_epoch_cache, bool(model.fences)) == (rule, epochs, fenced)
+
+
+@pytest.mark.parametrize(
+    ("version", "model"),
+    [
+        ("3.4.1", "kafka-2.7"),
+        ("3.6.2", "kafka-2.7+broker-epochs"),
+        ("3.9.1", "kafka-3.7"),
+        ("4.0.1", "kafka-3.7"),
+        ("4.1.1", "kafka-4.0"),
+    ],
+)
+def test_the_model_of_a_kraft_binary(version, model):
+    assert model_variant(version, None) == parse_variant(model)

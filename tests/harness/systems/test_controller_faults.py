@@ -1,0 +1,30 @@
+"""Which systems take plans that kill their controller."""
+
+import pytest
+
+from harness.systems.kafka.system import KafkaSystem
+from harness.systems.system import SystemRefusalError
+from harness.systems.tidemark import TidemarkSystem
+from nemesis import Fault, Plan, WorkloadSpec
+from nodes.cluster import ClusterSpec
+
+
+def plan(kind):
+    return Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(), (Fault(kind, 1),), 2)
+
+
+def check(system, kind):
+    system.check(plan(kind), system.variant(system.default_variant))
+
+
+def test_a_controller_that_keeps_nothing_is_not_killed():
+    check(TidemarkSystem(), "controller-isolated")
+    with pytest.raises(
+        SystemRefusalError, match=r"cannot do controller-crash: run this plan with --system kafka:VERSION$"
+    ):
+        check(TidemarkSystem(), "controller-crash")
+
+
+@pytest.mark.parametrize("version", ["kafka:2.8.2", "kafka:4.1.1"])
+def test_kafkas_is(version):
+    check(KafkaSystem.parse(version, {}), "controller-crash")
