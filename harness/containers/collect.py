@@ -75,7 +75,7 @@ def fetch(node: int, control: NodeControl) -> Evidence:
     # Files may grow while they are read (exit code 1), and need not be there.
     script = (
         f'set --\nfor path in {" ".join(map(quote, wanted))}; do [ -e "$path" ] && set -- "$@" "$path"; done\n'
-        f'tar -czf {_ARCHIVE} --exclude={BALLAST} -P "$@" 2>/dev/null || [ $? -eq 1 ]'
+        f'tar -czf {_ARCHIVE} --exclude={BALLAST} --exclude="*.index" --exclude="*.timeindex" -P "$@" 2>/dev/null || [ $? -eq 1 ]'
     )
     try:
         control.run(script, to="pack its files", timeout_s=FETCH_S)

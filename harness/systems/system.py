@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.systems.needs import MachineNeeds
 from nemesis import LASTING_CONTROLLER_ONLY
-from nodes.messages import CONTROLLER
+from nodes.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -197,6 +197,10 @@ class System(ABC):
         death makes a run ``unknown``.
         """
         return True
+
+    def refusals(self, acks: str) -> frozenset[str]:  # noqa: ARG002
+        """Errors of a Produce request with these acks that prove that nothing was written."""
+        return frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
 
     # A disk
 

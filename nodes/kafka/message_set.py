@@ -159,7 +159,7 @@ def read_segments(files: Mapping[str, bytes]) -> list[Batch]:
     """
     names = sorted(name for name in files if base_of(name) is not None)
     batches: list[Batch] = []
-    for name, following in zip(names, (*names[1:], None), strict=True):
+    for name, following in zip(names, [*names[1:], None][: len(names)], strict=True):
         entries = list(_entries(files[name]))
         batches += [(entry.base, entry.epoch, entry.values) for entry in entries]
         _check_whole(name, files[name], entries, following)

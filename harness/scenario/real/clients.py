@@ -21,14 +21,28 @@ Clock = Callable[[], int]
 """µs since the run began."""
 
 
+REFUSALS = frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
+"""Errors of Tidemark's own nodes that mean: nothing was written."""
+
+
 class BatchSender:
-    """Sends one batch once, and is honest about what it knows of it.
+    """Sends one batch once, and is honest about what it knows of it: an error proves that nothing was written only if it is among the
+    `certain` ones.
 
     Attributes:
         state: ``sent``, ``acked``, or the error's name. Without an answer, for whatever reason, it stays ``sent``.
     """
 
-    def __init__(self, clock: Clock, ops: list[Op], process: str, key: str, values: tuple[int, ...], acks: str) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        ops: list[Op],
+        process: str,
+        key: str,
+        values: tuple[int, ...],
+        acks: str,
+        certain: frozenset[str] = REFUSALS,
+    ) -> None:
         self.state = "sent"
         self.values = values
         self._clock = clock
@@ -36,6 +50,7 @@ class BatchSender:
         self._process = process
         self._key = key
         self._acks = acks
+        self._certain = certain
         self._connection: BrokerConnection | None = None
         self._thread: Thread | None = None
 
@@ -66,8 +81,7 @@ class BatchSender:
         except NoAnswerError:
             return
         except RefusedError as error:
-            certain = error.name in (NOT_LEADER, NOT_ENOUGH_REPLICAS)
-            self._note("fail" if certain else "info", self._unplaced(), error.name)
+            self._note("fail" if error.name in self._certain else "info", self._unplaced(), error.name)
             self.state = error.name
             return
         placed = tuple(

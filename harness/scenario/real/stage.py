@@ -22,8 +22,9 @@ from harness.scenario.real.evidence import collect
 from harness.scenario.real.nodes import Nodes, Rule
 from harness.scenario.real.sight import Sight, carried_out
 from harness.scenario.real.wire_client import Address, NoAnswerError, RefusedError
-from harness.scenario.stage import PARTITION, PATIENCE_US, Glance, ReplicaState, Stage, StageError
+from harness.scenario.stage import PARTITION, PATIENCE_US, CannotStageError, Glance, ReplicaState, Stage, StageError
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
+from harness.systems.system import SystemRefusalError
 from nodes.messages import CONTROLLER
 from nodes.variant import Variant
 
@@ -76,7 +77,10 @@ class RealStage(Stage):
         for given in self.scenario.given:
             self._given[given.broker] = batches = list(self.tell_given(given))
             disk = Disk(batches, given.cache, given.hw)
-            self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
+            try:
+                self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
+            except SystemRefusalError as error:
+                raise CannotStageError(str(error)) from None
         self._began_us = monotonic_us()
 
     def boot(self) -> None:
@@ -174,7 +178,8 @@ class RealStage(Stage):
         to = self.addressee(names, broker)
         values = tuple(map(self.scenario.records.number, names))
         acks = acks or self.scenario.cluster.acks
-        sender = BatchSender(lambda: self.now_us, self.ops, self._client("p"), PARTITION, values, acks)
+        certain = self._system.refusals(acks)
+        sender = BatchSender(lambda: self.now_us, self.ops, self._client("p"), PARTITION, values, acks, certain)
         self.sends.update(dict.fromkeys(names, sender))
         if self._epochs is not None:
             self._sent_in.update(dict.fromkeys(names, self.glance(to).epoch))

@@ -133,14 +133,17 @@ class BrokerConnection:
         hw = int(answer.high_watermark)
         try:
             fetched = bytes(answer.records or b"")
+            entries = list(scan(lambda position, size: fetched[position : position + size], len(fetched)))
             records = [
                 (at, value)
-                for entry in scan(lambda position, size: fetched[position : position + size], len(fetched))
+                for entry in entries
                 for at, value in enumerate(entry.values, entry.base)
                 if offset <= at < hw
             ]
         except BadBatchError as error:
             raise NoAnswerError(f"the fetched records cannot be read: {error}") from None
+        if fetched and not entries:
+            raise NoAnswerError("the fetched records cannot be read: there is no whole batch among them")
         return Fetched(records, hw)
 
     def _only(self, topics: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a topic of kio's response

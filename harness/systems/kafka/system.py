@@ -27,7 +27,7 @@ from harness.systems.kafka.protocol_versions import (
 )
 from harness.systems.needs import MachineNeeds
 from harness.systems.system import Deployment, ReplicaEvidence, Rules, System
-from nodes.messages import CONTROLLER
+from nodes.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -166,6 +166,10 @@ class KafkaSystem(System):
     def is_halt(self, words: str) -> bool:
         """Kafka's brokers give up for one reason of the protocol's: their leader's log is shorter, and unclean elections are off."""
         return HALT in words
+
+    def refusals(self, acks: str) -> frozenset[str]:
+        """A leader that is deposed answers NOT_LEADER_OR_FOLLOWER to whoever still waits for its followers, too."""
+        return frozenset({NOT_ENOUGH_REPLICAS}) if acks == "all" else super().refusals(acks)
 
     # Evidence
 

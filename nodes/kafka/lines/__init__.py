@@ -16,6 +16,7 @@ offset: 10, …``                                                        ``None`
 ``Truncating to offset 20``                                            Truncated                               the same
 ``Truncating to 20 has no effect …``                                   none                                    the same
 ``Truncate and start at offset 7…``                                    TruncatedFully                          the same
+``Log for partition t-0 is renamed to … scheduled for deletion``       TruncatedFully to 0 (LogManager)        all
 ``Setting high watermark (offset=17…``                                 HighWatermark, if it is another one     the same
 ``Leader t-0 … starts at leader epoch 2 from offset 17 …``             Leads                                   all
 (state.change.logger)
@@ -41,10 +42,12 @@ offset: 10, …``                                                        ``None`
 ``[KafkaServer id=1] started``; ``… Kafka Server started``             Started                                 2.8; 3.9, 4.1
 ``[KafkaServer id=1] shutting down``; ``[BrokerServer id=1] …``        ShuttingDown, unless it is failing      2.8; 3.9, 4.1
 ``[KafkaServer id=1] shut down completed``; ``[BrokerServer id=1] …``  ShutDown, unless it is failing          2.8; 3.9, 4.1
+``App info kafka.server for 0 unregistered`` of a controller           ShutDown                                3.9, 4.1
 ``Fatal error during … startup…``, ``Exiting Kafka…``, ``Halting …``,  Fatal                                   all
 ``Shutdown broker because …``, ``Encountered fatal fault: …``
 ``Terminating due to java.lang.OutOfMemoryError: …`` and other words   Fatal                                   all
-of the JVM itself, which have no time and no logger
+of the JVM itself, which have no time and no logger                    (several may follow each other; the
+                                                                       first tells the cause)
 =====================================================================  ======================================  ==================
 
 A fetch response is told when it arrives; what it does to the log comes after. If the replica has entered another leader epoch since

@@ -16,6 +16,7 @@ LOGGERS = frozenset(
         "kafka.server.ControllerServer",
         "kafka.server.BrokerLifecycleManager",
         "kafka.zk.KafkaZkClient",
+        "org.apache.kafka.common.utils.AppInfoParser",
     }
 )
 _DISK = ".LogDirFailureChannel"
@@ -26,10 +27,9 @@ _REGISTERED = re.compile(
 )
 _STARTED = re.compile(r"\[KafkaServer id=\d+\] started$|\[KafkaRaftServer nodeId=\d+\] Kafka Server started$")
 _SHUTTING_DOWN = re.compile(r"\[(KafkaServer|BrokerServer|ControllerServer) id=\d+\] shutting down$")
-_SHUT_DOWN = re.compile(
-    r"\[(?:KafkaServer|BrokerServer) id=\d+\] shut down completed$"
-    r"|\[ControllerServer id=\d+\] Transition from SHUTTING_DOWN to SHUTDOWN$"
-)
+_SHUT_DOWN = re.compile(r"\[(?:KafkaServer|BrokerServer) id=\d+\] shut down completed$")
+_CONTROLLER_SHUT_DOWN = re.compile(r"App info kafka\.server for \d+ unregistered$")
+"""The last words of a controller, which says them twice, and of a broker, whose :data:`_SHUT_DOWN` comes before or after."""
 _FATAL = re.compile(
     r"Fatal error during |Exiting Kafka|Halting Kafka|Halting broker because|Shutdown broker because"
     r"|Encountered fatal fault|Shutting down because we were unable to register|Halting because log truncation is not allowed"
@@ -50,6 +50,7 @@ class Life:
     def __init__(self) -> None:
         """It has not begun."""
         self._failing = False
+        self._controller_leaves = False
         self._disk_error = ""
         self._told_cause = True
 
@@ -69,8 +70,13 @@ class Life:
             return [Started()]
         if self._failing:
             return []
-        if _SHUTTING_DOWN.search(message):
+        found = _SHUTTING_DOWN.search(message)
+        if found is not None:
+            self._controller_leaves = found[1] == "ControllerServer"
             return [ShuttingDown()]
+        if self._controller_leaves and _CONTROLLER_SHUT_DOWN.match(message):
+            self._controller_leaves = False
+            return [ShutDown()]
         return [ShutDown()] if _SHUT_DOWN.search(message) else []
 
     def read_jvm(self, line: str) -> list[Event]:

@@ -263,6 +263,12 @@ def test_an_orderly_end(system):
     assert read(*lines) == [ShuttingDown(), ShutDown()]
 
 
+def test_the_orderly_end_of_a_controller():
+    last = "INFO org.apache.kafka.common.utils.AppInfoParser - App info kafka.server for 0 unregistered"
+    shutting_down = "INFO kafka.server.ControllerServer - [ControllerServer id=0] shutting down"
+    assert read(last, shutting_down, last, last) == [ShuttingDown(), ShutDown()]
+
+
 @pytest.mark.parametrize(
     "line",
     [

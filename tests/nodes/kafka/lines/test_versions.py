@@ -153,8 +153,8 @@ def test_a_broker_whose_disk_is_full(life):
     found = [event for event in life("4.1.1-disk-full", "2.1") if isinstance(event, Fatal | ShutDown)]
     assert [event.words for event in found] == [
         (
-            "Shutdown broker because all log dirs in /var/lib/tidemark/data have failed (Error while appending records to t-0 in dir "
-            "/var/lib/tidemark/data: java.io.IOException: No space left on device)"
+            "Shutdown broker because all log dirs in /var/lib/tidemark/data have failed (Error while appending records to t-0 in "
+            "dir /var/lib/tidemark/data: java.io.IOException: No space left on device)"
         )
     ]
     assert life("2.8.2-at-2.8-disk-full", "2.1")[-1] == found[0]

@@ -1,0 +1,51 @@
+"""The replicas at the end of a run with the leader epochs that their system itself counts, as the trace has them.
+
+A stage on a system that counts epochs otherwise than scripts do tells them in the script's numbers, so that claims can be held
+against it; and logs of an old format have no epochs in their files at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from checkers.history import TraceEvent
+    from harness.scenario.run import ScenarioOutcome
+    from harness.scenario.stage import ReplicaState
+
+_Log = list[tuple[int, int]]
+"""(leader epoch, value) by offset."""
+
+
+def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaState]:
+    """All replicas at rest. What the trace does not know is left as the stage told it."""
+    logs = _replayed(outcome.history.trace)
+    finals = {node: fields for _, node, event, _, *fields in outcome.history.trace if event == "final"}
+    name = outcome.scenario.records.name
+    found = []
+    for state in outcome.narrative[-1].replicas:
+        traced = [(epoch, name(value)) for epoch, value in logs.get(state.broker, ())]
+        log = tuple(
+            traced[offset] if offset < len(traced) and traced[offset][1] == record else (epoch, record)
+            for offset, (epoch, record) in enumerate(state.log)
+        )
+        fields = finals.get(state.broker)
+        epoch, cache = (fields[1], tuple(fields[4])) if fields else (state.epoch, state.cache)
+        found.append(state._replace(epoch=epoch, log=log, cache=cache))
+    return found
+
+
+def _replayed(trace: Iterable[TraceEvent]) -> dict[int, _Log]:
+    logs: dict[int, _Log] = {}
+    for _, node, event, _, *fields in trace:
+        log = logs.setdefault(node, [])
+        if event == "append":
+            base, epoch, values = fields[:3]
+            log[base:] = [(epoch, value) for value in values]
+        elif event in {"truncate", "recovered"}:
+            del log[fields[0] :]
+        elif event == "stop" and fields[0] == "disk":
+            log.clear()
+    return logs

@@ -1,0 +1,23 @@
+"""Differences between the model and real Apache Kafka that were looked into; docs/real-kafka.md tells the longer stories.
+
+Whatever differs and is not in this list is unexplained, and makes ``tidemark conform`` exit with 1. What is in this list and does
+not show any more is reported as stale.
+"""
+
+from __future__ import annotations
+
+from harness.conform.finding import Finding
+
+FINDINGS: tuple[Finding, ...] = (
+    Finding(
+        why="a leader that is deposed answers NOT_LEADER_OR_FOLLOWER to producers that still wait for its followers; ours lets them "
+        "time out, so that nobody takes the answer for a refusal",
+        source="docs/protocol.md, differences from Kafka; DelayedProduce in Apache Kafka",
+        scenario="*",
+        system="kafka:*",
+        aspect="send of *",
+        model="REQUEST_TIMED_OUT",
+        seen="NOT_LEADER_OR_FOLLOWER",
+        always=False,
+    ),
+)

@@ -1,0 +1,69 @@
+"""Plays a pairing in all worlds, one run at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.conform.differences import Comparison, Played
+from harness.containers.errors import ContainerWorldError
+from harness.scenario.stage import CannotStageError, StageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from harness.conform.finding import Finding
+    from harness.conform.pairing import Pairing
+    from harness.conform.worlds import World
+    from harness.scenario.run import ScenarioOutcome, Tell
+
+
+def conform(
+    pairing: Pairing, worlds: Sequence[World], *, times: int, findings: Sequence[Finding], tell: Tell
+) -> Comparison:
+    """Play a pairing everywhere; nowhere else, if the reference does not come to the script's end.
+
+    Args:
+        pairing: what to play.
+        worlds: where, the reference first.
+        times: how often, in worlds where that makes a difference.
+        findings: the differences that are known.
+        tell: is told what is being done.
+
+    Raises:
+        ContainerWorldError: there are no machines to be had.
+    """
+    played: list[Played] = []
+    for world in worlds:
+        if played and any(outcome.stopped for outcome in played[0].outcomes):
+            break
+        played.append(_play(pairing, world, times if world.repeats else 1, tell))
+    return Comparison(pairing, played, findings)
+
+
+def _play(pairing: Pairing, world: World, times: int, tell: Tell) -> Played:
+    played = Played(world.name, world.system(pairing))
+    for number in range(1, times + 1):
+        where = f"{world.name}, try {number} of {times}" if times > 1 else world.name
+        try:
+            played.outcomes.append(_try(pairing, world, where, tell))
+        except CannotStageError as error:
+            played.cannot = str(error)
+            break
+        except (ContainerWorldError, StageError) as error:
+            played.failures.append(str(error))
+            world.renew()
+    return played
+
+
+def _try(pairing: Pairing, world: World, where: str, tell: Tell) -> ScenarioOutcome:
+    """One run; begun anew once if it could not be carried out."""
+
+    def told(words: str) -> None:
+        tell(f"{where}: {words}")
+
+    try:
+        return world.play(pairing, told)
+    except (ContainerWorldError, StageError) as error:
+        told(f"begins anew, because {error}")
+        world.renew()
+        return world.play(pairing, told)
