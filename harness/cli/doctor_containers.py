@@ -20,7 +20,7 @@ PACKAGES = {
 
 
 def container_findings() -> list[Finding]:
-    """Packages, engine, image, what the kernel can do, leftovers; all of them optional."""
+    """Packages, engine, images, what the kernel can do, leftovers; all of them optional."""
     packages = [_package(name, what) for name, what in PACKAGES.items()]
     return [*packages, *_engine()] if all(finding.well for finding in packages) else packages
 
@@ -45,7 +45,7 @@ def _engine() -> list[Finding]:
     except ContainerWorldError as error:
         return [engine._replace(well=False, found=str(error), advice="try again")]
     try:
-        return [engine, *_image_and_kernel(client), _leftovers(client)]
+        return [engine, *_image_and_kernel(client), _kafka_images(client), _leftovers(client)]
     finally:
         client.close()
 
@@ -80,6 +80,25 @@ def _image_and_kernel(client: DockerClient) -> list[Finding]:
         Finding("delay", well=True, found=delay, optional=True),
         Finding("loss", well=statistic is not False, found=loss, advice=advice, optional=True),
     ]
+
+
+def _kafka_images(client: DockerClient) -> Finding:
+    from harness.containers.errors import ContainerWorldError
+    from harness.containers.kafka_image import list_kafka_images
+
+    try:
+        images = list_kafka_images(client)
+    except ContainerWorldError as error:
+        return Finding("Kafka images", well=False, found=str(error), advice="try again", optional=True)
+    if not images:
+        words = "none yet; the first run with --system kafka:VERSION builds one, or: tidemark images build --system kafka:2.8.2"
+        return Finding("Kafka images", well=True, found=words, optional=True)
+    current = {image.version for image in images if image.current}
+    built = [
+        version if version in current else f"{version} (of older code; the next run builds it anew)"
+        for version in sorted({image.version for image in images})
+    ]
+    return Finding("Kafka images", well=True, found=", ".join(built), optional=True)
 
 
 def _leftovers(client: DockerClient) -> Finding:

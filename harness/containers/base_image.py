@@ -59,7 +59,7 @@ def base_image(client: DockerClient, asked: str | None, tell: Callable[[str], No
     if asked == DEFAULT:
         _forget(client)
     elif asked is not None:
-        return _named(client, asked, tell, fresh=fresh)
+        return named_image(client, asked, tell, fresh=fresh)
     elif (chosen := _local(client, f"{REPOSITORY}:{CHOSEN}")) is not None:
         return chosen
     if not fresh and (found := local_base(client)) is not None:
@@ -67,7 +67,7 @@ def base_image(client: DockerClient, asked: str | None, tell: Callable[[str], No
     if not fresh and _tar().exists():
         return _import(client, tell)
     try:
-        return _named(client, REGISTRY_IMAGE, tell, fresh=fresh)
+        return named_image(client, REGISTRY_IMAGE, tell, fresh=fresh)
     except ImageError as error:
         registry = str(error)
     if not _can_make():
@@ -117,7 +117,12 @@ def packages() -> list[str]:
         raise ImageError(f"{PACKAGES_FILE} is missing; building images needs a checkout of Tidemark") from None
 
 
-def _named(client: DockerClient, name: str, tell: Callable[[str], None], *, fresh: bool) -> Image:
+def named_image(client: DockerClient, name: str, tell: Callable[[str], None], *, fresh: bool = False) -> Image:
+    """An image that this engine has, or its registry.
+
+    Raises:
+        ImageError: neither has it.
+    """
     if not fresh and (found := _local(client, name)) is not None:
         return found
     tell(f"asking the registry for {name}")

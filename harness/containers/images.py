@@ -6,52 +6,38 @@ used, and a second build finds the first one's image at once.
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
-import io
-from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from docker.errors import APIError, DockerException, ImageNotFound
+from docker.errors import DockerException
 from requests import RequestException
 
 from harness.containers.base_image import DEFAULT, base_image, local_base, remember_base
 from harness.containers.errors import ContainerWorldError, ImageError
-from harness.containers.folders import cache_folder
-from harness.containers.node_code import (
-    CHECKOUT,
-    PROBE,
-    PythonPlatform,
-    code_files,
-    lock_text,
-    package_files,
-    site_packages,
-    tar_of,
+from harness.containers.image_build import (
+    LABEL,
+    BuiltImage,
+    build,
+    content_name,
+    discard,
+    is_old,
+    local_id,
+    name_of,
+    one_at_a_time,
+    python_packages,
+    recipe_files,
 )
-from harness.containers.owner import Owner
+from harness.containers.node_code import CHECKOUT, code_files, lock_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from docker import DockerClient
     from docker.models.images import Image
 
 REPOSITORY = "tidemark/node"
-LABEL = "tidemark.image"
 RECIPE = CHECKOUT / "docker" / "node"
-GRACE = timedelta(hours=2)
-"""An image this young may be another run's, about to be used, even if its code is not ours."""
-
-
-class BuiltImage(NamedTuple):
-    """An image of ours: its name, id, age, size in bytes, and whether it is what would be built now."""
-
-    name: str
-    id: str
-    created: str
-    size: int
-    current: bool
+KINDS = ("node", "base")
+"""What is listed here; images of other systems list themselves."""
 
 
 def ensure_image(client: DockerClient, tell: Callable[[str], None]) -> str:
@@ -81,11 +67,11 @@ def build_images(
         ImageError: it cannot be built; the message says which step said what.
     """
     try:
-        with _one_at_a_time():
+        with one_at_a_time():
             below = base_image(client, base, tell, fresh=rebuild)
             recipe = _recipe()
-            name = f"{REPOSITORY}:{_content(recipe, below)}"
-            built = None if rebuild else _local(client, name)
+            name = _name(recipe, below)
+            built = None if rebuild else local_id(client, name)
             if built is None:
                 built = _make(client, recipe, below, name, tell)
             if base not in {None, DEFAULT}:
@@ -97,22 +83,15 @@ def build_images(
     return built
 
 
-@contextmanager
-def _one_at_a_time() -> Iterator[None]:
-    """Commands that start together do the work once; whoever comes second finds what the first has built."""
-    with (cache_folder() / "images.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def _make(
     client: DockerClient, recipe: list[tuple[str, bytes]], below: Image, name: str, tell: Callable[[str], None]
 ) -> str:
     tell("building the node image")
-    system = _build(client, recipe, below, target="system")
-    there = PythonPlatform.parse(_probe(client, system))
-    packages = site_packages(there, tell)
-    built = _build(client, [*recipe, *package_files(packages)], below, tag=name)
+    arguments = {"BASE_IMAGE": name_of(below)}
+    system = build(client, recipe, arguments, target="system")
+    built = build(
+        client, [*recipe, *python_packages(client, system, tell)], arguments, labels={LABEL: "node"}, tag=name
+    )
     remove_old(client, keep=built)
     return built
 
@@ -125,8 +104,8 @@ def current_image(client: DockerClient) -> str | None:
     """
     try:
         below = local_base(client)
-        name = f"{REPOSITORY}:{_content(_recipe(), below)}" if below is not None else ""
-        return name if name and _local(client, name) else None
+        name = _name(_recipe(), below) if below is not None else ""
+        return name if name and local_id(client, name) else None
     except (DockerException, RequestException) as error:
         raise ImageError(f"the engine cannot be asked for its images: {error}") from None
 
@@ -139,8 +118,8 @@ def list_images(client: DockerClient) -> list[BuiltImage]:
     """
     try:
         below = local_base(client)
-        current = {f"{REPOSITORY}:{_content(_recipe(), below)}", *below.tags} if below is not None else set()
-        found = client.images.list(filters={"label": LABEL})
+        current = {_name(_recipe(), below), *below.tags} if below is not None else set()
+        found = [image for kind in KINDS for image in client.images.list(filters={"label": f"{LABEL}={kind}"})]
     except (DockerException, RequestException) as error:
         raise ImageError(f"the engine cannot be asked for its images: {error}") from None
     built = [
@@ -154,87 +133,15 @@ def list_images(client: DockerClient) -> list[BuiltImage]:
 def remove_old(client: DockerClient, keep: str) -> None:
     """Remove node images of another content, unless a container uses them or they are younger than two hours."""
     for image in client.images.list(filters={"label": f"{LABEL}=node"}):
-        if image.id != keep and datetime.now(UTC) - _when(image.attrs["Created"]) >= GRACE:
-            _discard(client, image)
-
-
-def _discard(client: DockerClient, image: Image) -> None:
-    for tag in image.tags or [str(image.id)]:
-        try:
-            client.images.remove(tag)
-        except (APIError, ImageNotFound):
-            return  # in use, or just removed by another process
-
-
-def _when(text: str) -> datetime:
-    """Docker's time stamps have nine decimals, and Python's six."""
-    return datetime.fromisoformat(text[:19] + "+00:00")
+        if image.id != keep and is_old(image):
+            discard(client, image)
 
 
 def _recipe() -> list[tuple[str, bytes]]:
     """``(path, content)`` of what the image is built from, but for the PyPI packages, which the lock stands for."""
-    try:
-        files = [(path.name, path.read_bytes()) for path in sorted(RECIPE.iterdir()) if path.is_file()]
-    except OSError:
-        raise ImageError(f"{RECIPE} is missing; building images needs a checkout of Tidemark") from None
-    return [*files, *code_files()]
+    return [*recipe_files(RECIPE), *code_files()]
 
 
-def _content(recipe: Iterable[tuple[str, bytes]], below: Image) -> str:
-    digest = hashlib.sha256(f"{below.id}\n".encode() + lock_text())
-    for path, content in recipe:
-        digest.update(f"\n{path} {len(content)}\n".encode() + content)
-    return digest.hexdigest()[:12]
-
-
-def _local(client: DockerClient, name: str) -> str | None:
-    """The id of an image that this engine has."""
-    try:
-        return str(client.images.get(name).id)
-    except ImageNotFound:
-        return None
-
-
-def _build(
-    client: DockerClient,
-    files: Iterable[tuple[str, bytes]],
-    below: Image,
-    *,
-    target: str | None = None,
-    tag: str | None = None,
-) -> str:
-    """Build up to a stage; the image's id."""
-    answer: Iterable[dict[str, Any]] = client.api.build(
-        fileobj=io.BytesIO(tar_of(files)),
-        custom_context=True,
-        buildargs={"BASE_IMAGE": below.tags[0] if below.tags else below.id},
-        labels={LABEL: "node"} if tag else {},
-        target=target,
-        tag=tag,
-        rm=True,
-        forcerm=True,
-        decode=True,
-    )
-    built, said = "", ""
-    for step in answer:
-        if "error" in step:
-            raise ImageError(f"the node image cannot be built: {step['error'].strip()}{said}")
-        if (line := step.get("stream", "").strip()).startswith("Step "):
-            said = f" ({line})"
-        built = step.get("aux", {}).get("ID", built)
-    if not built:
-        raise ImageError("the node image cannot be built: the engine named no image at the end")
-    return built
-
-
-def _probe(client: DockerClient, image: str) -> str:
-    """What Python the image has."""
-    output = client.containers.run(
-        image,
-        ["-c", PROBE],
-        entrypoint="python3",
-        network_mode="none",
-        remove=True,
-        labels=Owner.this_process().labels("probe"),
-    )
-    return bytes(output).decode()
+def _name(recipe: list[tuple[str, bytes]], below: Image) -> str:
+    content = content_name(recipe, f"{below.id}\n".encode(), lock_text())
+    return f"{REPOSITORY}:{content}"

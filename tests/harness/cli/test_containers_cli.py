@@ -151,7 +151,7 @@ def test_an_image_that_is_built_is_found_and_listed(tidemark, image):
     assert json.loads(out)["id"] == image
     code, out, error = tidemark("images", "list", "--json")
     assert [one["current"] for one in json.loads(out) if one["id"] == image] == [True]
-    assert json.loads(out)[0].keys() == {"name", "id", "created", "size", "current"}
+    assert json.loads(out)[0].keys() == {"name", "id", "created", "size", "current", "version"}
 
 
 @docker

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from docker.errors import APIError, ImageNotFound
 
-from harness.containers import base_image, images, node_code
+from harness.containers import base_image, image_build, images, node_code
 from harness.containers.errors import ContainerWorldError, ImageError
 from harness.containers.images import build_images, ensure_image, list_images
 from harness.containers.node_code import PROBE, PythonPlatform, code_files, site_packages, tar_of
@@ -241,7 +241,7 @@ def test_other_code_makes_another_image(engine, image, changed):
     # Too young to be removed: it could be another run's.
     assert [found.current for found in list_images(engine) if found.id == changed] == [False]
 
-    images._discard(engine, engine.images.get(changed))
+    image_build.discard(engine, engine.images.get(changed))
     with pytest.raises(ImageNotFound):
         engine.images.get(changed)
 
@@ -250,14 +250,14 @@ def test_other_code_makes_another_image(engine, image, changed):
 def test_an_old_image_that_a_container_uses_stays(engine, changed):
     container = engine.containers.create(changed)
     try:
-        images._discard(engine, engine.images.get(changed))
+        image_build.discard(engine, engine.images.get(changed))
         assert engine.images.get(changed).id == changed
     finally:
         container.remove()
 
 
 def test_the_engines_time_stamps_are_read():
-    assert images._when("2026-11-21T12:13:06.921352412Z") == datetime(2026, 11, 21, 12, 13, 6, tzinfo=UTC)
+    assert image_build.when("2026-11-21T12:13:06.921352412Z") == datetime(2026, 11, 21, 12, 13, 6, tzinfo=UTC)
 
 
 @pytest.mark.docker

@@ -1,0 +1,204 @@
+"""``tidemark conform``: the model held against reality."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from harness.cli.exits import ANOMALY, VALID
+from harness.cli.options import VariantList, json_option
+from harness.cli.world import containers
+from harness.scenario import UnknownScenarioError, all_scenarios, find
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from harness.conform.differences import Comparison
+    from harness.conform.pairing import Pairing
+    from harness.conform.worlds import World
+    from harness.scenario import Scenario
+    from harness.scenario.run import SetUp
+
+REAL = "kafka"
+WORLDS = ("sim", "docker", REAL)
+
+EPILOG = """\b
+Examples:
+  tidemark conform kip-101-data-loss                              in three worlds, under every rule that Kafka 2.8.2 has
+  tidemark conform --system kafka:4.1.1 --html conform.html       all that 4.1.1 can express, and a page about it
+  tidemark conform kip-279-scenario-1-n-20 --variants kafka-0.11,kafka-2.0 --times 3
+  tidemark conform --worlds sim,docker                            the model against itself, on real processes
+
+\b
+Exit codes: 0 no difference is unexplained, 1 one is, 254 bad arguments, or a run that could not be carried out."""
+
+
+class WorldList(click.ParamType[Any]):
+    """Worlds separated by commas."""
+
+    name = "world,world,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse what is no world, and fewer than two."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
+        if len(names) < 2 or any(name not in WORLDS for name in names):
+            self.fail(f"name at least two of {', '.join(WORLDS)}", param, ctx)
+        return tuple(name for name in WORLDS if name in names)
+
+
+@click.command("conform", epilog=EPILOG)
+@click.argument("names", nargs=-1, metavar="[SCENARIO]…")
+@click.option(
+    "--system", default="kafka:2.8.2", show_default=True, metavar="kafka:VERSION[@PROTOCOL]", help="The real thing."
+)
+@click.option(
+    "--variants", type=VariantList(), default=(), help="Only under these variants.  [default: all that the system has]"
+)
+@click.option(
+    "--worlds", type=WorldList(), default=WORLDS, help="Where to play: sim, docker, kafka.  [default: all three]"
+)
+@click.option(
+    "--times", type=click.IntRange(min=1), default=1, show_default=True, help="Tries in containers and on Kafka."
+)
+@click.option(
+    "--time-scale",
+    type=click.FloatRange(min=0.2, max=100),
+    default=1.0,
+    show_default=True,
+    help="In containers and on Kafka: multiply every time of the scripts.",
+)
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write a page about it.")
+@json_option
+def conform_command(
+    names: tuple[str, ...],
+    variants: tuple[str, ...],
+    as_json: bool,
+    html: Path | None,
+    **options: Any,  # noqa: ANN401
+) -> int:
+    """Play scenarios in the simulator, in containers and on real Kafka, and say in what they differ."""
+    from harness.conform.differences import stale
+    from harness.conform.findings import FINDINGS
+    from harness.conform.show import STANDINGS, show_comparison, show_summary
+
+    pairings = _pairings(_scenarios(names), variants, options)
+    console, status = Console(), Console(stderr=True)
+    comparisons: list[Comparison] = []
+    with _worlds(pairings, options) as worlds:
+        for number, pairing in enumerate(pairings, 1):
+            words = f"{number} of {len(pairings)}: {pairing.words}"
+            comparison = _compared(pairing, worlds, options["times"], words, status)
+            comparisons.append(comparison)
+            status.print(f"{words}: {STANDINGS[comparison.standing][0]}", highlight=False, markup=False, soft_wrap=True)
+            if not as_json:
+                show_comparison(comparison, console)
+    outdated = stale(FINDINGS, comparisons)
+    if as_json:
+        data = {
+            "system": options["system"] if REAL in options["worlds"] else None,
+            "worlds": list(options["worlds"]),
+            "times": options["times"],
+            "comparisons": [one.to_json() for one in comparisons],
+            "unexplained": sum(len(one.unexplained) for one in comparisons),
+            "stale": [
+                {"aspect": one.aspect, "scenario": one.scenario, "system": one.system, "why": one.why}
+                for one in outdated
+            ],
+        }
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        show_summary(comparisons, outdated, console)
+    if html is not None:
+        from harness.conform.page import render
+
+        render(comparisons, outdated, html)
+        status.print(f"written: {html}", highlight=False, markup=False)
+    failures = [words for one in comparisons for words in one.failures]
+    if failures:
+        raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
+    return ANOMALY if any(one.unexplained for one in comparisons) else VALID
+
+
+def _scenarios(names: tuple[str, ...]) -> list[Scenario]:
+    try:
+        return [find(name) for name in dict.fromkeys(names)] or all_scenarios()
+    except UnknownScenarioError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _pairings(scenarios: list[Scenario], variants: tuple[str, ...], options: dict[str, Any]) -> list[Pairing]:
+    from harness.conform.pairing import pair
+
+    pairings = pair(scenarios, variants, _stand_in(options["system"]) if REAL in options["worlds"] else None)
+    if not pairings:
+        raise click.UsageError(
+            "nothing to compare: no scenario speaks about these variants, or the system cannot express them"
+        )
+    return pairings
+
+
+def _stand_in(system: str) -> Callable[[str], tuple[str, str] | None]:
+    from harness.conform.reality import stands_for
+    from harness.systems.kafka.protocol_versions import parse_system
+    from harness.systems.system import SystemRefusalError
+
+    try:
+        return stands_for(parse_system(system))
+    except SystemRefusalError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _compared(pairing: Pairing, worlds: list[World], times: int, words: str, status: Console) -> Comparison:
+    from harness.conform.findings import FINDINGS
+    from harness.conform.run import conform
+
+    with status.status(words) as shown:
+        return conform(
+            pairing, worlds, times=times, findings=FINDINGS, tell=lambda doing: shown.update(f"{words}, {doing}")
+        )
+
+
+@contextmanager
+def _worlds(pairings: list[Pairing], options: dict[str, Any]) -> Iterator[list[World]]:
+    """The worlds, ready; gone at the end.
+
+    Raises:
+        click.ClickException: one of them is not to be had.
+    """
+    from harness.conform.worlds import SimulatedWorld
+    from harness.containers.errors import ContainerWorldError
+
+    brokers = max(pairing.scenario.cluster.brokers for pairing in pairings)
+    try:
+        with ExitStack() as machines:
+            staged = {
+                name: machines.enter_context(_staged(name, brokers, options))
+                for name in options["worlds"]
+                if name != "sim"
+            }
+            yield [staged.get(name) or SimulatedWorld() for name in options["worlds"]]
+    except ContainerWorldError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@contextmanager
+def _staged(name: str, brokers: int, options: dict[str, Any]) -> Iterator[World]:
+    from harness.conform.reality import staged_as
+    from harness.conform.worlds import StagedWorld
+    from harness.scenario.real.theatre import Theatre
+    from harness.systems.registry import find_system
+
+    system = find_system(options["system"] if name == REAL else "tidemark")
+    with containers({"hosts": None, "clients": "confluent"}, brokers, system) as session:
+
+        def set_up() -> SetUp:
+            return staged_as(system, Theatre(session.open().machines, options["time_scale"], system).stage)
+
+        yield StagedWorld(name, set_up, session.close, real=name == REAL)

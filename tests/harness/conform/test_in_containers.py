@@ -1,0 +1,35 @@
+"""The model in the simulator against the model on real processes."""
+
+import secrets
+
+import pytest
+
+from harness.conform.pairing import Pairing
+from harness.conform.run import conform
+from harness.conform.worlds import SimulatedWorld, StagedWorld
+from harness.containers.cluster import ContainerCluster
+from harness.scenario import find
+from harness.scenario.real.theatre import Theatre
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def worlds(engine, image):
+    with ContainerCluster.up(2, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
+        theatre = Theatre(cluster.machines, 0.5)
+        yield [SimulatedWorld(), StagedWorld("docker", lambda: theatre.stage, lambda: None)]
+
+
+@pytest.mark.parametrize(
+    ("name", "preset", "model"),
+    [
+        ("kip-279-scenario-1-n-20", "kafka-0.11", "kafka-2.0+truncation=kip101+bounce-detection"),
+        ("kip-101-shortest-divergence", "kafka-2.7", "kafka-2.7"),
+    ],
+)
+def test_they_end_alike(worlds, name, preset, model):
+    comparison = conform(Pairing(find(name), preset, model), worlds, times=1, findings=(), tell=lambda words: None)
+
+    assert [(one.aspect, one.model, one.seen) for one in comparison.differences] == []
+    assert comparison.standing == "equal"
