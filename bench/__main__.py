@@ -1,10 +1,10 @@
-"""Run all benchmarks, or those named."""
+"""Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version."""
 
 from __future__ import annotations
 
 import sys
 
-from bench import checking, containers, determinism, simulator, throughput
+from bench import checking, containers, determinism, kafka, simulator, throughput
 
 BENCHMARKS = {
     "simulator": simulator.main,
@@ -12,19 +12,24 @@ BENCHMARKS = {
     "determinism": determinism.main,
     "throughput": throughput.main,
     "containers": containers.main,
+    "kafka": kafka.main,
 }
+KAFKA = "kafka:"
 
 
 def main() -> int:
     """Run what was asked for; unknown names are refused with the known ones."""
     names = sys.argv[1:] or list(BENCHMARKS)
-    unknown = [name for name in names if name not in BENCHMARKS]
+    unknown = [name for name in names if name not in BENCHMARKS and not name.startswith(KAFKA)]
     if unknown:
         print(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 254
     for name in names:
         print(f"== {name}")
-        BENCHMARKS[name]()
+        if name.startswith(KAFKA):
+            kafka.main(name.removeprefix(KAFKA))
+        else:
+            BENCHMARKS[name]()
     return 0
 
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from statistics import median
 from time import perf_counter
 
-from confluent_kafka import Producer
-
-from bench.throughput import VARIANT, measure, wait_for_isr
-from harness.containers.link_faults import TRANSPORT
-from harness.containers.recorder import Recorder
+from bench.booted import booted
+from bench.throughput import SINGLE, THREE, VARIANT, first_write, measure, wait_for_isr
 from harness.containers.session import ContainerSession
-from harness.containers.world import RealWorld
-from nemesis import Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
-from nodes.variant import parse_variant
 
 STARTS = 5
 BROKERS = 5
@@ -32,37 +22,19 @@ def main() -> None:
         f"{BROKERS} brokers, from nothing to the first write with acks=all: "
         f"median {median(starts):.1f} s, slowest {starts[-1]:.1f} s of {STARTS}"
     )
-    with _session(1) as one, _session(3) as three, _booted(one, 1) as single, _booted(three, 3) as cluster:
+    with _session(1) as one, _session(3) as three, booted(one, 1) as single, booted(three, 3) as cluster:
         for address, brokers in ((single, 1), (cluster, 3)):
             wait_for_isr(address, brokers)
-        measure({1: single, 3: cluster})
+        measure({THREE: cluster, SINGLE: single}, VARIANT)
 
 
 def _first_write() -> float:
     """Seconds."""
     began = perf_counter()
-    with _session(BROKERS) as session, _booted(session, BROKERS) as address:
-        producer = Producer({"bootstrap.servers": address, "acks": "all", "linger.ms": 0, "log_level": 0})
-        producer.produce("t", b"1")
-        assert not producer.flush(20), "the first write got no answer"
+    with _session(BROKERS) as session, booted(session, BROKERS) as address:
+        first_write(address)
         return perf_counter() - began
 
 
 def _session(brokers: int) -> ContainerSession:
     return ContainerSession(brokers, tell=print)
-
-
-@contextmanager
-def _booted(session: ContainerSession, brokers: int) -> Iterator[str]:
-    """Start the nodes; gives the brokers' addresses for clients once there is a leader."""
-    settings = Settings(min_isr=min(2, brokers))
-    cluster = ClusterSpec(brokers=brokers, replication_factor=min(3, brokers), settings=settings)
-    plan = Plan(0, 0, 0, "by hand", cluster, WorkloadSpec(), (), 0)
-    machines = session.open().machines
-    with Recorder({}, None, lambda _entry: None) as recorder:
-        world = RealWorld(machines, plan, parse_variant(VARIANT), recorder, delay=TRANSPORT)
-        try:
-            world.boot()
-            yield ",".join(machines[broker].advertised for broker in cluster.broker_ids())
-        finally:
-            world.close()

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
@@ -26,6 +26,7 @@ RECORDS = 200_000
 SYNCHRONOUS = 500
 VALUE = b"x" * 100
 VARIANT = "kafka-2.7"
+THREE, SINGLE = "three nodes", "single node"
 START_SECONDS = 30
 STOP_SECONDS = 10
 
@@ -43,33 +44,51 @@ _ONE_BY_ONE = {**_COMMON, "linger.ms": 0}
 def main() -> None:
     """Measure on loopback."""
     with ExitStack() as stack:
-        measure({brokers: stack.enter_context(_cluster(brokers)) for brokers in (1, 3)})
+        single, three = (stack.enter_context(_cluster(brokers)) for brokers in (1, 3))
+        measure({THREE: three, SINGLE: single}, VARIANT)
 
 
-def measure(addresses: dict[int, str]) -> None:
-    """Print both rates, both latencies, and their ratios.
+def measure(clusters: Mapping[str, str], what: str, *, warm_up: int = RECORDS // 10) -> None:
+    """Print rates and latencies of two clusters, and the ratios of the first's to the second's.
 
     Args:
-        addresses: number of brokers (1 and 3) → where clients reach them; every replica is in the ISR.
+        clusters: name → where clients reach its brokers; every replica is in the ISR.
+        what: words for what was measured.
+        warm_up: records that each is sent before anything counts.
     """
-    rates: dict[int, list[float]] = {1: [], 3: []}
-    waits: dict[int, list[float]] = {1: [], 3: []}
-    for address in addresses.values():
-        _produce(address, RECORDS // 10)
+    rates: dict[str, list[float]] = {name: [] for name in clusters}
+    waits: dict[str, list[float]] = {name: [] for name in clusters}
+    for address in clusters.values():
+        _produce(address, warm_up)
+        _one_by_one(address, max(2, warm_up * SYNCHRONOUS // RECORDS))
     for _ in range(ROUNDS):
-        for brokers, address in addresses.items():
-            rates[brokers].append(_produce(address, RECORDS))
-            waits[brokers] += _one_by_one(address, SYNCHRONOUS)
-    for brokers, name in ((3, "three nodes"), (1, "single node")):
-        wait = sorted(waits[brokers])
+        for name, address in clusters.items():
+            rates[name].append(_produce(address, RECORDS))
+            waits[name] += _one_by_one(address, SYNCHRONOUS)
+    width = max(map(len, clusters))
+    for name in clusters:
         print(
-            f"{name}   {median(rates[brokers]):>9,.0f} records/s   one record at a time: "
-            f"p50 {wait[len(wait) // 2] * 1e3:.2f} ms, p99 {wait[len(wait) * 99 // 100] * 1e3:.2f} ms"
+            f"{name:<{width}}   {median(rates[name]):>9,.0f} records/s   one record at a time: "
+            f"p50 {_percentile(waits[name], 50) * 1e3:.2f} ms, p99 {_percentile(waits[name], 99) * 1e3:.2f} ms"
         )
+    one, reference = clusters
     print(
-        f"ratio         {median(rates[3]) / median(rates[1]):>9.0%}             "
-        f"p50 × {median(waits[3]) / median(waits[1]):.1f}   ({VARIANT}, {RECORDS:,} records, median of {ROUNDS} rounds)"
+        f"{'ratio':<{width}}   {median(rates[one]) / median(rates[reference]):>9.0%}"
+        f"{'':<36}p50 × {_percentile(waits[one], 50) / _percentile(waits[reference], 50):.1f},"
+        f"    p99 × {_percentile(waits[one], 99) / _percentile(waits[reference], 99):.1f}"
+        f"   ({what}, {RECORDS:,} records, median of {ROUNDS} rounds)"
     )
+
+
+def _percentile(values: list[float], percent: int) -> float:
+    return sorted(values)[len(values) * percent // 100]
+
+
+def first_write(address: str) -> None:
+    """Write one record with acks=all, and wait for its acknowledgement."""
+    producer = Producer({"bootstrap.servers": address, "acks": "all", "linger.ms": 0, "log_level": 0})
+    producer.produce("t", b"1")
+    assert not producer.flush(20), "the first write got no answer"
 
 
 def _produce(address: str, count: int) -> float:

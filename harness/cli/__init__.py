@@ -14,6 +14,7 @@ import click
 from harness.cli.check import check_command
 from harness.cli.cluster import cluster_group
 from harness.cli.compare import compare_command
+from harness.cli.conform import conform_command
 from harness.cli.doctor import doctor_command
 from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
 from harness.cli.images import images_group
@@ -46,6 +47,7 @@ for command in (
     scenario_command,
     run_command,
     compare_command,
+    conform_command,
     check_command,
     report_command,
     cluster_group,

@@ -10,8 +10,8 @@ from harness.conform.finding import Finding
 
 FINDINGS: tuple[Finding, ...] = (
     Finding(
-        why="a leader that is deposed answers NOT_LEADER_OR_FOLLOWER to producers that still wait for its followers; ours lets them "
-        "time out, so that nobody takes the answer for a refusal",
+        why="a leader that is deposed answers NOT_LEADER_OR_FOLLOWER to producers that still wait for its followers; ours lets "
+        "them time out, so that nobody takes the answer for a refusal",
         source="docs/protocol.md, differences from Kafka; DelayedProduce in Apache Kafka",
         scenario="*",
         system="kafka:*",

@@ -48,6 +48,7 @@ class KeeperConfig:
         partitions: partition → its replicas; others are not looked at.
         kafka: a listener of the JVM that is the keeper's own.
         data: the log directory. trace: file. process: file for the number and start time of the main JVM.
+        quiet: the JVM logs what it would by default, and nothing is traced of the partitions' logs: for measurements.
     """
 
     node: int
@@ -67,6 +68,7 @@ class KeeperConfig:
     proxies: tuple[ProxyConfig, ...] = ()
     peers: dict[str, int] = field(default_factory=dict)
     partitions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    quiet: bool = False
 
     @property
     def is_controller(self) -> bool:
@@ -129,6 +131,7 @@ class KeeperConfig:
             data=take.path("data"),
             trace=take.path("trace"),
             process=take.path("process"),
+            quiet=take.flag("quiet"),
         )
         if left:
             raise ConfigError(f"unknown entry {next(iter(left))!r}")
@@ -164,6 +167,12 @@ class _Taker:
         value = self._take(name, True, None)
         if not isinstance(value, str) or not value:
             raise ConfigError(f"{name} must be a text that is not empty, not {value!r}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        value = self._take(name, False, False)
+        if not isinstance(value, bool):
+            raise ConfigError(f"{name} must be true or false, not {value!r}")
         return value
 
     def path(self, name: str) -> Path:

@@ -33,10 +33,11 @@ def broker_command(
     Args:
         config: the keeper's.
         properties: the ``server.properties`` file.
-        levels: logger → level, beside ``info`` for all others.
+        levels: logger → level, beside ``info`` for all others; of no account if it shall be quiet.
         image_options: what :data:`OPTIONS_FILE` holds.
     """
-    loggers = [f"-D{_LOGGER}.log.{name}={level}" for name, level in ({**KEEPER_LEVELS, **levels}).items()]
+    wanted = {} if config.quiet else {**KEEPER_LEVELS, **levels}
+    loggers = [f"-D{_LOGGER}.log.{name}={level}" for name, level in wanted.items()]
     # Out of memory a broker would go on, half dead.
     options = [f"-Xmx{config.heap}", "-XX:+ExitOnOutOfMemoryError", *image_options.split(), *config.jvm_options]
     return ["java", *options, *_LOGGING, *loggers, "-cp", f"{config.libs}/*", BROKER_MAIN, str(properties)]

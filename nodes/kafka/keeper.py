@@ -90,7 +90,7 @@ class Keeper:
         self.controller: ControllerPart | None = None
         self.chronicle = Chronicle(
             config.node,
-            () if config.is_controller else tuple(config.partitions),
+            () if config.is_controller or config.quiet else tuple(config.partitions),
             lambda partition: SegmentTail(self.logs / partition),
             high_watermarks_on_disk(self.logs),
         )
@@ -135,7 +135,8 @@ class Keeper:
         except OSError as e:
             raise KeeperError(f"the node cannot be started: {e}") from e
         self._read_from(self._jvm)
-        self._tick()
+        if not config.quiet:
+            self._tick()
         try:
             self._put_process_file(str(config.process), self._jvm.pid)
             if config.is_controller:
@@ -301,7 +302,8 @@ class Keeper:
 
     async def status(self) -> dict[str, Any]:
         """The node's state, as plain values. ``mono_us`` and ``wall_us`` are of one moment."""
-        await self.clock.refresh()
+        if not self.config.quiet:
+            await self.clock.refresh()
         mono_us = now_us()
         found: dict[str, Any] = {
             "node": self.config.node,

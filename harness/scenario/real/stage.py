@@ -16,12 +16,12 @@ from harness.containers.director import monotonic_us
 from harness.containers.partition_disk import Batches, Disk
 from harness.scenario.links import Link
 from harness.scenario.model import Scenario
-from harness.scenario.real.clients import BatchSender, Reader
+from harness.scenario.real.clients import ANSWER_TIMEOUT_S, BatchSender, Reader
 from harness.scenario.real.epoch_numbers import EpochNumbers
 from harness.scenario.real.evidence import collect
 from harness.scenario.real.nodes import Nodes, Rule
 from harness.scenario.real.sight import Sight, carried_out
-from harness.scenario.real.wire_client import Address, NoAnswerError, RefusedError
+from harness.scenario.real.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
 from harness.scenario.stage import PARTITION, PATIENCE_US, CannotStageError, Glance, ReplicaState, Stage, StageError
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
 from harness.systems.system import SystemRefusalError
@@ -93,6 +93,15 @@ class RealStage(Stage):
             if self._deployment is not None:
                 self._system.after_start(self._nodes.controls, self._deployment)
         self.wait("every broker knows the first leader", lambda: all(self.glance(b).epoch >= 0 for b in self._brokers))
+        self.wait("the first leader knows the topic", self._is_served)
+
+    def _is_served(self) -> bool:
+        try:
+            with BrokerConnection(self._address(max(self.leader(), 1)), ANSWER_TIMEOUT_S) as connection:
+                connection.fetch(PARTITION, 0)
+        except (RefusedError, NoAnswerError):
+            return False
+        return True
 
     def dispose(self) -> None:
         """End the processes."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.containers.machine import INTERNAL_PORT
+from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.properties import (
     BEHIND_PROXY_PORT,
@@ -23,13 +24,18 @@ if TYPE_CHECKING:
 
     from harness.systems.system import Deployment
 
-HEAP = "320m"
-JVM_OPTIONS = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 LIBRARIES = "/opt/kafka/libs"
 
 
 def node_configuration(
-    kafka: KafkaVersion, node: int, incarnation: int, deployment: Deployment, extra: Mapping[str, str], *, proxied: bool
+    kafka: KafkaVersion,
+    node: int,
+    incarnation: int,
+    deployment: Deployment,
+    extra: Mapping[str, str],
+    *,
+    proxied: bool,
+    jvm: JvmSettings = WATCHED,
 ) -> dict[str, Any]:
     """The configuration of one keeper.
 
@@ -40,6 +46,7 @@ def node_configuration(
         deployment: of this run.
         extra: further settings of all brokers.
         proxied: whether messages between nodes can be dropped, held and delayed.
+        jvm: how it runs.
 
     Raises:
         SystemRefusalError: no broker would start with this.
@@ -66,8 +73,9 @@ def node_configuration(
         "version": kafka.version,
         "role": "zookeeper" if zookeeper else "kraft-controller" if alone else "broker",
         "properties": server_properties(kafka, protocol, cluster, place, extra),
-        "heap": HEAP,
-        "jvm_options": JVM_OPTIONS,
+        "heap": jvm.heap,
+        "jvm_options": list(jvm.options),
+        "quiet": jvm.quiet,
         "libs": LIBRARIES,
         "proxies": _proxies(zookeeper=zookeeper) if proxied else [],
         "peers": {machines[n].inner_ip: n for n in (CONTROLLER, *cluster.broker_ids())},

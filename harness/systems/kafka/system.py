@@ -16,6 +16,7 @@ from harness.systems.kafka.control import KafkaControl
 from harness.systems.kafka.disk import read_disk
 from harness.systems.kafka.evidence import segments_of
 from harness.systems.kafka.interpretation import interpret
+from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.node_configuration import node_configuration
 from harness.systems.kafka.properties import Place, server_properties, topic_configs
 from harness.systems.kafka.protocol_versions import (
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from nemesis import Plan
     from nodes.variant import Variant
 
-MEMORY = 1200 << 20
-"""For one or two JVMs of some 400 MB each, and the keeper."""
 DISK = "512m"
 TOPIC_S = 30.0
 SESSION_END_S = 5.0
@@ -61,19 +60,29 @@ class KafkaSystem(System):
         broker_config: further settings of all brokers; they win over those that the run asks for.
         proxied: whether the keepers stand between the nodes, so that messages can be dropped, held and delayed; without that, links
             can only be cut.
+        jvm: how the brokers run.
     """
 
-    needs = MachineNeeds(memory=MEMORY, volatile_size="16m", data_size=DISK)
+    needs = MachineNeeds(memory=WATCHED.memory, volatile_size="16m", data_size=DISK)
     time_scale = 3.0
     controller_first = True
     spreads_rules = True
     renumbers_epochs = True
     outlives_controller = True
 
-    def __init__(self, kafka: KafkaVersion, broker_config: Mapping[str, str], *, proxied: bool = True) -> None:
+    def __init__(
+        self,
+        kafka: KafkaVersion,
+        broker_config: Mapping[str, str],
+        *,
+        proxied: bool = True,
+        jvm: JvmSettings = WATCHED,
+    ) -> None:
         """Nothing is started."""
         self.kafka = kafka
         self.proxied = proxied
+        self.jvm = jvm
+        self.needs = replace(type(self).needs, memory=jvm.memory)
         self.broker_config = dict(broker_config)
         self.name = str(kafka)
 
@@ -116,7 +125,9 @@ class KafkaSystem(System):
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
         """As ``nodes.kafka.config`` reads it."""
-        return node_configuration(self.kafka, node, incarnation, deployment, self.broker_config, proxied=self.proxied)
+        return node_configuration(
+            self.kafka, node, incarnation, deployment, self.broker_config, proxied=self.proxied, jvm=self.jvm
+        )
 
     def before_start(self, node: int, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
         """A broker that was killed cannot register again before its session with ZooKeeper has ended: the new one finds the old

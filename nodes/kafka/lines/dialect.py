@@ -16,8 +16,12 @@ _ZOOKEEPER = {
     "kafka.server.ZkIsrManager": "debug",
     **_CLIENT,
 }
-_KRAFT_SCALA = {"kafka.log.UnifiedLog": "trace", **_CLIENT}
-_KRAFT_JAVA = {"org.apache.kafka.storage.internals.log.UnifiedLog": "trace", **_CLIENT}
+_KRAFT = {
+    "kafka.log.UnifiedLog": "trace",
+    "org.apache.kafka.storage.internals.log.UnifiedLog": "trace",
+    **_CLIENT,
+}
+"""The log moved to another package with 4.1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,10 @@ class Dialect:
 
 _VERIFIED = {
     (2, 8): ("2.8.2", _ZOOKEEPER),
-    (3, 9): ("3.9.1", _KRAFT_SCALA),
-    (4, 1): ("4.1.1", _KRAFT_JAVA),
+    (3, 7): ("3.7.2", _KRAFT),
+    (3, 9): ("3.9.1", _KRAFT),
+    (4, 0): ("4.0.0", _KRAFT),
+    (4, 1): ("4.1.1", _KRAFT),
 }
 
 
@@ -60,7 +66,7 @@ def dialect(version: str) -> Dialect:
     if found is None:
         raise ValueError(f"A Kafka version looks like 2.8.2, not like {version!r}.")
     series = (int(found[1]), int(found[2]))
-    nearest = series if series in _VERIFIED else _nearest(series[0])
+    nearest = series if series in _VERIFIED else _nearest(series)
     verified, levels = _VERIFIED[nearest]
     if nearest == series:
         return Dialect(version, dict(levels), understood=True, why="")
@@ -71,7 +77,10 @@ def dialect(version: str) -> Dialect:
     return Dialect(version, dict(levels), understood=False, why=why)
 
 
-def _nearest(major: int) -> tuple[int, int]:
-    if major < 3:
-        return (2, 8)
-    return (3, 9) if major == 3 else (4, 1)
+def _nearest(series: tuple[int, int]) -> tuple[int, int]:
+    """Of the same major version if there is one, else the oldest or the newest of all."""
+    major, minor = series
+    alike = [verified for verified in _VERIFIED if verified[0] == major]
+    if alike:
+        return min(alike, key=lambda verified: abs(verified[1] - minor))
+    return min(_VERIFIED) if series < min(_VERIFIED) else max(_VERIFIED)

@@ -10,7 +10,9 @@ from nodes.kafka.lines import dialect
     [
         ("2.8.2", "kafka.log.Log"),
         ("2.8.0", "kafka.log.Log"),
+        ("3.7.2", "kafka.log.UnifiedLog"),
         ("3.9.1", "kafka.log.UnifiedLog"),
+        ("4.0.0", "kafka.log.UnifiedLog"),
         ("4.1.1", "org.apache.kafka.storage.internals.log.UnifiedLog"),
     ],
 )
@@ -23,7 +25,15 @@ def test_a_verified_series(version, logger):
 
 
 @pytest.mark.parametrize(
-    ("version", "like"), [("2.3.1", "2.8.2"), ("3.5.2", "3.9.1"), ("4.9.0", "4.1.1"), ("5.0", "4.1.1")]
+    ("version", "like"),
+    [
+        ("2.3.1", "2.8.2"),
+        ("0.11.0", "2.8.2"),
+        ("3.5.2", "3.7.2"),
+        ("3.10.0", "3.9.1"),
+        ("4.9.0", "4.1.1"),
+        ("5.0", "4.1.1"),
+    ],
 )
 def test_another_series_is_read_like_the_nearest_but_not_understood(version, like):
     found = dialect(version)

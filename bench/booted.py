@@ -1,0 +1,39 @@
+"""A cluster in containers for as long as a benchmark needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from bench.throughput import VARIANT
+from harness.containers.link_faults import TRANSPORT
+from harness.containers.recorder import Recorder
+from harness.containers.session import ContainerSession
+from harness.containers.world import RealWorld
+from nemesis import Plan, WorkloadSpec
+from nodes.cluster import ClusterSpec
+from nodes.settings import Settings
+
+
+@contextmanager
+def booted(session: ContainerSession, brokers: int, *, variant: str = VARIANT, slower: float = 1) -> Iterator[str]:
+    """Start the nodes; gives the brokers' addresses for clients once there is a leader.
+
+    Args:
+        session: its machines and its system are used.
+        brokers: how many.
+        variant: a name the system knows.
+        slower: by how much the times of the default settings are multiplied.
+    """
+    settings = Settings(min_isr=min(2, brokers)).scaled(slower)
+    cluster = ClusterSpec(brokers=brokers, replication_factor=min(3, brokers), settings=settings)
+    plan = Plan(0, 0, 0, "by hand", cluster, WorkloadSpec(), (), 0)
+    machines = session.open().machines
+    with Recorder({}, None, lambda _entry: None) as recorder:
+        protocol = session.system.variant(variant)
+        world = RealWorld(machines, plan, protocol, recorder, delay=TRANSPORT, system=session.system)
+        try:
+            world.boot()
+            yield ",".join(machines[broker].advertised for broker in cluster.broker_ids())
+        finally:
+            world.close()
