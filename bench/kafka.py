@@ -1,6 +1,6 @@
 """Our nodes beside real Apache Kafka: records/s and latencies of three nodes each, and how long Kafka takes to start.
 
-Equal for both: three nodes in containers on this machine, one partition on all three, min ISR 2; the producer (librdkafka, acks=all,
+Equal for both: three nodes in containers on this machine, one partition on all three, min ISR 2; the producer (librdkafka, all acks,
 idempotent, 100-byte records) and its settings; time-outs and intervals; logs in memory (tmpfs), never synced on the way to an
 acknowledgement; no proxies and no faults. Both clusters are up at the same time and share the cores with the producer; they are
 measured in turn.

@@ -119,6 +119,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         variants=variants,
         watched_us=max((row["watched_us"] or 0 for row in found.totals.values()), default=0),
         world=spec.world,
+        system=spec.system,
     )
 
 

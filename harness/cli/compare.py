@@ -24,6 +24,7 @@ from harness.cli.world import containers, refuse_container_options, world_option
 
 if TYPE_CHECKING:
     from harness.systems.system import System
+    from pipeline.campaign_spec import CampaignSpec
 
 EPILOG = """\b
 Examples:
@@ -102,7 +103,22 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         system=options["system"],
         broker_config=options["broker_config"],
     )
+    if docker:
+        _check(spec, system)
     return _campaign(spec, folder, options, system)
+
+
+def _check(spec: CampaignSpec, system: System) -> None:
+    """Refuse plans that the system cannot run before anything is started."""
+    from harness.systems.system import SystemRefusalError
+    from pipeline.simulate import plan_of
+
+    try:
+        for variant in spec.variants:
+            for index in range(spec.plans):
+                system.check(plan_of(spec, index), system.variant(variant))
+    except SystemRefusalError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _default_folder(options: dict[str, Any]) -> Path:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from harness.containers.contained_node import ContainedNode
     from harness.containers.world import RealWorld
 
-HEAL_S = 20.0
+HEAL_S = 60.0
+"""A broker that was asked to shut down may take seconds for it, and a JVM's start on a busy machine as many again."""
 _LOOK_US = 50_000
 _NEXT = "=== next"
 

@@ -68,6 +68,11 @@ class Surroundings(Protocol):
         """By id."""
         ...
 
+    @property
+    def container_kill(self) -> str:
+        """What the kill of its container is to a process's files, ``power`` or ``crash``."""
+        ...
+
     def config(self, node: int, incarnation: int) -> dict[str, Any]:
         """What a process is told when it starts."""
         ...
@@ -198,7 +203,7 @@ class Processes:
         world = self._world
         one = world.nodes[node]
         if how == "container":
-            one.restart_machine(lambda: world.trace_event(node, "stop", "", "power"))
+            one.restart_machine(lambda: world.trace_event(node, "stop", "", world.container_kill))
             return
         dead_us, own_end = one.kill()
         if node != CONTROLLER and (not own_end or how != "crash"):

@@ -39,7 +39,7 @@ for its clock."""
 
 BOOT_S = 20.0
 START_ALL_S = 120.0
-SETTLE_S = 60.0
+SETTLE_S = 120.0
 
 
 class RealWorld:
@@ -148,7 +148,7 @@ class RealWorld:
         """Wait until everything that was begun is done.
 
         Raises:
-            RunError: it failed, or takes more than a minute.
+            RunError: it failed, or takes more than two minutes.
         """
         self.director.settle(SETTLE_S)
 
@@ -222,6 +222,11 @@ class RealWorld:
     def before_start(self, node: int) -> None:
         """Wait for what would keep a process from starting again; called in its lane."""
         self.system.before_start(node, {n: one.control for n, one in self.nodes.items()}, self.deployment)
+
+    @property
+    def container_kill(self) -> str:
+        """What the kill of its container is to a process's files, ``power`` or ``crash``."""
+        return self.system.container_kill
 
     def is_halt(self, words: str) -> bool:
         """Whether these last words are those of a process that its protocol told to give up."""

@@ -117,6 +117,7 @@ class Comparison:
     variants: tuple[VariantResult, ...]
     watched_us: int  # the longest run
     world: str = "sim"
+    system: str = "tidemark"
 
     @property
     def anomaly_names(self) -> tuple[str, ...]:

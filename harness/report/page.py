@@ -142,7 +142,7 @@ def _run_view(
     end = max(int(history.meta.get("end_us", 0)), 1)
     contract = f" --contract {shlex.quote(verdict.contract)}"
     world = str(history.meta.get("world", "sim"))
-    elsewhere = "" if world == "sim" else f" --world {shlex.quote(world)}"
+    elsewhere = _elsewhere(world, str(history.meta.get("system", "tidemark")))
     return RunView(
         name=name,
         title=f"{variant}, plan {plan.get('index', '?')}",
@@ -157,6 +157,15 @@ def _run_view(
         replayed=world == "sim",
         plan_file=plan_file,
         verdict=verdict,
+    )
+
+
+def _elsewhere(world: str, system: str) -> str:
+    """The options that make a plan run where this one did; the plan's times are those that it had there."""
+    if world == "sim":
+        return ""
+    return (
+        f" --world {shlex.quote(world)}" if system == "tidemark" else f" --system {shlex.quote(system)} --time-scale 1"
     )
 
 

@@ -56,6 +56,10 @@ def compared(comparison: Comparison) -> str:
     }.get(comparison.profile, f"faults of the profile {comparison.profile}")
     many = len(variants) > 1
     where = "" if comparison.world == "sim" else " on real processes in containers"
+    if comparison.system.startswith("kafka:"):
+        where = f" on real brokers of Apache Kafka {comparison.system.removeprefix('kafka:')} in containers"
+    elif comparison.system != "tidemark":
+        where = f" on {comparison.system} in containers"
     return (
         f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
         f"(seed {comparison.seed}: {faults}){where}, and every run's history was checked against what its contract promises."

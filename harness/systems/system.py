@@ -85,6 +85,7 @@ class System(ABC):
         spreads_rules: rules for messages act elsewhere than at their sender (see :meth:`spread`).
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
+        container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
     name: str
@@ -95,6 +96,7 @@ class System(ABC):
     spreads_rules = False
     renumbers_epochs = False
     outlives_controller = False
+    container_kill = "power"
 
     # What it can do
 
@@ -198,7 +200,7 @@ class System(ABC):
         """
         return True
 
-    def refusals(self, acks: str) -> frozenset[str]:  # noqa: ARG002
+    def refusals(self, acks: str) -> frozenset[str]:
         """Errors of a Produce request with these acks that prove that nothing was written."""
         return frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
 

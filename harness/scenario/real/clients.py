@@ -26,8 +26,8 @@ REFUSALS = frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
 
 
 class BatchSender:
-    """Sends one batch once, and is honest about what it knows of it: an error proves that nothing was written only if it is among the
-    `certain` ones.
+    """Sends one batch once, and is honest about what it knows of it: an error proves that nothing was written only if it is among
+    the `certain` ones.
 
     Attributes:
         state: ``sent``, ``acked``, or the error's name. Without an answer, for whatever reason, it stays ``sent``.

@@ -1,7 +1,7 @@
 """Leader epochs in the numbers of a script, where a system spends epochs that no script counts.
 
-Real Kafka raises the leader epoch for a follower's controlled shutdown, for each change of the order of replicas, and its first leader's
-epoch cannot be chosen. A script counts reigns: an epoch in which another broker leads than before, or nobody.
+Real Kafka raises the leader epoch for a follower's controlled shutdown, for each change of the order of replicas, and its first
+leader's epoch cannot be chosen. A script counts reigns: an epoch in which another broker leads than before, or nobody.
 """
 
 from __future__ import annotations

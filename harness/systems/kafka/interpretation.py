@@ -1,7 +1,7 @@
 """What log lines and files of all brokers come to, and whether they may be believed.
 
-A version whose lines nobody has verified, lines that do not add up to the files at the end, records whose epoch cannot be found out: each
-is a reason to say ``unknown`` of whatever depends on the replicas' evidence.
+A version whose lines nobody has verified, lines that do not add up to the files at the end, records whose epoch cannot be found
+out: each is a reason to say ``unknown`` of whatever depends on the replicas' evidence.
 """
 
 from __future__ import annotations

@@ -15,8 +15,7 @@ POWER_LOSS = "nodes.kafka.power_loss"
 
 
 class KafkaScripts(NodeScripts):
-    """Signals go to the broker's JVM; the node is gone when its keeper is, which ends a moment after the JVM, with the trace whole."""
-
+    """Signals go to the JVM; the node is gone when its keeper is, which ends a moment after the JVM, with the trace whole."""
     module = "nodes.kafka"
     preload = "TIDEMARK_JVM_LD_PRELOAD"
     start_looks = 3000

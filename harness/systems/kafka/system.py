@@ -49,6 +49,7 @@ TOPIC_S = 30.0
 SESSION_END_S = 5.0
 LOOK_S = 0.05
 ELECTION_S = 30.0
+LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"
 
 
@@ -69,6 +70,7 @@ class KafkaSystem(System):
     spreads_rules = True
     renumbers_epochs = True
     outlives_controller = True
+    container_kill = "crash"
 
     def __init__(
         self,
@@ -160,11 +162,14 @@ class KafkaSystem(System):
         return ""
 
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
-        """To every keeper: a message passes that of the machine which accepted its connection, whoever sent it."""
+        """To every keeper: a message passes that of the machine which accepted its connection, whoever sent it.
+
+        What the controller says of leaders comes from whichever broker is it: node 0 is the first, but not the only one that can.
+        """
         everywhere = [
             {
                 "kind": rule["kind"],
-                "from": sender,
+                "from": None if sender == CONTROLLER and rule["kind"] == LEADERSHIP else sender,
                 "to": rule["peer"],
                 "effect": rule["effect"],
                 "amount": rule["amount"],
@@ -175,7 +180,7 @@ class KafkaSystem(System):
         return dict.fromkeys(nodes, everywhere) if everywhere else {}
 
     def is_halt(self, words: str) -> bool:
-        """Kafka's brokers give up for one reason of the protocol's: their leader's log is shorter, and unclean elections are off."""
+        """A broker's protocol has one reason to give up: the leader's log is shorter, and unclean elections are off."""
         return HALT in words
 
     def refusals(self, acks: str) -> frozenset[str]:

@@ -231,6 +231,14 @@ def test_a_killed_container_is_a_power_loss(world):
     assert told(world) == [(1, "stop", "", "power")]
 
 
+def test_a_killed_container_is_a_crash_where_all_that_was_written_survives(world):
+    world.system.container_kill = "crash"
+    world.stop(1, "container")
+    settle(world)
+
+    assert told(world) == [(1, "stop", "", "crash")]
+
+
 def test_a_clean_stop_ends_when_the_process_does(world):
     world.stop(1, "clean")
     world.stop(1, "clean")
