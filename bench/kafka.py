@@ -1,9 +1,8 @@
 """Our nodes beside real Apache Kafka: records/s and latencies of three nodes each, and how long Kafka takes to start.
 
-Equal for both: three nodes in containers on this machine, one partition on all three, min ISR 2; the producer (librdkafka, all acks,
-idempotent, 100-byte records) and its settings; time-outs and intervals; logs in memory (tmpfs), never synced on the way to an
-acknowledgement; no proxies and no faults. Both clusters are up at the same time and share the cores with the producer; they are
-measured in turn.
+Equal for both: three nodes in containers here, one partition on all three, min ISR 2; the producer (librdkafka, acks=all,
+idempotent, 100-byte records); time-outs and intervals; logs in memory (tmpfs), never synced before an acknowledgement; no proxies,
+no faults. Both clusters are up at the same time and share the cores with the producer; they are measured in turn.
 
 Not equal: Kafka runs as somebody would run it (a heap of 1 GB, G1, both compilers, its own numbers of threads, no log lines but its
 default ones), and its first round does not count, so that its code is compiled. A keeper runs beside each broker, which has nothing

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 START_S = 90.0
-"""For a process to be started and to listen, or to be given up; some 0.5 s on an idle machine."""
+"""Some 0.5 s is enough on an idle machine."""
 POWER_LOSS_S = 30.0
 TAIL_LINES = 12
 
@@ -74,9 +74,11 @@ class NodeControl:
         name: what errors call the node.
         scripts: what acts on the process.
         answers_while_paused: the admin port is another process's than the one that SIGSTOP stops.
+        start_s: for a process to be started and to listen, or to be given up.
     """
 
     answers_while_paused = False
+    start_s = START_S
     scripts = NodeScripts
 
     def __init__(
@@ -136,7 +138,9 @@ class NodeControl:
         """
         self.admin.close()
         script = self._scripts.start(self.machine.admin_port, fake_clock=clock_faults)
-        before, how = self.run(script, to="start the node process", stdin=json.dumps(config), timeout_s=START_S).split()
+        before, how = self.run(
+            script, to="start the node process", stdin=json.dumps(config), timeout_s=self.start_s
+        ).split()
         self._trace_before = int(before)
         if how != "listening" or not self.is_ready():
             what = "ended at once" if how == "gone" else "does not answer"

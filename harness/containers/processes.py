@@ -193,12 +193,13 @@ class Processes:
                 state.stopping = True
                 self.submit(node, "shut down", self._world.nodes[node].terminate)
             return
+        life = state.incarnation, state.disk_was_full
         state.end()
         state.away = True
         seed = self._noise.getrandbits(63)
-        self.submit(node, "stop", lambda: self._stop(node, how, seed))
+        self.submit(node, "stop", lambda: self._stop(node, how, seed, *life))
 
-    def _stop(self, node: int, how: str, seed: int) -> None:
+    def _stop(self, node: int, how: str, seed: int, incarnation: int, disk_was_full: bool) -> None:
         """``stop`` is traced when the process is seen to be dead, with the time of that; a controller's is no broker's."""
         world = self._world
         one = world.nodes[node]
@@ -206,6 +207,9 @@ class Processes:
             one.restart_machine(lambda: world.trace_event(node, "stop", "", world.container_kill))
             return
         dead_us, own_end = one.kill()
+        if own_end == "fatal":
+            _, words = one.took_leave() or ("", "")
+            world.director.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
         if node != CONTROLLER and (not own_end or how != "crash"):
             world.trace_event(node, "stop", "", how, at_us=dead_us - world.director.began_us)
         if how == "power":
@@ -253,6 +257,17 @@ class Processes:
             how, words = found
             self._world.director.post(lambda: self._ended(node, incarnation, how, words))
 
+    def _had_ended(self, node: int, incarnation: int, words: str, *, starved: bool) -> None:
+        """A process that was to be killed had given up just before."""
+        if starved:
+            self.starved.add((node, incarnation))
+        elif not self._world.is_halt(words):
+            self._died(node, incarnation, BROKEN_OFF, words)
+
+    def _died(self, node: int, incarnation: int, how: str, words: str) -> None:
+        now_us = self._world.director.now_us()
+        self.died.append({"node": node, "incarnation": incarnation, "time": now_us, "how": how, "log": words})
+
     def _ended(self, node: int, incarnation: int, how: str, words: str) -> None:
         """A process has ended by itself; ``how`` is empty if it did not say so."""
         state = self._states[node]
@@ -268,9 +283,8 @@ class Processes:
         if state.waits_for_room:
             self.starved.add((node, incarnation))
         elif not asked:
-            death = {"node": node, "incarnation": incarnation, "time": self._world.director.now_us()}
             known = how and (how == "clean" or self._world.is_halt(words))
-            self.died.append({**death, "how": how if known else BROKEN_OFF, "log": words})
+            self._died(node, incarnation, how if known else BROKEN_OFF, words)
         if restart:
             self.start(node)
         else:

@@ -148,8 +148,8 @@ class _Run:
     def carry_out(self, clients: str, meta: dict[str, Any]) -> ContainedRun:
         world, plan, progress = self._world, self._plan, self._progress
         settings = plan.cluster.settings
+        workload = self._workload(clients)  # loading a client library takes seconds on a busy machine
         world.boot()
-        workload = self._workload(clients)
         try:
             self._disturb(workload)
         except BaseException:

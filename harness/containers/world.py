@@ -38,8 +38,8 @@ MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
 for its clock."""
 
 BOOT_S = 20.0
-START_ALL_S = 120.0
-SETTLE_S = 120.0
+START_ALL_S = 240.0
+SETTLE_S = 240.0
 
 
 class RealWorld:
@@ -123,10 +123,10 @@ class RealWorld:
             self.processes.submit(node, "clean", one.clean)
         self.processes.start(CONTROLLER)
         if self.system.controller_first:
-            self.director.settle(START_ALL_S)
+            self._started()
         for broker in self.brokers():
             self.processes.start(broker)
-        self.director.settle(START_ALL_S)
+        self._started()
         self.system.after_start({node: one.control for node, one in self.nodes.items()}, self.deployment)
         deadline = self.now_us() + int(BOOT_S * 1e6)
         while any(self.leader_of(name) < 0 for name in self.partitions()):
@@ -135,6 +135,13 @@ class RealWorld:
             self.director.run_until(self.now_us() + 20_000)
         self.clocks_us = compare_clocks({node: one.control for node, one in self.nodes.items()})
         self.director.begin()
+
+    def _started(self) -> None:
+        """Wait until all that was started answers; one that ended instead would be missed by all that follows."""
+        self.director.settle(START_ALL_S)
+        for death in self.processes.died:
+            words = death["log"] or "it printed nothing"
+            raise RunError(f"the process of {self.nodes[death['node']].name} ended while the cluster started: {words}")
 
     def run_until(self, until_us: int) -> None:
         """Let the run go on until then, doing what is due.
@@ -148,7 +155,7 @@ class RealWorld:
         """Wait until everything that was begun is done.
 
         Raises:
-            RunError: it failed, or takes more than two minutes.
+            RunError: it failed, or takes more than four minutes.
         """
         self.director.settle(SETTLE_S)
 

@@ -57,8 +57,11 @@ def _maker(text: str, name: str) -> Maker:
         return _from_file(Path(name))
     for point in entry_points(group=GROUP):
         if point.name == name:
-            maker: Maker = point.load()
-            return maker
+            try:
+                found = point.load()
+            except Exception as error:
+                raise SystemRefusalError(_cannot_load(point.value, error)) from error
+            return _function(found, point.value)
     raise SystemRefusalError(
         f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
         "kafka:2.8.2@1.1, or a file such as ./my_system.py"
@@ -75,9 +78,16 @@ def _from_file(path: Path) -> Maker:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise SystemRefusalError(f"{path} cannot be loaded: {error.__class__.__name__}: {error}") from error
-    maker = getattr(module, MAKER, None)
-    if not callable(maker):
-        raise SystemRefusalError(f"{path} has no function {MAKER}(argument) that gives a System (docs/systems.md)")
-    found: Maker = maker
-    return found
+        raise SystemRefusalError(_cannot_load(str(path), error)) from error
+    return _function(getattr(module, MAKER, None), str(path))
+
+
+def _function(found: object, where: str) -> Maker:
+    if not callable(found):
+        raise SystemRefusalError(f"{where} has no function {MAKER}(argument) that gives a System (docs/systems.md)")
+    maker: Maker = found
+    return maker
+
+
+def _cannot_load(where: str, error: Exception) -> str:
+    return f"{where} cannot be loaded: {error.__class__.__name__}: {error}"

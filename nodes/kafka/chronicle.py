@@ -36,8 +36,8 @@ class Tail(Protocol):
         """The batches of these offsets, None if they cannot be had."""
         ...
 
-    def cut(self, to: int) -> None:
-        """The log was cut."""
+    def cut(self, to: int) -> int:
+        """The log was cut; gives where its records end."""
         ...
 
     def close(self) -> None:
@@ -165,10 +165,11 @@ class Chronicle:
         return [("recovered", event.leo, state.hw, -1)]
 
     def _truncated(self, state: ReplicaState, event: e.Truncated) -> list[_Fields]:
+        """The cut is told as what it did to the records: Kafka's own log end may lie beyond them, in a batch that is gone."""
         old = state.leo
-        self._cut(state, event.partition, event.to)
+        end = self._cut(state, event.partition, event.to)
         epoch = event.leader_epoch if event.leader_epoch >= 0 else state.leader_epoch
-        return [("truncate", event.to, old, event.reason, epoch)] if event.to < old else []
+        return [("truncate", end, old, event.reason, epoch)] if event.to < old else []
 
     def _truncated_fully(self, state: ReplicaState, event: e.TruncatedFully) -> list[_Fields]:
         """All records are gone, also where the log goes on at a later offset than 0."""
@@ -179,12 +180,12 @@ class Chronicle:
         reason = "fully" if event.start == 0 else f"fully, to go on at {event.start}"
         return [("truncate", 0, old, reason, state.leader_epoch)] if old else []
 
-    def _cut(self, state: ReplicaState, partition: str, to: int) -> None:
+    def _cut(self, state: ReplicaState, partition: str, to: int) -> int:
+        """Gives where the records end."""
         state.leo = to
         state.hw = min(state.hw, to)
         tail = self.tails.get(partition)
-        if tail is not None:
-            tail.cut(to)
+        return to if tail is None else tail.cut(to)
 
     def _high_watermark(self, state: ReplicaState, event: e.HighWatermark) -> list[_Fields]:
         if event.hw == state.hw:

@@ -141,7 +141,8 @@ class Keeper:
             self._put_process_file(str(config.process), self._jvm.pid)
             if config.is_controller:
                 self.controller = ClusterController(config, self.write, self.fail)
-                await self.controller.start()
+                if not config.quiet:  # else it looks when it is asked
+                    await self.controller.start()
         except OSError as e:
             raise KeeperError(f"the node cannot be kept: {e}") from e
 

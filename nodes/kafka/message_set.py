@@ -16,8 +16,7 @@ from crc32c import crc32c
 
 from nodes.kafka import legacy_message
 from nodes.process.storage.bad_batch import BadBatchError
-from nodes.process.storage.record_batch import HEADER_SIZE, read_header, values_of
-from nodes.process.storage.record_batch import _value_of as value_of
+from nodes.process.storage.record_batch import HEADER_SIZE, read_header, value_of, values_of
 
 Batch: TypeAlias = tuple[int, int, tuple[int, ...]]
 """(base offset, leader epoch, values), as :func:`nodes.process.storage.read_log.read_segment` gives them; epoch −1 with magic 0 and

@@ -181,15 +181,22 @@ class SegmentTail:
                     break
         return None
 
-    def cut(self, to: int) -> None:
-        """A line said that the log was cut: what lies from there on is read once more, for it may be other records now."""
+    def cut(self, to: int) -> int:
+        """A line said that the log was cut: what lies from there on is read once more, for it may be other records now.
+
+        Returns:
+            Where the log ends: a batch that straddles the cut is gone whole, although Kafka goes on at ``to``.
+        """
         self._was_cut = True
+        end = 0
         for segment in self._segments.values():
             kept = len(segment.entries)
             while kept and segment.entries[kept - 1].next > to:
                 kept -= 1
             if kept < len(segment.entries):
                 segment.cut(segment.entries[kept].position)
+            end = max(end, segment.entries[-1].next if segment.entries else 0)
+        return min(end, to)
 
     def close(self) -> None:
         """Close the files."""

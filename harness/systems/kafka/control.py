@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.containers.node_control import NodeControl
+from harness.containers.node_control import TAIL_LINES, NodeControl
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.scripts import KafkaScripts
 
@@ -13,13 +13,23 @@ if TYPE_CHECKING:
 
     from harness.containers.node_control import NodeMachine
 
+LAST_WORDS = "keeper: gave up: "
+"""In the last line of a keeper whose node did not end in order."""
+
 
 class KafkaControl(NodeControl):
     """As for Tidemark's own nodes: the keeper's admin port speaks the same language, and goes on while the broker is paused."""
 
     answers_while_paused = True
+    start_s = 200.0
     scripts = KafkaScripts
 
     def __init__(self, machine: NodeMachine, on_lost: Callable[[], None] | None = None) -> None:
         """Nothing is done yet."""
         super().__init__(machine, KafkaPlaces(), on_lost)
+
+    def log_tail(self, lines: int = TAIL_LINES) -> str:
+        """The keeper's last words, which tell those of the broker's lines that say what went wrong; without any, the last lines."""
+        tail = super().log_tail(lines)
+        last = tail.rpartition("\n")[2]
+        return last if LAST_WORDS in last else tail

@@ -60,6 +60,8 @@ class _Replay:
         self.was_clean = False
         self.told = 0
         self.untold = 0
+        self._holes: set[tuple[int, int]] = set()
+        """(end, next base): a cut through a batch leaves offsets without records, in the files as well."""
         self._may_begin_anywhere = False
 
     def _say(self, sentence: str) -> None:
@@ -67,15 +69,22 @@ class _Replay:
             self.said.append(sentence)
 
     def append(self, base: int, epoch: int, values: tuple[int, ...]) -> None:
-        if base != self.log.end and not self._may_begin_anywhere:
+        if base > self.log.end and not self._may_begin_anywhere:
+            self._holes.add((self.log.end, base))
+            self.log.append(self.log.end, UNKNOWN, (None,) * (base - self.log.end))
+        elif base != self.log.end and not self._may_begin_anywhere:
             self._say(f"a line tells of an append at offset {base}, and the log ended at {self.log.end}.")
         self._may_begin_anywhere = False
         self.log.append(base, epoch, values)
         self.told += len(values)
 
     def truncate(self, to: int, _old_leo: int, reason: str, *_: object) -> None:
-        self.log.cut(to)
+        self._cut(to)
         self._may_begin_anywhere = not self.log.records and GOES_ON_AT in reason
+
+    def _cut(self, to: int) -> None:
+        self.log.cut(to)
+        self._holes = {hole for hole in self._holes if hole[1] <= self.log.end}
 
     def recovered(self, leo: int, *_: object) -> None:
         missing = leo - self.log.end
@@ -87,7 +96,7 @@ class _Replay:
             self.log.append(self.log.end, UNKNOWN, (None,) * missing)
             self.untold += missing
         else:
-            self.log.cut(leo)
+            self._cut(leo)
             if self.log.end != leo:
                 self._say(f"its log was recovered to offset {leo}, where no batch ends.")
         self.was_clean = False
@@ -96,11 +105,14 @@ class _Replay:
         """See whether this is what the files hold."""
         end = self.log.start
         for base, epoch, values in segment:
-            if base != end:
+            if base != end and (end, base) not in self._holes:
                 self._say(f"its files go from offset {end} to {base}.")
+            self._holes.discard((end, base))
             for offset, value in enumerate(values, base):
                 self._compare_record(offset, epoch, value)
             end = base + len(values)
+        for gap, base in sorted(self._holes):
+            self._say(f"a line tells of an append at offset {base}, and the log ended at {gap}.")
         if end < self.log.end and not down:
             self._say(f"its lines tell of records up to offset {self.log.end}, and its files end at {end}.")
         if end > self.log.end and (clean or not down):

@@ -48,7 +48,7 @@ _ERAS = (
     _Era((0, 11), "kafka-0.11", f"kafka-2.0+truncation=kip101{_BOUNCE}"),
     _Era((2, 0), "kafka-2.0", f"kafka-2.0{_BOUNCE}"),
     _Era((2, 1), "kafka-2.1", f"kafka-2.1{_BOUNCE}"),
-    _Era((2, 7), "kafka-2.7", "kafka-2.7"),
+    _Era((2, 7), "kafka-2.7", "kafka-2.7+KAFKA-14704"),
     _Era((3, 3), "kafka-3.7", "kafka-2.7"),
     _Era((3, 5), "kafka-3.7", "kafka-2.7+broker-epochs"),
     _Era((3, 7), "kafka-3.7", "kafka-3.7"),

@@ -16,9 +16,10 @@ POWER_LOSS = "nodes.kafka.power_loss"
 
 class KafkaScripts(NodeScripts):
     """Signals go to the JVM; the node is gone when its keeper is, which ends a moment after the JVM, with the trace whole."""
+
     module = "nodes.kafka"
     preload = "TIDEMARK_JVM_LD_PRELOAD"
-    start_looks = 3000
+    start_looks = 6000
 
     def __init__(self, places: Places) -> None:
         """Remember where things are."""

@@ -30,6 +30,7 @@ __all__ = [
     "read_header",
     "records_of",
     "split",
+    "value_of",
     "values_of",
 ]
 
@@ -201,10 +202,10 @@ def values_of(raw: bytes) -> tuple[int, ...]:
     Raises:
         BadBatchError: as :func:`records_of`.
     """
-    return tuple([_value_of(value) for _, value in records_of(raw)])
+    return tuple([value_of(value) for _, value in records_of(raw)])
 
 
-def _value_of(value: bytes | None) -> int:
+def value_of(value: bytes | None) -> int:
     """Different bytes give different integers (but for chance): "07" is not 7, and no value is not an empty one."""
     if value is not None and _DECIMAL.fullmatch(value):
         number = int(value)

@@ -133,21 +133,22 @@ def world_module_now():
     return monotonic_us()
 
 
+def played_machine(node):
+    return SimpleNamespace(
+        name=f"b{node}",
+        inner_ip=f"10.0.0.{node}",
+        internal=f"10.0.0.{node}:9092",
+        advertised="x:1",
+        admin_port=9990,
+    )
+
+
 @pytest.fixture
 def world(monkeypatch):
     monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
     faults = (Fault("clock-jump", 0, amount=1),)
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), faults, 0)
-    machines = {
-        node: SimpleNamespace(
-            name=f"b{node}",
-            inner_ip=f"10.0.0.{node}",
-            internal=f"10.0.0.{node}:9092",
-            advertised="x:1",
-            admin_port=9990,
-        )
-        for node in range(3)
-    }
+    machines = {node: played_machine(node) for node in range(3)}
     made = RealWorld(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport")
     made.boot()
     for node in made.nodes.values():
@@ -279,6 +280,22 @@ def test_a_crash_during_a_clean_stop_wins_unless_the_process_was_faster(world):
     settle(world)
 
     assert told(world) == [(1, "stop", "", "crash")]
+
+
+def test_a_broker_that_gave_up_just_before_it_was_killed_is_known_to_have(world):
+    world.system.is_halt = lambda words: words != "last words"
+    world.hinder(5, 1, "disk-full", 0)
+    settle(world)
+    for broker in (1, 2):
+        world.nodes[broker].end_told = "fatal"
+        world.stop(broker, "crash")
+    settle(world)
+
+    assert told(world) == []  # each has told of its end itself
+    assert world.processes.starved == {(1, 1)}
+    (death,) = world.processes.died
+    assert (death["node"], death["incarnation"], death["how"], death["log"]) == (2, 1, "broken-off", "last words")
+    assert not world.processes.gave_up(1)
 
 
 def test_pause_and_resume_are_traced_once(world):
@@ -503,6 +520,24 @@ def test_a_broker_that_does_not_start_fails_the_run(world):
     world.start(1)
     with pytest.raises(RunError, match=r"^cannot start b1: b1 is on fire$"):
         settle(world)
+
+
+def test_a_broker_that_ends_while_the_cluster_starts_is_named(monkeypatch):
+    class Dying(PlayedNode):
+        def start(self, config, *, clock_faults):
+            super().start(config, clock_faults=clock_faults)
+            if self.node == 2:
+                self.end_itself("fatal")
+
+    monkeypatch.setattr(world_module, "ContainedNode", Dying)
+    machines = {node: played_machine(node) for node in range(3)}
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), (), 0)
+    made = RealWorld(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport")
+    try:
+        with pytest.raises(RunError, match=r"^the process of b2 ended while the cluster started: last words$"):
+            made.boot()
+    finally:
+        made.close()
 
 
 def test_a_clock_jump_is_watched_until_the_process_sees_it(world):

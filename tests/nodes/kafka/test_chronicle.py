@@ -13,6 +13,7 @@ class FakeTail:
     def __init__(self):
         self.there = {}
         self.calls = []
+        self.ends_at = 1 << 62
 
     def look(self):
         pass
@@ -26,6 +27,7 @@ class FakeTail:
 
     def cut(self, to):
         self.calls.append(("cut", to))
+        return min(to, self.ends_at)
 
     def close(self):
         self.calls.append(("close",))
@@ -177,3 +179,11 @@ def test_the_node(chronicle):
     assert chronicle.shutting_down
     assert chronicle.shut_down
     assert chronicle.last_words == "a"
+
+
+def test_a_cut_through_a_batch_is_told_as_what_it_left(chronicle):
+    """Kafka goes on at offset 2; the batch that held it is gone from its first record on."""
+    told(chronicle, e.Loaded("t-0", 4))
+    chronicle.tails["t-0"].ends_at = 1
+
+    assert told(chronicle, e.Truncated("t-0", 2, "epoch", 3)) == [("truncate", "t-0", 1, 4, "epoch", 3)]

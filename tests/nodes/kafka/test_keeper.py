@@ -255,6 +255,21 @@ def test_a_status_of_a_jvm_that_stands_still(node, serve):
     os.kill(node.jvm, signal.SIGCONT)
 
 
+def test_a_quiet_one_for_measurements(node, serve):
+    """No lines beside the default ones are asked for; what comes nevertheless is not traced, nor is the JVM asked for its time."""
+    steps = (["print", LOADED.format(0)], ["append", "t-0", build([1], 0, 0).hex()], ["print", appended(0, 1)])
+    node.start("arguments", *steps, *serve, "wait", quiet=True).ready()
+    arguments = json.loads((node.data / "arguments.json").read_text())
+    assert not [option for option in arguments if "simpleLogger.log." in option]
+    time.sleep(1.2)
+    before = len(node.log())
+    assert node.ask("status")["partitions"] == {}
+    assert "Accepted connection" not in node.log()[before:]
+    os.kill(node.jvm, signal.SIGKILL)
+    assert node.wait() == 0
+    assert node.events() == [["start", "", 3]]
+
+
 def test_the_log_of_a_partition(node, serve):
     raw = build([1, 2], 0, 4) + build([3], 2, 5)
     node.start(["append", "t-0", raw.hex()], ["print", LOADED.format(3)], *serve, "wait").ready()

@@ -55,6 +55,11 @@ def test_the_controllers_machine(entries):
     assert config.is_kraft
 
 
+def test_quiet_is_for_who_asks(entries):
+    assert not KeeperConfig.from_json(entries).quiet
+    assert KeeperConfig.from_json(entries | {"quiet": True}).quiet
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -80,6 +85,7 @@ def test_the_controllers_machine(entries):
         ({"partitions": {"t-0": [0]}}, "partitions.t-0 must be a list of brokers"),
         ({"kafka": "127.0.0.1:0"}, "kafka must be an address such as"),
         ({"admin": "9990"}, "admin must be an address such as"),
+        ({"quiet": 1}, "quiet must be true or false, not 1"),
         ({"speed": 1}, "unknown entry 'speed'"),
     ],
 )

@@ -107,3 +107,17 @@ def test_one_that_is_down_may_have_lost_records_or_written_more():
 
 def test_a_log_without_lines_is_told():
     assert agreement(trace(("start", 1)), {T: FILE})[0].startswith("Broker 2, t-0: its files have records")
+
+
+HOLE = (*LIFE[:3], ("truncate", 0, 2, "epoch", 2), ("append", 1, 2, (13,)))
+"""Kafka cut its log at offset 1, through a batch, and went on there."""
+
+
+def test_a_hole_that_the_files_have_too_is_no_misunderstanding():
+    assert agreement(trace(*HOLE), {T: [(1, 2, (13,))]}) == []
+
+
+def test_a_hole_that_the_files_do_not_have_is_told():
+    said = agreement(trace(*HOLE), {T: [(0, 1, (10,)), (1, 2, (13,))]})
+
+    assert "a line tells of an append at offset 1, and the log ended at 0" in said[0]

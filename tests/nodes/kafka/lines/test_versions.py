@@ -27,7 +27,9 @@ from nodes.kafka.events import (
 T = "t-0"
 
 
-@pytest.mark.parametrize(("recording", "epoch", "common"), [("2.8.2-at-2.8", 7, 4), ("3.9.1", 3, 2), ("4.1.1", 3, 2)])
+@pytest.mark.parametrize(
+    ("recording", "epoch", "common"), [("2.8.2-at-2.8", 7, 4), ("3.9.1", 3, 2), ("4.0.0", 3, 2), ("4.1.1", 3, 2)]
+)
 def test_truncation_on_fetch_after_an_unclean_election(life, recording, epoch, common):
     found = life(recording, "1.3", Registered, Started)
     roles = [event for event in found if not isinstance(event, HighWatermark | Fetched)]
@@ -98,7 +100,7 @@ def test_a_log_whose_end_is_below_the_leaders_start_is_dropped(life, recording):
     assert after[:2] == [TruncatedFully(T, 12), Appended(T, 12, 15)]
 
 
-@pytest.mark.parametrize("recording", ["3.9.1", "4.1.1"])
+@pytest.mark.parametrize("recording", ["3.7.2", "3.9.1", "4.1.1"])
 def test_the_isr_as_a_kraft_leader_sees_it(life, recording):
     found = [event for event in life(recording, "1.2") if isinstance(event, Leads | IsrView)]
     assert found[0] == Leads(T, 2, 17, 17, (1, 2, 3))
@@ -129,7 +131,7 @@ def test_the_isr_as_a_leader_with_zookeeper_sees_it(life):
     ]
 
 
-@pytest.mark.parametrize("recording", ["2.8.2-at-2.8", "3.9.1", "4.1.1"])
+@pytest.mark.parametrize("recording", ["2.8.2-at-2.8", "3.7.2", "3.9.1", "4.0.0", "4.1.1"])
 def test_an_orderly_life(life, recording):
     kinds = (Registered, Started, ShuttingDown, ShutDown)
     found = [event for event in life(recording, "2.1") if isinstance(event, kinds)]

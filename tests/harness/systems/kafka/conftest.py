@@ -1,0 +1,76 @@
+"""Machines of a run that was never started, and a control of a broker whose machine is this computer."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.containers.errors import CommandFailed
+from harness.containers.machine import Machine
+from harness.containers.node_control import NodeControl
+from harness.containers.ssh import Result, Shell
+from harness.systems.kafka.places import KafkaPlaces
+from harness.systems.kafka.scripts import KafkaScripts
+from harness.systems.system import Deployment
+from nodes.cluster import ClusterSpec
+from nodes.settings import Settings
+from nodes.variant import parse_variant
+
+
+@pytest.fixture
+def deployment():
+    """A run of three brokers under a preset; their machines have addresses and nothing else."""
+
+    def deployment(preset="kafka-2.7", **settings):
+        machines = {
+            node: Machine(
+                node,
+                f"b{node}" if node else "controller",
+                Shell("127.0.0.1", 22),
+                f"10.77.4.1{node}",
+                "127.0.0.1",
+                node and 40_000 + node,
+            )
+            for node in range(4)
+        }
+        cluster = ClusterSpec(partitions=2, replication_factor=2, settings=Settings(**settings))
+        return Deployment(machines, cluster, parse_variant(preset))
+
+    return deployment
+
+
+class LocalShell:
+    """Commands here, in place of SSH."""
+
+    def run(self, command, *, timeout_s=30.0, check=True, stdin=None):
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        done = subprocess.run(
+            ["sh", "-c", command],
+            input=stdin,
+            env={**os.environ, "PATH": path, "PYTHONPATH": str(Path(__file__).parents[4])},
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        if check and done.returncode:
+            raise CommandFailed(done.stderr, done.returncode, done.stdout, done.stderr)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+
+class LocalKafkaControl(NodeControl):
+    """A broker's, with its files below a folder."""
+
+    scripts = KafkaScripts
+
+
+@pytest.fixture
+def control(tmp_path):
+    machine = SimpleNamespace(name="b1", shell=LocalShell(), admin_port=1)
+    made = LocalKafkaControl(machine, KafkaPlaces(str(tmp_path)))
+    for path in (made.places.data, Path(made.places.pid).parent, Path(made.places.trace).parent):
+        Path(path).mkdir(parents=True, exist_ok=True)
+    return made

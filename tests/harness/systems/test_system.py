@@ -1,0 +1,94 @@
+"""What a system is that says nothing of itself: the least that docs/systems.md promises."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from harness.systems.system import Deployment, ReplicaEvidence, System, SystemRefusalError
+from harness.systems.tidemark import TidemarkSystem
+from nodes.cluster import ClusterSpec
+from nodes.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
+from nodes.variant import VariantError, parse_variant
+
+
+class Bare(System):
+    """Only what must be written."""
+
+    name = "bare"
+
+    def image(self, client, tell):
+        return "an image"
+
+    def control(self, machine, on_lost=None):
+        return None
+
+    def configure(self, node, incarnation, deployment):
+        return {}
+
+    def read_disk(self, control, partition):
+        return None
+
+
+@pytest.fixture
+def bare():
+    return Bare()
+
+
+@pytest.mark.parametrize("method", ["image", "control", "configure", "read_disk"])
+def test_four_methods_must_be_written(method):
+    with pytest.raises(TypeError, match=method):
+        type("Half", (Bare,), {method: getattr(System, method)})()
+
+
+def test_it_is_judged_by_todays_protocol_and_knows_every_variant(bare):
+    assert bare.variant(bare.default_variant) == parse_variant("kafka-2.7")
+    assert bare.variant("kafka-2.1+KAFKA-7128").name == "kafka-2.1+KAFKA-7128"
+    with pytest.raises(VariantError):
+        bare.variant("kafka-0.1")
+
+
+def test_the_controllers_node_is_asked_for_elections(bare):
+    asked = []
+    controls = {0: SimpleNamespace(elect=lambda *what: asked.append(what)), 1: None}
+
+    assert bare.elect(controls, "t-0", "unclean", 2) == ""
+    assert asked == [("t-0", "unclean", 2)]
+
+
+def test_rules_for_messages_act_at_their_sender(bare):
+    rules = {2: [{"kind": None, "peer": 1, "effect": "drop", "amount": 0}]}
+
+    assert bare.spread(rules, (0, 1, 2)) == rules
+
+
+def test_its_processes_may_give_up_and_its_evidence_is_believed(bare):
+    found = ReplicaEvidence({}, {})
+
+    assert bare.is_halt("whatever it said")
+    assert bare.interpret(found) is found
+    assert found.not_understood == []
+    assert bare.describe(parse_variant("kafka-2.7")) == {"system": "bare"}
+
+
+@pytest.mark.parametrize("acks", ["all", "1", "0"])
+def test_a_broker_that_does_not_lead_or_has_no_followers_wrote_nothing(bare, acks):
+    assert bare.refusals(acks) == {NOT_LEADER, NOT_ENOUGH_REPLICAS}
+
+
+def test_given_logs_are_refused_unless_it_can_lay_them_out(bare):
+    with pytest.raises(SystemRefusalError, match=r"^bare cannot begin with given logs: they belong to a topic"):
+        bare.lay_out(None, "t-0", None)
+
+
+def test_our_own_nodes_are_told_their_part_of_the_cluster():
+    machines = {
+        node: SimpleNamespace(
+            inner_ip=f"10.0.0.{node}", internal=f"10.0.0.{node}:9092", advertised=f"127.0.0.1:{node}", admin_port=9990
+        )
+        for node in range(4)
+    }
+    variant = parse_variant("kafka-0.11")
+    told = TidemarkSystem().configure(2, 5, Deployment(machines, ClusterSpec(), variant, first_leader_epoch=7))
+
+    assert (told["node"], told["incarnation"], told["variant"], told["first_leader_epoch"]) == (2, 5, "kafka-0.11", 7)
+    assert told["peers"] == {str(node): f"10.0.0.{node}:9092" for node in range(4)}
