@@ -22,7 +22,6 @@ from typing import Any
 
 from nodes.kafka.chronicle import Chronicle, Seen
 from nodes.kafka.config import KRAFT_CONTROLLER, ZOOKEEPER, KeeperConfig
-from nodes.kafka.controller.cluster_controller import ClusterController
 from nodes.kafka.controller_part import ControllerPart
 from nodes.kafka.dialect import Dialect
 from nodes.kafka.end_of_jvm import FATAL, End, end_of, telling
@@ -140,6 +139,9 @@ class Keeper:
         try:
             self._put_process_file(str(config.process), self._jvm.pid)
             if config.is_controller:
+                # What it needs takes a while to load: brokers do without, and here the JVM starts meanwhile.
+                from nodes.kafka.controller.cluster_controller import ClusterController
+
                 self.controller = ClusterController(config, self.write, self.fail)
                 if not config.quiet:  # else it looks when it is asked
                     await self.controller.start()

@@ -1,7 +1,6 @@
 """What acts on a broker's process: its keeper stands beside it, and is not what faults are meant for."""
 
 import subprocess
-import time
 from contextlib import suppress
 from pathlib import Path
 

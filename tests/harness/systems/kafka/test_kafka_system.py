@@ -1,0 +1,257 @@
+"""What Kafka's brokers can and cannot do that our own nodes can, as the world above has to know it."""
+
+from itertools import count
+from types import SimpleNamespace
+
+import pytest
+
+from harness.containers.errors import NodeError
+from harness.containers.link_faults import LinkFault, LinkFaults
+from harness.systems.kafka import system as module
+from harness.systems.kafka.system import KafkaSystem
+from harness.systems.system import SystemRefusalError
+from nemesis import Plan, WorkloadSpec
+from nodes.cluster import ClusterSpec
+from nodes.kafka.proxy.rules import Rule
+from nodes.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
+from nodes.settings import Settings
+
+
+def kafka(text="kafka:2.8.2", **broker_config):
+    return KafkaSystem.parse(text, {key.replace("_", "."): value for key, value in broker_config.items()})
+
+
+class PlayedControl:
+    """A keeper that gives these answers to these commands, and an error to all others."""
+
+    def __init__(self, **answers):
+        self.asked = []
+        self.answers = answers
+        self.admin = self
+
+    def ask(self, do, *, timeout_s=5.0, **fields):
+        self.asked.append((do, fields))
+        answer = self.answers.get(do.replace("-", "_"))
+        if answer is None:
+            raise NodeError(f"the keeper cannot do {do}")
+        return answer
+
+    def status(self):
+        sessions = next(self.answers["sessions"])
+        if sessions is None:
+            raise NodeError("the controller is down")
+        return {"sessions": sessions}
+
+
+# Variants
+
+
+def test_a_variant_is_the_binarys_model_under_the_presets_name():
+    found = kafka().variant("kafka-0.10")
+
+    assert found.name == "kafka-0.10"
+    assert found.bounce_detection
+
+
+@pytest.mark.parametrize(
+    ("text", "default"),
+    [("kafka:2.8.2", "kafka-2.7"), ("kafka:2.8.2@1.1", "kafka-0.11"), ("kafka:4.1.1", "kafka-4.0")],
+)
+def test_a_binary_is_by_itself_what_its_protocol_makes_it(text, default):
+    assert kafka(text).default_variant == default
+    assert kafka(text).variant(default).name == default
+
+
+def test_what_a_binary_cannot_be_is_refused():
+    with pytest.raises(SystemRefusalError, match=r"^Kafka 4\.1\.1 cannot be held to the protocol of kafka-0\.11"):
+        kafka("kafka:4.1.1").variant("kafka-0.11")
+
+
+# Plans
+
+
+def plan(**settings):
+    return Plan(0, 0, 1, "by hand", ClusterSpec(settings=Settings(**settings)), WorkloadSpec(), (), 0)
+
+
+def test_times_that_no_broker_starts_with_are_refused_before_anything_is_started():
+    system = kafka()
+    variant = system.variant("kafka-2.7")
+    system.check(plan(), variant)
+
+    with pytest.raises(SystemRefusalError, match=r"^replica\.fetch\.wait\.max\.ms=2000 must not be above"):
+        system.check(plan(fetch_wait_us=2_000_000), variant)
+
+
+def test_so_are_settings_that_a_person_added():
+    system = kafka(replica_lag_time_max_ms="10")
+
+    with pytest.raises(SystemRefusalError, match=r"replica\.lag\.time\.max\.ms=10: a follower whose fetch waits"):
+        system.check(plan(), system.variant("kafka-2.7"))
+
+
+# Starting
+
+
+@pytest.fixture
+def looks(monkeypatch):
+    """Time that passes by looks: a second each."""
+    clock = count()
+    monkeypatch.setattr(module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(module.time, "sleep", lambda seconds: None)
+
+
+def sessions(*of_broker_2):
+    return iter([{} if one is None else {"2": {"live": one}} for one in of_broker_2])
+
+
+@pytest.mark.parametrize("end", [None, False])
+def test_a_broker_waits_until_zookeeper_has_forgotten_its_last_life(looks, deployment, end):
+    controller = PlayedControl(sessions=sessions(True, True, end))
+    kafka().before_start(2, {0: controller}, deployment())
+
+    assert list(controller.answers["sessions"]) == []
+
+
+def test_it_does_not_wait_for_ever(looks, deployment):
+    told = sessions(*[True] * 1000)
+    kafka().before_start(2, {0: PlayedControl(sessions=told)}, deployment(session_us=3_000_000))
+
+    assert 1000 - len(list(told)) == pytest.approx(2 * 3 + 5, abs=2)
+
+
+def test_nor_for_a_controller_that_is_down(looks, deployment):
+    kafka().before_start(2, {0: PlayedControl(sessions=iter([None]))}, deployment())
+
+
+@pytest.mark.parametrize(("text", "node"), [("kafka:4.1.1", 2), ("kafka:2.8.2", 0)])
+def test_who_has_no_such_session_starts_at_once(deployment, text, node):
+    system = kafka(text)
+    system.before_start(node, {0: None}, deployment(system.default_variant))
+
+
+def test_the_topic_is_made_with_the_runs_replicas_and_settings(deployment):
+    controller = PlayedControl(create_topics={})
+    kafka().after_start({0: controller}, deployment(unclean_election=True, min_isr=1))
+
+    assert controller.asked == [
+        (
+            "create-topics",
+            {
+                "partitions": {"t-0": [1, 2], "t-1": [2, 3]},
+                "config": {"min.insync.replicas": "1", "unclean.leader.election.enable": "true"},
+            },
+        )
+    ]
+
+
+# While it runs
+
+
+def test_an_election_is_asked_of_the_controllers_keeper():
+    controller = PlayedControl(elect={})
+
+    assert kafka().elect({0: controller}, "t-0", "preferred", 1) == ""
+    assert controller.asked == [("elect", {"partition": "t-0", "how": "preferred", "target": 1})]
+
+
+def test_an_election_that_kafka_refuses_is_told_and_no_failure():
+    assert kafka().elect({0: PlayedControl()}, "t-0", "unclean", 1) == "the keeper cannot do elect"
+
+
+def test_rules_go_to_every_keeper_with_their_sender():
+    rules = {
+        2: [{"kind": "fetch requests", "peer": 1, "effect": "delay", "amount": 7}],
+        0: [{"kind": None, "peer": None, "effect": "drop", "amount": 0}],
+        3: [],
+    }
+    everywhere = kafka().spread(rules, (0, 1, 2, 3))
+
+    assert list(everywhere) == [0, 1, 2, 3]
+    for of_node in everywhere.values():
+        assert of_node == [
+            {"kind": None, "from": 0, "to": None, "effect": "drop", "amount": 0},
+            {"kind": "fetch requests", "from": 2, "to": 1, "effect": "delay", "amount": 7},
+        ]
+        assert [Rule.from_json(rule).source for rule in of_node] == [0, 2]  # the keepers understand them
+
+
+def test_without_rules_nobody_is_told_anything():
+    assert kafka().spread({1: [], 2: []}, (0, 1, 2)) == {}
+
+
+@pytest.mark.parametrize(
+    ("effect", "sender", "kind", "told"),
+    [
+        ("lost-leadership", 0, "leadership", None),  # another broker may be Kafka's controller by now
+        ("slow", 0, None, 0),
+        ("slow", 1, None, 1),
+    ],
+)
+def test_a_link_fault_reaches_all_keepers(effect, sender, kind, told):
+    faults = LinkFaults({node: f"10.0.0.{node}" for node in range(3)}, "transport", kafka().spread)
+    faults.add(4, LinkFault(((sender, 2),), effect, 7))
+    does = {"lost-leadership": "drop", "slow": "delay"}[effect]
+
+    assert [faults.transport_of(node) for node in range(3)] == [
+        {"4": [{"kind": kind, "from": told, "to": 2, "effect": does, "amount": 7}]}
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("words", "halt"),
+    [
+        ("Halting because log truncation is not allowed for partition t-0, current leader 2's latest", True),
+        ("Shutdown broker because all log dirs in /var/lib/tidemark/data have failed", False),
+        ("Terminating due to java.lang.OutOfMemoryError: Java heap space", False),
+        ("", False),
+    ],
+)
+def test_only_a_log_that_may_not_be_cut_is_the_protocols_reason_to_give_up(words, halt):
+    assert kafka().is_halt(words) == halt
+
+
+def test_a_deposed_leader_says_not_leader_of_what_it_has_written():
+    assert kafka().refusals("all") == {NOT_ENOUGH_REPLICAS}
+    assert kafka().refusals("1") == {NOT_ENOUGH_REPLICAS, NOT_LEADER}
+
+
+def test_no_broker_begins_with_given_logs():
+    with pytest.raises(SystemRefusalError, match=r"^kafka:2\.8\.2 cannot begin with given logs"):
+        kafka().lay_out(None, "t-0", None)
+
+
+def test_its_disk_can_be_filled_and_outlives_its_container():
+    """So the kill of a container loses nothing that was written, flushed or not."""
+    assert kafka().needs.data_size is not None
+    assert kafka().container_kill == "crash"
+
+
+# What a history says of it
+
+
+@pytest.mark.parametrize(
+    ("text", "preset", "told"),
+    [
+        ("kafka:2.8.2", "kafka-0.10", "kafka:2.8.2@0.10.2"),
+        ("kafka:2.8.2@1.1", "kafka-0.11", "kafka:2.8.2@1.1"),
+        ("kafka:4.1.1", "kafka-4.0", "kafka:4.1.1@4.1"),
+    ],
+)
+def test_a_history_names_binary_and_protocol(text, preset, told):
+    system = kafka(text)
+
+    assert system.describe(system.variant(preset)) == {"system": told}
+
+
+def test_and_the_settings_that_somebody_added():
+    system = kafka(log_flush_interval_messages="1")
+
+    assert system.describe(system.variant("kafka-2.7"))["broker_config"] == {"log.flush.interval.messages": "1"}
+
+
+def test_its_nodes_are_controlled_through_a_keeper():
+    control = kafka().control(SimpleNamespace(name="b1"))
+
+    assert control.places.volatile == control.places.data
+    assert control.answers_while_paused
