@@ -21,9 +21,18 @@ FINDINGS: tuple[Finding, ...] = (
         always=False,
     ),
     Finding(
-        why="KIP-101's answer may lie inside a batch of the follower's; Kafka removes the whole batch and goes on behind it, so the "
-        "follower has a hole there for ever, although the KIP calls this case safe; our nodes go on at the end of what is left",
-        source="seen on Apache Kafka 2.8.2 under protocols 0.11.0 and 1.1: Log.truncateTo sets the log end to the offset it was asked for",
+        why="with ZooKeeper the controller repeats every LeaderAndIsr request until it is answered, in order: A hears that B leads "
+        "before it hears that it leads itself again, and under 0.10 it cuts its log to its high watermark without asking anybody; "
+        "our controller tells the latest state only",
+        source="seen on Apache Kafka 2.8.2 under protocol 0.10.2; ControllerChannelManager.RequestSendThread",
+        scenario="kip-279-scenario-1-n-*",
+        system="kafka:2.8.*@0.10.*",
+        aspect="*",
+    ),
+    Finding(
+        why="KIP-101's answer may lie inside a batch of the follower's; Kafka removes the whole batch and goes on behind it, so "
+        "the follower has a hole there for ever, although the KIP calls this case safe; our nodes go on at the end of what is left",
+        source="seen on Apache Kafka 2.8.2 under protocol 0.11.0: Log.truncateTo sets the log end to what it was asked for",
         scenario="kip-279-scenario-1-n-above-20",
         system="kafka:2.8.*@[01].*",
         aspect="*",

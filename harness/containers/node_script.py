@@ -82,6 +82,8 @@ echo "$state"
             environment += (
                 f" {self.preload}={quote(places.faketime_library)} FAKETIME_TIMESTAMP_FILE={quote(places.faketime)}"
                 " FAKETIME_CACHE_DURATION=1 FAKETIME_DONT_FAKE_MONOTONIC=1"
+                # Else every timed wait of a JVM is over at once, and each of its threads spins.
+                " FAKETIME_FORCE_MONOTONIC_FIX=0"
             )
             library, offset = quote(places.faketime_library), quote(places.faketime)
             clock = f"[ -e {library} ] && {{ [ -e {offset} ] || echo +0 >{offset}; }}"

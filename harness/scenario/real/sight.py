@@ -101,7 +101,9 @@ class Sight:
 
     def partition(self) -> dict[str, Any]:
         """The controller's state of the partition."""
-        found: dict[str, Any] = self.controller()["partitions"][PARTITION]
+        found: dict[str, Any] | None = self.controller()["partitions"].get(PARTITION)
+        if found is None:
+            raise StageError(f"the controller knows of no partition {PARTITION}")
         return found
 
     def waiting_for(self) -> str:
