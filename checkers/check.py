@@ -60,7 +60,8 @@ def check(history: History, contract: str | None = None) -> Verdict:
     view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
     fates: Fates = {}
     anomalies = check_replicas(history, view, own, fates) if traced else []
-    anomalies += check_clients(view, fates, _unexplained(own, traced=traced), traced=traced)
+    idempotent = meta.get("idempotent", True)
+    anomalies += check_clients(view, fates, _unexplained(own, traced=traced), traced=traced, idempotent=idempotent)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     counts = TraceCounts.of(history.trace)
     stats = statistics(history, view, counts, fates, anomalies)
@@ -108,7 +109,9 @@ def _unexplained(own: str, *, traced: bool) -> Judgement:
     return UNJUDGED if own == STRICTEST_CONTRACT else UNDECIDED
 
 
-def check_clients(view: ClientView, fates: Fates, unknown: Judgement, *, traced: bool) -> list[Anomaly]:
+def check_clients(
+    view: ClientView, fates: Fates, unknown: Judgement, *, traced: bool, idempotent: bool = True
+) -> list[Anomaly]:
     """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`."""
 
     def fate(key: str, value: Value) -> Judgement | None:
@@ -117,7 +120,13 @@ def check_clients(view: ClientView, fates: Fates, unknown: Judgement, *, traced:
     lost = lost_writes(view, lambda key, value: fate(key, value) or unknown)
     if not traced:
         fates.update({(one.partition, one.evidence["value"]): unknown for one in lost if "value" in one.evidence})
-    return [*lost, *inconsistent_offsets(view, fate), *duplicates(view), *aborted_reads(view), *phantoms(view)]
+    return [
+        *lost,
+        *inconsistent_offsets(view, fate),
+        *duplicates(view, idempotent=idempotent),
+        *aborted_reads(view),
+        *phantoms(view),
+    ]
 
 
 def _unknown_because(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> str | None:

@@ -13,33 +13,36 @@ from collections import defaultdict
 from checkers.client_view import ClientView, Sighting
 from checkers.history import Value
 from checkers.shortened import shortened
-from checkers.verdict import VIOLATION, Anomaly, seconds
+from checkers.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "duplicate"
+NOT_IDEMPOTENT = "producers-not-idempotent"
 
 
-def duplicates(view: ClientView) -> list[Anomaly]:
-    """The duplicated values of all keys."""
+def duplicates(view: ClientView, *, idempotent: bool = True) -> list[Anomaly]:
+    """The duplicated values of all keys; without idempotent producers they are permitted: a client may repeat what was written."""
     anomalies = []
     for key, seen in sorted(view.keys.items()):
         placed = seen.all_placed()
         if len({value for _, value in placed}) < len(placed):
-            anomalies += shortened(_duplicated(view, key))
+            anomalies += shortened(_duplicated(view, key, idempotent))
     return anomalies
 
 
-def _duplicated(view: ClientView, key: str) -> list[Anomaly]:
+def _duplicated(view: ClientView, key: str, idempotent: bool) -> list[Anomaly]:
     places: dict[Value, dict[int, Sighting]] = defaultdict(dict)
     for sighting in view.sightings(key):
         places[sighting.value].setdefault(sighting.offset, sighting)
-    return [_anomaly(key, value, list(seen.values())) for value, seen in places.items() if len(seen) > 1]
+    return [_anomaly(key, value, list(seen.values()), idempotent) for value, seen in places.items() if len(seen) > 1]
 
 
-def _anomaly(key: str, value: Value, seen: list[Sighting]) -> Anomaly:
+def _anomaly(key: str, value: Value, seen: list[Sighting], idempotent: bool) -> Anomaly:
     told = ", ".join(f"{one.offset} ({one.f} of {one.process} at {seconds(one.time)})" for one in seen)
     evidence = {
         "value": value,
         "offsets": [{"offset": one.offset, "f": one.f, "process": one.process, "time": one.time} for one in seen],
     }
     message = f"Record {value} of {key} is at more than one offset: {told}."
-    return Anomaly(NAME, VIOLATION, seen[1].time, key, message, evidence=evidence)
+    if idempotent:
+        return Anomaly(NAME, VIOLATION, seen[1].time, key, message, evidence=evidence)
+    return Anomaly(NAME, PERMITTED, seen[1].time, key, message, clause=NOT_IDEMPOTENT, evidence=evidence)

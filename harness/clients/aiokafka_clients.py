@@ -37,9 +37,18 @@ class AiokafkaClients:
     """All producers and consumers of a workload."""
 
     def __init__(
-        self, bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        spec: WorkloadSpec,
+        journal: Journal,
+        log: ClientLog,
+        seed: int,
+        *,
+        idempotent: bool = True,
     ) -> None:
-        """`start` connects."""
+        """`start` connects. With ``idempotent`` false, acks=all is without idempotence."""
+        self._idempotent = idempotent
         self._bootstrap = bootstrap
         self._cluster = cluster
         self._spec = spec
@@ -77,7 +86,9 @@ class AiokafkaClients:
                 script = ProducerScript(number, self._spec, self._keys, self._seed)
                 recorder = SendRecorder(self._journal, script.process)
                 log = self._log.logger(script.process)
-                producer = AiokafkaProducer(self._bootstrap, self._cluster, script, recorder, log)
+                producer = AiokafkaProducer(
+                    self._bootstrap, self._cluster, script, recorder, log, idempotent=self._idempotent
+                )
                 group.create_task(producer.run(stopping))
             for number in range(1, self._spec.consumers + 1):
                 pauses = ConsumerScript(number, self._spec, self._seed)

@@ -51,8 +51,9 @@ class Gate:
         tries: produce requests since `open_until`.
     """
 
-    def __init__(self, client: _Client, acks: str) -> None:
-        """With acks=all the producer is idempotent, and requests in doubt are repeated."""
+    def __init__(self, client: _Client, acks: str, *, idempotent: bool = True) -> None:
+        """With acks=all and idempotence requests in doubt are repeated."""
+        self._repeats = acks == "all" and idempotent
         self.tries = 0
         self._deadline = NEVER
         self._acks = acks
@@ -90,10 +91,10 @@ class Gate:
             self.tries -= 1
             raise
         except KafkaError as error:
-            if self._acks == "all":
+            if self._repeats:
                 raise
             raise GivenUpError(local_name(error)) from error
-        if self._acks == "1":
+        if self._acks != "0" and not self._repeats:
             self._refuse_doubt(response)
         return response
 

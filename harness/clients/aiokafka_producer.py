@@ -36,9 +36,17 @@ class AiokafkaProducer:
     """
 
     def __init__(
-        self, bootstrap: str, cluster: ClusterSpec, script: ProducerScript, recorder: SendRecorder, log: logging.Logger
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        script: ProducerScript,
+        recorder: SendRecorder,
+        log: logging.Logger,
+        *,
+        idempotent: bool = True,
     ) -> None:
-        """``run`` connects."""
+        """``run`` connects. With ``idempotent`` false, acks=all is without idempotence."""
+        self._idempotent = idempotent and cluster.acks == "all"
         self._bootstrap = bootstrap
         self._times = Times.of(cluster.settings)
         self._acks = cluster.acks
@@ -71,12 +79,12 @@ class AiokafkaProducer:
                 bootstrap_servers=self._bootstrap,
                 client_id=self._script.process,
                 acks=-1 if self._acks == "all" else int(self._acks),
-                enable_idempotence=self._acks == "all",
+                enable_idempotence=self._idempotent,
                 request_timeout_ms=self._times.produce,
                 retry_backoff_ms=self._times.retry,
                 metadata_max_age_ms=self._times.metadata,
             )
-            gate = Gate(producer.client, self._acks)
+            gate = Gate(producer.client, self._acks, idempotent=self._idempotent)
             try:
                 await producer.start()
             except KafkaError as error:

@@ -38,9 +38,18 @@ class ConfluentClients:
     """All producers and consumers of a workload."""
 
     def __init__(
-        self, bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        spec: WorkloadSpec,
+        journal: Journal,
+        log: ClientLog,
+        seed: int,
+        *,
+        idempotent: bool = True,
     ) -> None:
-        """`start` connects."""
+        """`start` connects. With ``idempotent`` false, acks=all is without idempotence."""
+        self._idempotent = idempotent
         self._bootstrap = bootstrap
         self._cluster = cluster
         self._spec = spec
@@ -58,7 +67,9 @@ class ConfluentClients:
             producer = ProducerScript(number, self._spec, self._keys, self._seed)
             recorder = SendRecorder(self._journal, producer.process)
             log = self._log.logger(producer.process)
-            works[producer.process] = ConfluentProducer(self._bootstrap, self._cluster, producer, recorder, log).run
+            works[producer.process] = ConfluentProducer(
+                self._bootstrap, self._cluster, producer, recorder, log, idempotent=self._idempotent
+            ).run
         for number in range(1, self._spec.consumers + 1):
             consumer = ConsumerScript(number, self._spec, self._seed)
             works[consumer.process] = ConfluentConsumer(self._consumer(consumer.process), consumer).run

@@ -38,10 +38,17 @@ class ConfluentProducer:
     """Sends one batch at a time until it is told to stop; a fatal error of librdkafka begins a new instance."""
 
     def __init__(
-        self, bootstrap: str, cluster: ClusterSpec, script: ProducerScript, recorder: SendRecorder, log: logging.Logger
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        script: ProducerScript,
+        recorder: SendRecorder,
+        log: logging.Logger,
+        *,
+        idempotent: bool = True,
     ) -> None:
-        """``run`` connects."""
-        self._settings = producer_settings(bootstrap, script.process, cluster)
+        """``run`` connects. With ``idempotent`` false, acks=all is without idempotence."""
+        self._settings = producer_settings(bootstrap, script.process, cluster, idempotent=idempotent)
         self._acks = cluster.acks
         self._timeout = cluster.settings.produce_timeout_us / 1e6
         self._script = script

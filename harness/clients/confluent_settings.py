@@ -35,12 +35,13 @@ def _common(bootstrap: str, process: str, times: Times) -> dict[str, Any]:
     }
 
 
-def producer_settings(bootstrap: str, process: str, cluster: ClusterSpec) -> dict[str, Any]:
+def producer_settings(bootstrap: str, process: str, cluster: ClusterSpec, *, idempotent: bool = True) -> dict[str, Any]:
     """One batch an operation, given up after ``produce_timeout_us``.
 
     With acks=all the producer is idempotent and repeats a request until then. With acks 1 or 0 it must not make duplicates of
     its own, so ``retries`` is 0: librdkafka then still repeats what was certainly not written (a request that never left, or
-    was answered NOT_LEADER_OR_FOLLOWER), and gives up at the first doubt.
+    was answered NOT_LEADER_OR_FOLLOWER), and gives up at the first doubt. The same goes for acks=all where the brokers' message
+    format has no idempotence; only that a deposed leader answers NOT_LEADER_OR_FOLLOWER for what it has written, too.
     """
     times = Times.of(cluster.settings)
     settings = _common(bootstrap, process, times) | {
@@ -52,7 +53,7 @@ def producer_settings(bootstrap: str, process: str, cluster: ClusterSpec) -> dic
         "compression.type": "none",
         "statistics.interval.ms": STATISTICS_MS,
     }
-    if cluster.acks == "all":
+    if cluster.acks == "all" and idempotent:
         return settings | {"enable.idempotence": True}
     return settings | {"enable.idempotence": False, "retries": 0, "max.in.flight.requests.per.connection": 1}
 

@@ -44,6 +44,7 @@ class Workload:
         library: Library = CONFLUENT,
         counters: Counters | None = None,
         log: Path | None = None,
+        idempotent: bool = True,
     ) -> None:
         """Connect nothing yet.
 
@@ -57,6 +58,7 @@ class Workload:
             library: whose producer and consumer to use.
             counters: to count with, for a progress display; else new ones.
             log: where the libraries' own words go; nowhere without it.
+            idempotent: whether producers with acks=all are; brokers of an old message format refuse that.
 
         Raises:
             ClientsError: the library is not here.
@@ -68,7 +70,7 @@ class Workload:
         self._journal = Journal(clock, record, cluster.acks, counters)
         self._log = ClientLog(log, clock)
         make = _confluent if library == CONFLUENT else _aiokafka
-        self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed)
+        self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent)
 
     @property
     def counters(self) -> Counters:
@@ -103,16 +105,28 @@ class Workload:
 
 
 def _confluent(
-    bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+    bootstrap: str,
+    cluster: ClusterSpec,
+    spec: WorkloadSpec,
+    journal: Journal,
+    log: ClientLog,
+    seed: int,
+    idempotent: bool,
 ) -> _Clients:
     from harness.clients.confluent_clients import ConfluentClients
 
-    return ConfluentClients(bootstrap, cluster, spec, journal, log, seed)
+    return ConfluentClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
 
 
 def _aiokafka(
-    bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, log: ClientLog, seed: int
+    bootstrap: str,
+    cluster: ClusterSpec,
+    spec: WorkloadSpec,
+    journal: Journal,
+    log: ClientLog,
+    seed: int,
+    idempotent: bool,
 ) -> _Clients:
     from harness.clients.aiokafka_clients import AiokafkaClients
 
-    return AiokafkaClients(bootstrap, cluster, spec, journal, log, seed)
+    return AiokafkaClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)

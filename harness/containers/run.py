@@ -103,6 +103,7 @@ def run_plan(
         "delay": delay,
         "clients": clients,
         **system.describe(variant),
+        **({} if system.has_idempotence(variant) else {"idempotent": False}),
     }
     with Recorder(meta, folder, progress.note) as recorder:
         world = RealWorld(cluster.machines, plan, variant, recorder, delay=delay, system=system)
@@ -195,6 +196,7 @@ class _Run:
                 library=cast("Library", clients),
                 counters=self._progress.counters,
                 log=self._folder / CLIENT_LOG if self._folder else None,
+                idempotent=world.system.has_idempotence(world.deployment.variant),
             )
         except ClientsError as error:
             raise RunError(str(error)) from None

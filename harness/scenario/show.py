@@ -103,7 +103,7 @@ def _show_end(outcome: ScenarioOutcome, console: Console) -> None:
         spoken = ", ".join(variants_of(scenario))
         console.print(Text(f"The script claims nothing for {outcome.variant}; it speaks about {spoken}."))
     elif outcome.matched:
-        console.print(Text(f"As expected: {outcome.expected.verdict if outcome.expected else ''}.", style="green"))
+        console.print(Text(f"As expected: {outcome.verdict.valid}.", style="green"))
     else:
         console.print(Text("Not as expected:", style="bold red"))
         for mismatch in outcome.mismatches:

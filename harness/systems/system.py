@@ -200,6 +200,10 @@ class System(ABC):
         """
         return True
 
+    def has_idempotence(self, variant: Variant) -> bool:
+        """Whether its brokers take the sequence numbers of idempotent producers (KIP-98)."""
+        return True
+
     def refusals(self, acks: str) -> frozenset[str]:
         """Errors of a Produce request with these acks that prove that nothing was written."""
         return frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})

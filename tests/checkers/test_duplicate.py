@@ -28,3 +28,12 @@ def test_a_send_that_was_not_told_its_offset_observed_none():
 
 def test_the_same_value_in_two_keys_is_none():
     assert duplicated(sent(1, "p1", K, 7, 0), sent(1, "p1", "t-1", 7, 3)) == []
+
+
+def test_without_idempotent_producers_a_duplicate_is_permitted():
+    ops = (sent(1, "p1", K, 7, 0), polled(2, "c1", K, (0, 7), (1, 7)))
+    verdict = check(History.of(ops=ops, meta={"idempotent": False}))
+
+    (anomaly,) = verdict.named("duplicate")
+    assert (anomaly.verdict, anomaly.clause) == ("permitted", "producers-not-idempotent")
+    assert verdict.valid == "valid"

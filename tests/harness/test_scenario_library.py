@@ -46,6 +46,7 @@ def test_the_worked_examples_are_there():
         "kafka-7128-min-isr",
         "kafka-7164-missed-epoch",
         "kip-101-data-loss",
+        "kip-101-data-loss-new-leader",
         "kip-101-divergence",
         "kip-101-shortest-divergence",
         "kip-279-scenario-1-n-20",

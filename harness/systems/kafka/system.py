@@ -183,6 +183,10 @@ class KafkaSystem(System):
         """A broker's protocol has one reason to give up: the leader's log is shorter, and unclean elections are off."""
         return HALT in words
 
+    def has_idempotence(self, variant: Variant) -> bool:
+        """Not with the message formats before 0.11, which have no leader epochs either."""
+        return variant.has_epoch_cache
+
     def refusals(self, acks: str) -> frozenset[str]:
         """A leader that is deposed answers NOT_LEADER_OR_FOLLOWER to whoever still waits for its followers, too."""
         return frozenset({NOT_ENOUGH_REPLICAS}) if acks == "all" else super().refusals(acks)

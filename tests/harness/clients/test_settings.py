@@ -50,3 +50,11 @@ def test_consumers_read_to_the_high_watermark_and_commit_nothing():
     assert found["enable.auto.commit"] is False
     assert found["auto.offset.reset"] == "earliest"
     assert found["socket.timeout.ms"] >= found["fetch.wait.max.ms"] + 1000
+
+
+def test_without_idempotence_acks_all_gives_up_at_the_first_doubt():
+    settings = producer_settings(NOWHERE, "p1", ClusterSpec(), idempotent=False)
+
+    assert settings["acks"] == "all"
+    assert settings["enable.idempotence"] is False
+    assert settings["retries"] == 0

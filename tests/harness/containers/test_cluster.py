@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,6 +58,26 @@ def test_an_impossible_number_of_brokers_is_refused(brokers, run_id):
         ContainerCluster.up(brokers, run_id=run_id, image="", client=None)
 
     assert str(error.value) == f"a cluster of containers has 1 to 100 brokers, not {brokers}"
+
+
+@pytest.mark.parametrize(
+    ("needs", "why"),
+    [
+        (MachineNeeds(volatile_size="much"), "'much' is not a size; write one such as 256m"),
+        (MachineNeeds(data_size="1.5g"), "'1.5g' is not a size; write one such as 256m"),
+        (MachineNeeds(data_size="7t"), "'7t' is not a size; write one such as 256m"),
+    ],
+)
+def test_a_need_that_is_no_size_is_refused(needs, why):
+    made = ContainerCluster(None, "sizes", {}, new_key_pair("sizes"))
+
+    with pytest.raises(ClusterError) as error:
+        made._make_machine(1, SimpleNamespace(name="n"), "10.77.0.11", "an image", needs, [None, VOLUME])
+
+    assert str(error.value) == why
+
+
+VOLUME = SimpleNamespace(name="a-volume")
 
 
 # With one
@@ -224,4 +245,32 @@ def test_a_container_that_does_not_answer_is_told_by_its_last_words(engine, imag
     ):
         ContainerCluster.up(1, run_id=run_id, image=image, client=engine)
 
+    assert every(engine, run_id) == []
+
+
+IN_MEMORY = MachineNeeds(memory=100 << 20, volatile_size="16m", data_size="8m")
+
+
+@docker
+def test_a_disk_in_memory_can_be_filled_and_outlives_its_container(engine, image, run_id):
+    with ContainerCluster.up(2, run_id=run_id, image=image, client=engine, needs=IN_MEMORY) as cluster:
+        controller, machine = cluster.machines[0], cluster.machines[1]
+        machine.container.reload()
+        limits = machine.container.attrs["HostConfig"]
+        assert limits["Memory"] == limits["MemorySwap"] == (100 + 16 + 8) << 20
+
+        assert machine.shell.run("stat -f -c %T /var/lib/tidemark/data").out == "tmpfs\n"
+        machine.shell.run("echo kept >/var/lib/tidemark/data/page; echo gone >/var/lib/tidemark/volatile/page")
+        full = machine.shell.run("head -c 9000000 /dev/zero >/var/lib/tidemark/data/ballast", check=False)
+        assert "No space left on device" in full.err
+
+        machine.kill_container()
+        machine.start_container()
+
+        assert machine.shell.run("cat /var/lib/tidemark/data/page; ls /var/lib/tidemark/volatile").out == "kept\n"
+        # Node 0 keeps it alive, and cannot harm it.
+        assert controller.shell.run("cat /var/lib/tidemark/kept/1/page").out == "kept\n"
+        assert controller.shell.run("echo x >/var/lib/tidemark/kept/1/page", check=False).code != 0
+        assert controller.shell.run("ls /var/lib/tidemark/kept").out.split() == ["1", "2"]
+        assert machine.shell.run("ls /var/lib/tidemark").out.split() == ["data", "volatile"]
     assert every(engine, run_id) == []

@@ -111,6 +111,41 @@ def test_netem_gets_a_band_for_each_receiver_and_numbers_in_hexadecimal():
     assert netem.delay_script({}) == "tc qdisc del dev $dev root 2>/dev/null || :"
 
 
+def at_the_receiver(rules, nodes):
+    """A system whose messages are held up where they arrive."""
+    found = {node: [] for node in nodes}
+    for sender, of_sender in rules.items():
+        for rule in of_sender:
+            found[rule["peer"]].append({**rule, "from": sender})
+    return found
+
+
+def test_a_system_may_hold_messages_up_elsewhere_than_at_their_sender():
+    made = LinkFaults(IPS, "transport", at_the_receiver)
+    made.add(5, DEAF)
+    made.add(6, CUT)
+
+    assert made.transport_of(0) == made.transport_of(1) == {}
+    assert made.transport_of(2) == {
+        "5": [{"kind": "leadership", "peer": 2, "effect": "drop", "amount": 0, "from": 0}]
+    }
+
+
+def test_everybody_may_then_have_something_to_do_for_a_fault():
+    assert LinkFaults(IPS, "transport").told_of(DEAF) == {0, 2}
+    assert LinkFaults(IPS, "transport", at_the_receiver).told_of(DEAF) == {0, 1, 2}
+
+
+def test_firewalls_and_the_kernels_delays_are_where_they_were():
+    made = LinkFaults(IPS, "netem", at_the_receiver)
+    made.add(5, SLOW)
+    made.add(6, CUT)
+
+    assert made.transport_of(2) == {}
+    assert made.delays_of(1) == {"10.77.1.12": 30_000}
+    assert list(made.firewall_of(1)) == list(made.firewall_of(2)) == [6]
+
+
 # Bringing a node to it
 
 

@@ -137,6 +137,28 @@ def test_a_process_that_a_full_disk_ended_has_crashed_as_far_as_the_protocol_is_
     ]
 
 
+def test_a_final_has_the_log_as_the_system_reads_it():
+    """An old message format names no epochs, which come from elsewhere."""
+    final = (90, 1, "final", "t-0", "leader", 3, 1, 1, ((3, 0),), ((0, -1, (7,)),))
+    read = {1: {"t-0": [(0, 3, (7,))]}}
+
+    assert history([], harness=[final], segments=read) == [(*final[:-1], ((0, 3, (7,)),))]
+
+
+def test_a_final_of_a_log_that_nobody_read_again_stays_as_it_was_told():
+    final = (90, 1, "final", "t-0", "leader", 3, 1, 1, ((3, 0),), ((0, 3, (7,)),))
+    others = {1: {"t-1": [(0, 9, (9,))]}, 2: {"t-0": [(0, 9, (9,))]}}
+    stop = (95, 1, "stop", "", "crash")
+
+    assert history([], harness=[final, stop], segments=others) == [final, stop]
+
+
+def test_a_final_of_a_log_that_turned_out_empty_is_empty():
+    final = (90, 1, "final", "t-0", "follower", 3, 0, 0, (), ((0, 3, (7,)),))
+
+    assert history([], harness=[final], segments={1: {"t-0": []}})[0][-1] == ()
+
+
 # Recoveries
 
 

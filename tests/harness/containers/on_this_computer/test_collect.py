@@ -1,12 +1,14 @@
 """Everything a node knows is fetched, or the run is an error."""
 
 import tarfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from harness.containers.collect import fetch, fetch_all
 from harness.containers.errors import NodeUnreachable
+from harness.containers.node_places import Places
 from harness.containers.run_error import RunError
 from nodes.process.storage.record_batch import build
 
@@ -67,3 +69,38 @@ def test_a_node_that_cannot_be_reached_makes_the_run_an_error(control, files, mo
     monkeypatch.setattr(control.machine.shell, "run", unreachable)
     with pytest.raises(RunError, match="the evidence of controller cannot be fetched: no SSH connection"):
         fetch_all({0: control})
+
+
+class OneDirectory(Places):
+    """Of a system whose files are where they belong at once."""
+
+    @property
+    def volatile(self):
+        return self.data
+
+
+def test_a_directory_that_is_both_is_packed_once(control, files, tmp_path):
+    control.places = OneDirectory(str(tmp_path))
+    found = fetch(0, control)
+    with tarfile.open(fileobj=BytesIO(found.archive)) as archive:
+        names = [member.name for member in archive if member.isfile()]
+
+    assert sorted(names) == sorted(set(names))
+    assert found.files[f"{control.places.data}/t-0/leader-epoch-checkpoint"] == b"0\n1\n3 0\n"
+
+
+def test_what_can_be_made_again_from_a_log_is_left_where_it_is(control, files):
+    directory = Path(control.places.data, "t-0")
+    for name in ("00000000000000000000.index", "00000000000000000000.timeindex", "00000000000000000000.snapshot"):
+        (directory / name).write_bytes(bytes(100))
+    found = fetch(0, control)
+
+    assert {path.rpartition(".")[2] for path in found.files if path.startswith(f"{directory}/0")} == {"log", "snapshot"}
+
+
+def test_every_file_is_there_for_a_system_to_read_its_own_way(control, files):
+    found = fetch(0, control)
+
+    assert {path: found.files[path] for path in files if ".ballast" not in path} == {
+        path: content for path, content in files.items() if ".ballast" not in path
+    }
