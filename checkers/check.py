@@ -29,7 +29,7 @@ from checkers.phantom import phantoms
 from checkers.replica_state import replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
-from checkers.verdict import VIOLATION, Anomaly, Judgement, Verdict
+from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
 
 DEFAULT_CONTRACT = "documented"
 BROKEN_OFF = "broken-off"
@@ -61,7 +61,8 @@ def check(history: History, contract: str | None = None) -> Verdict:
     fates: Fates = {}
     anomalies = check_replicas(history, view, own, fates) if traced else []
     idempotent = meta.get("idempotent", True)
-    anomalies += check_clients(view, fates, _unexplained(own, traced=traced), traced=traced, idempotent=idempotent)
+    unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
+    anomalies += check_clients(view, fates, unexplained, traced=traced, idempotent=idempotent)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     counts = TraceCounts.of(history.trace)
     stats = statistics(history, view, counts, fates, anomalies)
@@ -102,11 +103,13 @@ def check_replicas(history: History, view: ClientView, own: str, fates: Fates) -
     return anomalies
 
 
-def _unexplained(own: str, *, traced: bool) -> Judgement:
-    """How to take a loss that the replicas' evidence does not explain."""
+def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:
+    """How to take a loss that the replicas' evidence does not explain. Where there is such evidence, and it is doubted, even the
+    strictest promise may have lapsed.
+    """
     if traced:
         return _NOT_LOST_BY_REPLICAS
-    return UNJUDGED if own == STRICTEST_CONTRACT else UNDECIDED
+    return UNJUDGED if own == STRICTEST_CONTRACT and not doubted else UNDECIDED
 
 
 def check_clients(
@@ -115,7 +118,7 @@ def check_clients(
     """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`."""
 
     def fate(key: str, value: Value) -> Judgement | None:
-        return fates.get((key, value))
+        return fates.get((key, value)) or (unknown if unknown.verdict == PERMITTED else None)
 
     lost = lost_writes(view, lambda key, value: fate(key, value) or unknown)
     if not traced:

@@ -43,7 +43,7 @@ from nodes.process.trace import Entry, Trace
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 0.003
+LOOK_S = 0.01
 READY_LOOK_S = 0.1
 DRAIN_S = 5.0
 _DATED = 20

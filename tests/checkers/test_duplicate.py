@@ -32,7 +32,7 @@ def test_the_same_value_in_two_keys_is_none():
 
 def test_without_idempotent_producers_a_duplicate_is_permitted():
     ops = (sent(1, "p1", K, 7, 0), polled(2, "c1", K, (0, 7), (1, 7)))
-    verdict = check(History.of(ops=ops, meta={"idempotent": False}))
+    verdict = check(History.of(ops=ops, idempotent=False))
 
     (anomaly,) = verdict.named("duplicate")
     assert (anomaly.verdict, anomaly.clause) == ("permitted", "producers-not-idempotent")

@@ -132,7 +132,7 @@ def server_properties(
     else:
         controls = place.node == CONTROLLER
         found |= _with_kraft(cluster.settings, place) | (
-            _controller_listener(place) if controls else _broker_listeners(place)
+            _controller_listener(kafka, place) if controls else _broker_listeners(place)
         )
     found |= extra or {}
     # Time without an answer that was due: a fetch may be held back for its whole wait.
@@ -228,11 +228,15 @@ def _broker_listeners(place: Place) -> Properties:
     }
 
 
-def _controller_listener(place: Place) -> Properties:
-    return {
+def _controller_listener(kafka: KafkaVersion, place: Place) -> Properties:
+    found = {
         "listeners": f"{CONTROLLERS}://{place.internal}",
         "listener.security.protocol.map": _plaintext(CONTROLLERS),
     }
+    if kafka.tells_controllers_address:
+        # Where the brokers look for it once they have heard from it; else they would look behind a proxy of their own machines.
+        found["advertised.listeners"] = f"{CONTROLLERS}://{place.inner_ip}:{INTERNAL_PORT}"
+    return found
 
 
 def _plaintext(*names: str) -> str:

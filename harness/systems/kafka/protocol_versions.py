@@ -19,6 +19,7 @@ OLDEST_WITH_ZOOKEEPER: Number = (2, 4)
 """Since then any operator can reassign, and elect an unclean leader, through Kafka's protocol (KIP-455, KIP-460)."""
 OLDEST_WITH_KRAFT: Number = (3, 3)
 """KRaft is for production since then (KIP-833)."""
+OLDEST_WITH_CONTROLLERS_ADDRESS: Number = (3, 9)
 
 PROTOCOLS = (
     "0.10.0", "0.10.1", "0.10.2", "0.11.0", "1.0", "1.1", "2.0", "2.1", "2.2", "2.3", "2.4", "2.5", "2.6", "2.7", "2.8",
@@ -99,6 +100,11 @@ class KafkaVersion:
     def uses_zookeeper(self) -> bool:
         """Whether the cluster is kept in ZooKeeper; else by KRaft."""
         return _number(self.version) < OLDEST_WITH_KRAFT
+
+    @property
+    def tells_controllers_address(self) -> bool:
+        """Whether KRaft's controllers tell brokers where to find them, and can be told what to tell (KIP-853)."""
+        return _number(self.version) >= OLDEST_WITH_CONTROLLERS_ADDRESS
 
     @property
     def own_protocol(self) -> str:

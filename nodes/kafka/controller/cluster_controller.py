@@ -19,7 +19,7 @@ from nodes.process.config import Address
 from nodes.process.trace import Entry
 
 INTERNAL_PORT = 9092
-LOOK_S = 0.005
+LOOK_S = 0.01
 SEEN_S = 10.0
 """For a decision that was answered to be in the log."""
 

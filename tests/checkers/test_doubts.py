@@ -1,0 +1,151 @@
+"""A run whose replicas' evidence cannot be relied on: unknown, never invalid because of it, and never valid."""
+
+import pytest
+
+from checkers import History, Op, check, polled, sent
+from checkers.check import doubts_about
+
+K = "t-0"
+NOT_UNDERSTOOD = {"not_understood": ["Broker 2, t-0: offset 2 holds 99, and its lines tell of 13."]}
+BROKEN_OFF = {"died": [{"node": 2, "incarnation": 1, "time": 5, "how": "broken-off", "log": "one\nOutOfMemoryError\n"}]}
+DOUBTS = [NOT_UNDERSTOOD, BROKEN_OFF]
+
+
+# What is a doubt
+
+
+def test_evidence_that_was_not_understood_is_told_in_its_own_words():
+    assert doubts_about({"not_understood": ["one", "two"]}) == [
+        "the replicas' evidence was not understood: one",
+        "the replicas' evidence was not understood: two",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("first\nShutdown broker because all log dirs have failed\n", "Shutdown broker because all log dirs have failed"),
+        ("", "without a word"),
+        ("\n \n", "without a word"),
+    ],
+)
+def test_a_process_that_broke_off_is_told_with_its_last_line(log, words):
+    died = [{"node": 3, "incarnation": 2, "time": 7, "how": "broken-off", "log": log}]
+
+    assert doubts_about({"died": died}) == [f"node 3 died on its own ({words})"]
+
+
+def test_a_death_without_a_log_is_one_too():
+    assert doubts_about({"died": [{"node": 3, "how": "broken-off"}]}) == ["node 3 died on its own (without a word)"]
+
+
+@pytest.mark.parametrize("how", ["fatal", "clean"])
+def test_a_process_that_its_protocol_told_to_give_up_is_a_finding_and_no_doubt(how):
+    assert doubts_about({"died": [{"node": 3, "how": how, "log": "my leader's log is shorter"}]}) == []
+
+
+def test_a_history_without_such_entries_is_believed():
+    assert doubts_about({}) == doubts_about({"not_understood": [], "died": []}) == []
+
+
+# What a doubt does
+
+ELECTED = [
+    (0, 0, "elect", K, 1, 1, (1, 2), (), "initial", True, 1),
+    (0, 1, "lead", K, 1, 0, 0, (1, 2)),
+    (1, 1, "append", K, 0, 1, (7,)),
+    (1, 2, "append", K, 0, 1, (7,)),
+    (2, 1, "hw", K, 1, 1, True),
+]
+LOST = [
+    *ELECTED,
+    (5, 2, "truncate", K, 0, 1, "epoch", 2),
+    (6, 0, "elect", K, 2, 2, (2, 1), (), "online", True, 2),
+    (6, 2, "lead", K, 2, 0, 0, (2, 1)),
+]
+SPLIT = [
+    *ELECTED,
+    (5, 2, "append", K, 1, 2, (8,)),
+    (5, 1, "append", K, 1, 1, (9,)),
+    (8, 0, "converged", K, False, "broker 1 is not in the ISR"),
+    (8, 1, "fatal", "", "the leader's log is shorter"),
+    (8, 1, "stop", "", "fatal"),
+]
+ACKED = [Op(1, "p1", "invoke", "send", (("send", K, 7),), None, "all"), sent(2, "p1", K, 7, 0)]
+MORE = [*ACKED, sent(3, "p1", K, 8, 1)]
+
+
+def judged(ops=ACKED, trace=ELECTED, contract=None, **meta):
+    return check(History.of(ops=ops, trace=trace, **{"contract": "documented", "min_isr": 2, **meta}), contract)
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_what_would_be_valid_is_unknown(doubt):
+    assert judged(faults=0).valid == "valid"
+
+    verdict = judged(faults=0, **doubt)
+
+    assert (verdict.valid, verdict.anomalies) == ("unknown", ())
+    assert verdict.unknown_because == "; ".join(doubts_about(doubt))
+
+
+@pytest.mark.parametrize("trace", [LOST, SPLIT])
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_what_would_be_invalid_by_the_replicas_evidence_is_unknown(trace, doubt):
+    assert judged(trace=trace).valid == "invalid"
+
+    verdict = judged(trace=trace, **doubt)
+
+    assert (verdict.valid, verdict.anomalies) == ("unknown", ())
+
+
+def test_a_process_that_its_protocol_told_to_give_up_makes_a_run_invalid():
+    died = [{"node": 1, "how": "fatal", "log": "the leader's log is shorter"}]
+
+    assert "broker-stopped" in [anomaly.name for anomaly in judged(trace=SPLIT, died=died).anomalies]
+
+
+def test_several_doubts_are_all_told():
+    assert judged(**NOT_UNDERSTOOD, **BROKEN_OFF).unknown_because == (
+        "the replicas' evidence was not understood: Broker 2, t-0: offset 2 holds 99, and its lines tell of 13.; "
+        "node 2 died on its own (OutOfMemoryError)"
+    )
+
+
+# What only the clients saw
+
+UNREAD = [*MORE, polled(9, "c1", K, (1, 8))]
+"""The first record was acknowledged, and never read."""
+READ_AND_OVERWRITTEN = [*ACKED, polled(4, "c1", K, (0, 7)), sent(6, "p1", K, 8, 0), polled(9, "c1", K, (0, 8))]
+"""The first record was read, and then another one stood in its place."""
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+@pytest.mark.parametrize("contract", ["documented", "kip-966", "durable"])
+@pytest.mark.parametrize(("ops", "name"), [(UNREAD, "lost-write"), (READ_AND_OVERWRITTEN, "inconsistent-offsets")])
+def test_a_loss_is_told_and_left_undecided_whatever_was_promised(ops, name, contract, doubt):
+    """Every promise lapses at some point, and only the replicas' evidence could tell whether it had."""
+    verdict = judged(ops=ops, contract=contract, **doubt)
+
+    assert verdict.valid == "unknown"
+    assert [(anomaly.name, anomaly.verdict, anomaly.clause) for anomaly in verdict.anomalies] == [
+        (name, "permitted", "needs-replica-evidence")
+    ]
+    assert verdict.unknown_because == "; ".join(doubts_about(doubt))
+
+
+@pytest.mark.parametrize("doubt", DOUBTS)
+def test_what_no_promise_ever_permits_is_invalid_all_the_same(doubt):
+    """A record that nobody sent."""
+    verdict = judged(ops=[*ACKED, polled(9, "c1", K, (0, 7), (1, 4711))], **doubt)
+
+    assert verdict.valid == "invalid"
+    assert [anomaly.name for anomaly in verdict.anomalies] == ["phantom"]
+
+
+@pytest.mark.parametrize("ops", [UNREAD, READ_AND_OVERWRITTEN])
+def test_histories_that_never_had_any_replicas_are_judged_as_before(ops):
+    """Somebody else's system, known by its clients only, is held to the strictest promise."""
+    verdict = check(History.of(ops=ops))
+
+    assert (verdict.valid, verdict.contract) == ("invalid", "durable")
