@@ -1,4 +1,4 @@
-"""The Docker engine and the node image, for every test that is marked ``docker``.
+"""The Docker engine and the images of nodes, for every test that is marked ``docker``.
 
 A running engine is used; else one is started, or installed and started where that may be done, and stopped at the end of the
 session. Where none can be had the tests are skipped, and the summary says so in a line that cannot be missed.
@@ -7,13 +7,19 @@ session. Where none can be had the tests are skipped, and the summary says so in
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from harness.containers.engine import can_install, can_start, connect, diagnose, install_engine, start_engine
-from harness.containers.errors import ContainerWorldError
+from harness.containers.errors import ContainerWorldError, ImageError
 from harness.containers.images import ensure_image
+from harness.containers.kafka_image import ensure_kafka_image
 from harness.containers.leftovers import every
 
 _skipped = pytest.StashKey[str]()
+
+# How long an example takes says something of the machine, and nothing of the code.
+settings.register_profile("tidemark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tidemark")
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +52,22 @@ def engine(request):
 def image(engine):
     """The id of the node image, built if this engine does not have it."""
     return ensure_image(engine, tell=lambda sentence: None)
+
+
+@pytest.fixture(scope="session")
+def kafka_image(engine, request):
+    """Version → the id of the image that its brokers run from, built if this engine does not have it."""
+
+    def kafka_image(version):
+        try:
+            return ensure_kafka_image(engine, version, tell=lambda sentence: None)
+        except ImageError as error:
+            if "Maven cannot get" not in str(error):
+                raise
+            request.config.stash[_skipped] = str(error)
+            pytest.skip(str(error))
+
+    return kafka_image
 
 
 def pytest_terminal_summary(terminalreporter, config):

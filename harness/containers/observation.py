@@ -62,8 +62,8 @@ class Observation:
             self._asked_s = now
         return dict(self._partitions[name])
 
-    def statuses(self, nodes: Iterable[int]) -> dict[int, Answer | None]:
-        """What these nodes say of themselves, all asked at once; None of one that does not answer."""
+    def statuses(self, nodes: Iterable[int], patience_s: float = PATIENCE_S) -> dict[int, Answer | None]:
+        """What these nodes say of themselves, all asked at once; None of one that does not answer in time."""
         found: dict[int, Answer | None] = dict.fromkeys(nodes)
         asked = {}
         for node in found:
@@ -71,7 +71,7 @@ class Observation:
             if admin.is_open:
                 with suppress(NodeError):
                     asked[node] = admin.post("status")
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + patience_s
         for node, future in asked.items():
             with suppress(NodeError):
                 left = max(deadline - time.monotonic(), 0.001)

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from harness.containers.collect import Evidence, fetch_all
+from harness.containers.run_error import RunError
 from harness.convergence import restored, waiting_for
 from nodes.messages import CONTROLLER
 
@@ -22,6 +23,8 @@ LOOK_US = 200_000
 WATCH_US = 50_000
 _SAME = ("role", "leader_epoch", "leo", "hw")
 _TRIES = 3
+_MOST_BOUNDS = 3
+SILENT_S = 20.0
 
 
 def after_heal_us(settings: Settings) -> int:
@@ -55,15 +58,38 @@ def work_on(world: RealWorld, duration_us: int) -> None:
 
 
 def converge(world: RealWorld, within_us: int) -> None:
-    """Wait until every partition is at rest, or the bound is over; trace which."""
-    deadline = world.now_us() + within_us
+    """Wait until every partition is at rest, or nothing has changed for as long as the bound; trace which. A partition that changes
+    for ever is given up after some bounds.
+
+    Raises:
+        RunError: a broker runs, and does not say how it stands.
+    """
+    began, seen = world.now_us(), None
+    deadline = began + within_us
     while True:
         world.run_until(world.now_us() + LOOK_US)
-        waiting = {name: waiting_for(view) for name, view in world.views().items()}
-        if not any(waiting.values()) or world.now_us() >= deadline:
+        views = world.views()
+        waiting = {name: waiting_for(view) for name, view in views.items()}
+        now = world.now_us()
+        if views != seen:
+            seen, deadline = views, min(now + within_us, began + _MOST_BOUNDS * within_us)
+        if not any(waiting.values()) or now >= deadline:
             break
+    if any(waiting.values()):
+        _all_answer(world)
+        waiting = {name: waiting_for(view) for name, view in world.views().items()}
     for name, why in waiting.items():
         world.trace_event(CONTROLLER, "converged", name, not why, why)
+
+
+def _all_answer(world: RealWorld) -> None:
+    """A machine that is too busy to answer must not be taken for a broker that is stuck."""
+    statuses = world.observation.statuses(world.brokers(), SILENT_S)
+    silent = [world.nodes[b].name for b, status in statuses.items() if status is None and world.processes.running(b)]
+    if silent:
+        raise RunError(
+            f"{', '.join(silent)} did not say how it stands within {SILENT_S:g} s, so nobody knows whether it came to rest"
+        )
 
 
 def dump_logs(world: RealWorld, folder: Path | None) -> tuple[dict[int, Evidence], dict[int, dict[str, Segment]]]:
@@ -76,9 +102,9 @@ def dump_logs(world: RealWorld, folder: Path | None) -> tuple[dict[int, Evidence
     """
     controls = {node: one.control for node, one in world.nodes.items()}
     for _ in range(_TRIES):
-        before = world.observation.statuses(world.brokers())
+        before = world.observation.statuses(world.brokers(), SILENT_S)
         evidence = fetch_all(controls, folder)
-        after = world.observation.statuses(world.brokers())
+        after = world.observation.statuses(world.brokers(), SILENT_S)
         if all(_key(before[broker]) == _key(after[broker]) for broker in after):
             break
         time.sleep(WATCH_US / 1e6)

@@ -39,7 +39,7 @@ from nodes.kafka.request_connection import (
 from nodes.process.config import Address
 from nodes.process.wire.names import topic_and_index
 
-TIMEOUT_S = 10.0
+TIMEOUT_S = 20.0
 AGAIN_S = 0.05
 LATEST = i64(-1)
 DEBUGGING_REPLICA = BrokerId(-2)

@@ -24,7 +24,10 @@ def test_evidence_that_was_not_understood_is_told_in_its_own_words():
 @pytest.mark.parametrize(
     ("log", "words"),
     [
-        ("first\nShutdown broker because all log dirs have failed\n", "Shutdown broker because all log dirs have failed"),
+        (
+            "first\nShutdown broker because all log dirs have failed\n",
+            "Shutdown broker because all log dirs have failed",
+        ),
         ("", "without a word"),
         ("\n \n", "without a word"),
     ],

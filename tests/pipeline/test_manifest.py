@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,16 @@ def test_another_spec_is_refused_in_one_sentence(spec: CampaignSpec, tmp_path: P
 
     with pytest.raises(CampaignRefusedError, match=r"with seed 7, not 8; .* --fresh\.$"):
         open_campaign(tmp_path, replace(spec, seed=8), chunk_size=5, fresh=False)
+
+
+@pytest.mark.parametrize("other", [{"system": "kafka:3.9.1"}, {"broker_config": ("a.b=c",)}])
+def test_results_of_another_system_are_not_mixed_in(other: dict[str, Any], spec: CampaignSpec, tmp_path: Path) -> None:
+    begun = replace(spec, world="docker", system="kafka:2.8.2")
+    open_campaign(tmp_path, begun, chunk_size=1, fresh=False)
+    assert open_campaign(tmp_path, begun, chunk_size=1, fresh=False).spec == begun
+
+    with pytest.raises(CampaignRefusedError, match=rf"with {next(iter(other))} .* --fresh\.$"):
+        open_campaign(tmp_path, replace(begun, **other), chunk_size=1, fresh=False)
 
 
 def test_another_chunk_size_is_refused(spec: CampaignSpec, tmp_path: Path) -> None:

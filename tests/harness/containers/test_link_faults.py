@@ -126,9 +126,7 @@ def test_a_system_may_hold_messages_up_elsewhere_than_at_their_sender():
     made.add(6, CUT)
 
     assert made.transport_of(0) == made.transport_of(1) == {}
-    assert made.transport_of(2) == {
-        "5": [{"kind": "leadership", "peer": 2, "effect": "drop", "amount": 0, "from": 0}]
-    }
+    assert made.transport_of(2) == {"5": [{"kind": "leadership", "peer": 2, "effect": "drop", "amount": 0, "from": 0}]}
 
 
 def test_everybody_may_then_have_something_to_do_for_a_fault():

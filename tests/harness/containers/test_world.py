@@ -10,6 +10,7 @@ from harness.containers.errors import NodeError
 from harness.containers.recorder import Recorder
 from harness.containers.run_error import RunError
 from harness.containers.world import RealWorld
+from harness.systems.tidemark import TidemarkSystem
 from nemesis import Fault, FaultyWorld, Plan, WorkloadSpec
 from nodes.cluster import ClusterSpec
 from nodes.variant import parse_variant
@@ -143,13 +144,17 @@ def played_machine(node):
     )
 
 
-@pytest.fixture
-def world(monkeypatch):
-    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
+def played_world(system=None):
     faults = (Fault("clock-jump", 0, amount=1),)
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), faults, 0)
     machines = {node: played_machine(node) for node in range(3)}
-    made = RealWorld(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport")
+    return RealWorld(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport", system=system)
+
+
+@pytest.fixture
+def world(monkeypatch):
+    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
+    made = played_world()
     made.boot()
     for node in made.nodes.values():
         node.done.clear()
@@ -568,3 +573,174 @@ def test_the_end_leaves_nothing_behind(world):
     world.close()
 
     assert [node.done for node in world.nodes.values()] == [["end"], ["end"], ["end"]]
+
+
+# Another system than our own nodes
+
+
+class PlayedSystem(TidemarkSystem):
+    """Writes down what it is asked, beside what had been done to the nodes until then."""
+
+    def __init__(self):
+        self.asked = []
+        self.blocked = False
+        self.go = threading.Event()
+        self.nodes = {}
+
+    def note(self, *what):
+        self.asked.append((*what, {node: one.done.count("start") for node, one in self.nodes.items()}))
+
+    def before_start(self, node, controls, deployment):
+        assert not self.blocked or self.go.wait(5)
+        self.note("before_start", node)
+
+    def after_start(self, controls, deployment):
+        assert list(controls) == [0, 1, 2]
+        assert controls[1].name == "b1"
+        assert deployment.cluster.brokers == 2
+        self.note("after_start")
+
+    def is_halt(self, words):
+        return "log truncation" in words
+
+
+@pytest.fixture
+def system(monkeypatch):
+    """Of a world that boots when it is asked to."""
+    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
+    system = PlayedSystem()
+    system.world = played_world(system)
+    system.nodes = system.world.nodes
+    yield system
+    system.world.close()
+
+
+def booted(system):
+    system.world.boot()
+    system.asked.clear()
+    return system.world
+
+
+@pytest.mark.parametrize(("controller_first", "first"), [(True, 0), (False, 1)])
+def test_a_system_may_want_its_controller_before_its_brokers(system, monkeypatch, controller_first, first):
+    """Its start takes until that of broker 1 is done, or, where that waits for it, a while."""
+    broker_runs = threading.Event()
+    done = []
+    begin = PlayedNode.start
+
+    def start(self, config, *, clock_faults):
+        if self.node == 0:
+            broker_runs.wait(0.3 if controller_first else 5)
+        begin(self, config, clock_faults=clock_faults)
+        if self.node != 2:
+            done.append(self.node)
+            broker_runs.set()
+
+    monkeypatch.setattr(PlayedNode, "start", start)
+    system.controller_first = controller_first
+    system.world.boot()
+
+    assert done[0] == first
+
+
+def test_the_topic_is_made_once_when_all_run(system):
+    system.world.boot()
+
+    assert system.asked == [("after_start", {0: 1, 1: 1, 2: 1})]
+
+
+def test_what_would_keep_a_process_from_starting_again_is_waited_for_before_it_is_started(system):
+    world = booted(system)
+    world.stop(1, "crash")
+    world.start(1)
+    settle(world)
+
+    assert system.asked == [("before_start", 1, {0: 1, 1: 1, 2: 1})]
+    assert system.nodes[1].done.count("start") == 2
+
+
+def test_that_wait_is_the_nodes_own(system):
+    """Links, other nodes and the run go on meanwhile."""
+    world = booted(system)
+    system.blocked = True
+    world.stop(1, "crash")
+    world.start(1)
+    world.stop(2, "crash")
+    world.set_link_fault(3, ((1, 2),), "cut", 0)
+    while "kill" not in system.nodes[2].done or "links" not in system.nodes[1].done:
+        world.run_until(world.now_us() + 1_000)
+
+    assert system.nodes[1].done.count("start") == 1
+
+    system.go.set()
+    settle(world)
+
+    assert system.nodes[1].done[-1] == "start"
+
+
+@pytest.mark.parametrize(
+    ("how", "words", "called"),
+    [
+        ("fatal", "Halting because log truncation is not allowed", "fatal"),
+        ("fatal", "java.lang.OutOfMemoryError: Java heap space", "broken-off"),
+        ("fatal", "", "broken-off"),
+        ("", "Halting because log truncation is not allowed", "broken-off"),
+        ("clean", "shut down completed", "clean"),
+    ],
+)
+def test_only_an_end_that_the_protocol_wanted_is_a_finding(system, monkeypatch, how, words, called):
+    world = booted(system)
+    monkeypatch.setattr(system.nodes[1], "took_leave", lambda: (how, words))
+    system.nodes[1].end_itself(how)
+    settle(world)
+
+    (death,) = world.processes.died
+    assert (death["node"], death["how"], death["log"]) == (1, called, words)
+    assert not world.running(1)
+
+
+def test_a_broker_that_a_full_disk_ended_breaks_nothing_off(system):
+    world = booted(system)
+    world.hinder(5, 1, "disk-full", 0)
+    system.nodes[1].end_itself("fatal")
+    settle(world)
+
+    assert world.processes.died == []
+    assert world.processes.starved == {(1, 1)}
+
+
+@pytest.mark.parametrize("kill", ["power", "crash"])
+def test_what_the_kill_of_a_container_is_to_its_files_depends_on_the_system(system, kill):
+    system.container_kill = kill
+    world = booted(system)
+    world.stop(1, "container")
+    settle(world)
+
+    assert told(world)[-1] == (1, "stop", "", kill)
+
+
+def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monkeypatch):
+    class Everywhere(PlayedSystem):
+        spreads_rules = True
+
+        def spread(self, rules, nodes):
+            said = [{**rule, "from": sender} for sender, of_sender in rules.items() for rule in of_sender]
+            return dict.fromkeys(nodes, said)
+
+    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
+    system = Everywhere()
+    world = system.world = played_world(system)
+    try:
+        booted(system)
+        world.set_link_fault(3, ((1, 2),), "slow", 5)
+        settle(world)
+        slow = {"kind": None, "peer": 2, "effect": "delay", "amount": 5, "from": 1}
+
+        assert [node.rules_then[-1] for node in world.nodes.values()] == [{"3": [slow]}] * 3
+
+        world.clear_link_fault(3)
+        settle(world)
+
+        assert [node.rules_then[-1] for node in world.nodes.values()] == [{}] * 3
+    finally:
+        world.close()
