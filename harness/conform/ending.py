@@ -122,10 +122,13 @@ def _truncations(scenario: Scenario, history: History) -> dict[str, str]:
 
 
 def _questions(scenario: Scenario, answers: tuple[Answer, ...], numbers: Renumbering) -> dict[str, str]:
+    """A question that is repeated and answered the same is told once: how often a follower tries is a matter of time."""
     asked: dict[int, list[str]] = {broker: [] for broker in scenario.cluster.broker_ids()}
     for one in answers:
-        asked[one.follower].append(str(one._replace(asked=numbers.code(one.asked), epoch=numbers.code(one.epoch))))
-    return {f"questions of {scenario.broker_name(b)}": "; ".join(told) or "none" for b, told in asked.items()}
+        told = str(one._replace(asked=numbers.code(one.asked), epoch=numbers.code(one.epoch)))
+        if asked[one.follower][-1:] != [told]:
+            asked[one.follower].append(told)
+    return {f"questions of {scenario.broker_name(b)}": "; ".join(words) or "none" for b, words in asked.items()}
 
 
 def _clients(scenario: Scenario, history: History) -> dict[str, str]:

@@ -21,6 +21,25 @@ FINDINGS: tuple[Finding, ...] = (
         always=False,
     ),
     Finding(
+        why="whether a follower hears of the last high watermark before its leader fails is a matter of time, and so is whether "
+        "consumers see it move back",
+        source="KIP-207",
+        scenario="*",
+        system="kafka:*",
+        aspect="anomaly: permitted hw-regression*",
+        always=False,
+    ),
+    Finding(
+        why="with ZooKeeper an ISR change by the controller raises the leader epoch, so a follower that was following already asks "
+        "its leader once more",
+        source="seen on Apache Kafka 2.8.2; nodes/kafka/controller/decisions.py, 'resumed'",
+        scenario="*",
+        system="kafka:2.*",
+        aspect="questions of *",
+        seen="*; epoch * -> *",
+        always=False,
+    ),
+    Finding(
         why="with ZooKeeper the controller repeats every LeaderAndIsr request until it is answered, in order: A hears that B leads "
         "before it hears that it leads itself again, and under 0.10 it cuts its log to its high watermark without asking anybody; "
         "our controller tells the latest state only",

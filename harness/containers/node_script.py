@@ -17,12 +17,13 @@ class NodeScripts:
 
     Attributes:
         module: what Python runs. preload: the environment variable that loads libfaketime.
-        start_looks: so often, 25 ms apart and more, is looked whether a process that was started listens.
+        start_looks, start_pause_s: so often, and so far apart, is looked whether a process that was started listens.
     """
 
     module = "nodes.process"
     preload = "LD_PRELOAD"
     start_looks = 1200
+    start_pause_s = 0.025
 
     def __init__(self, places: Places) -> None:
         """Remember where things are."""
@@ -107,7 +108,7 @@ until grep -q ':{port:04X} 00000000:0000 0A' /proc/net/tcp; do
   [ "$state" = gone ] && {{ echo gone; exit 0; }}
   n=$((n + 1))
   [ "$n" -lt {self.start_looks} ] || {{ echo silent; exit 0; }}
-  sleep 0.025
+  sleep {self.start_pause_s}
 done
 echo listening
 """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FRESH_S = 0.02
 """The controller's state is not asked for more often than this."""
 PATIENCE_S = 2.0
-CONTROLLER_PATIENCE_S = 10.0
+CONTROLLER_PATIENCE_S = 20.0
 SAME_CLOCK_US = 100_000
 """Monotonic clocks that are closer than this are one kernel's: they count from its start."""
 QUESTIONS = 5
@@ -86,6 +86,8 @@ class Observation:
         """
         statuses = self.statuses(self._controls)
         controller = statuses.pop(CONTROLLER)
+        if controller is None:
+            controller = self.statuses((CONTROLLER,), CONTROLLER_PATIENCE_S)[CONTROLLER]
         if controller is None:
             raise RunError("the controller does not say who leads")
         return {name: partition_view(name, state, statuses) for name, state in controller["partitions"].items()}

@@ -81,6 +81,7 @@ class Stage(ABC):
         last_read: what the last consumer read, `None` if it was refused.
         ops, nemesis, trace: the history (docs/history.md); the trace need not be there before the end.
         answers: what followers heard about where their logs must end; need not be there before the end.
+        spends_epochs: leader epochs may be spent that no script counts.
         not_understood: why the trace cannot be relied on; empty if it can.
     """
 
@@ -96,6 +97,7 @@ class Stage(ABC):
         self.trace: list[tuple[Any, ...]] = []
         self.answers: list[Answer] = []
         self.not_understood: list[str] = []
+        self.spends_epochs = False
         self._faults: dict[str, int] = {}
         self._told: set[int] = set()
 

@@ -294,6 +294,8 @@ class Keeper:
             self.note("fatal", end.words)
         if end.how:
             self.note("stop", end.how)
+        else:
+            log.error("gave up: the JVM was killed by SIGKILL")
 
     def write(self, entries: list[Entry]) -> None:
         """Add to the trace; a node whose trace has a hole must end."""

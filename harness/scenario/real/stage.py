@@ -56,6 +56,7 @@ class RealStage(Stage):
         self._sight = Sight(scenario, nodes)
         self._scale = time_scale
         self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
+        self.spends_epochs = self._epochs is not None
         self._sent_in: dict[str, int] = {}
         self._began_us = monotonic_us()
         self._ended_us = 0

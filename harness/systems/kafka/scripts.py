@@ -19,7 +19,8 @@ class KafkaScripts(NodeScripts):
 
     module = "nodes.kafka"
     preload = "TIDEMARK_JVM_LD_PRELOAD"
-    start_looks = 6000
+    start_looks = 900
+    start_pause_s = 0.2
 
     def __init__(self, places: Places) -> None:
         """Remember where things are."""

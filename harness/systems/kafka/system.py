@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 DISK = "512m"
 TOPIC_S = 30.0
 SESSION_END_S = 5.0
-LOOK_S = 0.05
+LOOK_S = 0.1
 ELECTION_S = 30.0
 LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"

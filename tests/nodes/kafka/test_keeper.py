@@ -321,11 +321,12 @@ def test_watching(node, serve):
         assert lines.readline() == b""
 
 
-def test_a_killed_jvm_has_no_last_words(node, serve):
+def test_a_killed_jvm_has_no_last_words_in_the_trace(node, serve):
     node.start(*serve, "wait").ready()
     os.kill(node.jvm, signal.SIGKILL)
     assert node.wait() == 0
     assert node.events() == [["start", "", 3]]
+    assert node.log().rstrip().endswith("keeper: gave up: the JVM was killed by SIGKILL")
 
 
 def test_a_jvm_that_ends_by_itself(node, serve):
