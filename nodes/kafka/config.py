@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodes.process.config import Address, ConfigError
+from nodes.process.config import Address, ConfigError, load
 
 BROKER, ZOOKEEPER, KRAFT_CONTROLLER = "broker", "zookeeper", "kraft-controller"
 """Roles: a broker; ZooKeeper with the broker that is Kafka's controller; KRaft's controller."""
@@ -87,16 +86,7 @@ class KeeperConfig:
         Raises:
             ConfigError: it cannot be read, or says something impossible.
         """
-        try:
-            data = json.loads(path.read_text())
-        except OSError as e:
-            raise ConfigError(f"cannot read {path}: {e.strerror}") from e
-        except ValueError as e:
-            raise ConfigError(f"{path} is not JSON: {e}") from e
-        try:
-            return KeeperConfig.from_json(data)
-        except ConfigError as e:
-            raise ConfigError(f"{path}: {e}") from e
+        return load(path, KeeperConfig.from_json)
 
     @staticmethod
     def from_json(data: object) -> KeeperConfig:

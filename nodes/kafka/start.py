@@ -24,7 +24,8 @@ from nodes.kafka.keeper import Keeper, KeeperError
 from nodes.kafka.keeper_commands import KeeperCommands
 from nodes.kafka.server_files import ServerFilesError, format_directory
 from nodes.process import admin_port
-from nodes.process.config import Address, ConfigError
+from nodes.process.config import ConfigError
+from nodes.process.start_up import CannotStartError, bind, new_loop
 from nodes.process.trace import Trace
 
 OK, GAVE_UP, UNUSABLE, BUG = 0, 1, 2, 70
@@ -32,10 +33,6 @@ PREDECESSOR_S = 30.0
 """For an earlier keeper of this node to finish its trace."""
 
 log = logging.getLogger("nodes.kafka")
-
-
-class CannotStartError(Exception):
-    """Something the keeper needs cannot be had; the message says what."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         config = KeeperConfig.load(path)
         lock = _wait_for_predecessor(Path(f"{config.process}.lock"))
-        bound = _bind(config.admin)
+        bound = bind(config.admin)
         trace = Trace(config.trace)
         format_directory(config)
     except (ConfigError, CannotStartError, ServerFilesError) as e:
@@ -56,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as e:
         log.error("cannot start: %s", e)  # noqa: TRY400
         return UNUSABLE
-    with asyncio.Runner(loop_factory=_new_loop) as runner:
+    with asyncio.Runner(loop_factory=new_loop) as runner:
         try:
             return runner.run(_keep(config, trace, bound))
         finally:
@@ -79,25 +76,6 @@ def _wait_for_predecessor(path: Path) -> int:
                 os.close(lock)
                 raise CannotStartError(f"another keeper holds {path}: end that one first.") from None
             time.sleep(0.01)
-
-
-def _bind(address: Address) -> socket.socket:
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind(address)
-    except OSError as e:
-        bound.close()
-        raise CannotStartError(f"cannot listen on {address}: {e.strerror}") from e
-    return bound
-
-
-def _new_loop() -> asyncio.AbstractEventLoop:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    return uvloop.new_event_loop()
 
 
 async def _keep(config: KeeperConfig, trace: Trace, bound: socket.socket) -> int:

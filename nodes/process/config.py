@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from nodes.cluster import ClusterError, ClusterSpec
 from nodes.messages import CONTROLLER
 from nodes.variant import Variant, VariantError, parse_variant
+
+C = TypeVar("C")
 
 INTERNAL, HOST = "internal", "host"
 """Listeners: nodes and clients inside the cluster's network use the first, clients on the host the second."""
@@ -34,6 +37,28 @@ class ListenerConfig(NamedTuple):
 
     bind: Address
     advertise: Address
+
+
+def load(path: Path, check: Callable[[object], C]) -> C:
+    """Read and check a configuration's file.
+
+    Args:
+        path: of the JSON file.
+        check: makes the configuration of plain values.
+
+    Raises:
+        ConfigError: it cannot be read, or says something impossible; it names the file.
+    """
+    try:
+        data = json.loads(path.read_text())
+    except OSError as e:
+        raise ConfigError(f"cannot read {path}: {e.strerror}") from e
+    except ValueError as e:
+        raise ConfigError(f"{path} is not JSON: {e}") from e
+    try:
+        return check(data)
+    except ConfigError as e:
+        raise ConfigError(f"{path}: {e}") from e
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +102,7 @@ class NodeConfig:
         Raises:
             ConfigError: it cannot be read, or says something impossible.
         """
-        try:
-            data = json.loads(path.read_text())
-        except OSError as e:
-            raise ConfigError(f"cannot read {path}: {e.strerror}") from e
-        except ValueError as e:
-            raise ConfigError(f"{path} is not JSON: {e}") from e
-        try:
-            return NodeConfig.from_json(data)
-        except ConfigError as e:
-            raise ConfigError(f"{path}: {e}") from e
+        return load(path, NodeConfig.from_json)
 
     @staticmethod
     def from_json(data: object) -> NodeConfig:

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from nodes.process import admin
-from nodes.process.config import Address, ConfigError, NodeConfig
+from nodes.process.config import ConfigError, NodeConfig
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
 from nodes.process.node_driver import BUG, FATAL, NodeDriver
+from nodes.process.start_up import CannotStartError, bind, new_loop
 from nodes.process.storage.checkpoints import CheckpointError
 from nodes.process.storage.directory_lock import DirectoryInUseError
 from nodes.process.trace import Trace
@@ -29,10 +30,6 @@ from nodes.process.trace import Trace
 UNUSABLE = 2
 
 log = logging.getLogger("nodes.process")
-
-
-class CannotStartError(Exception):
-    """Something the node needs cannot be had; the message says what."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,13 +42,13 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(format="%(asctime)s %(message)s", level=logging.INFO, stream=sys.stderr)
     try:
         config = NodeConfig.load(path)
-        sockets = {name: _bind(listener.bind) for name, listener in config.listeners.items()}
-        admin_socket = _bind(config.admin)
+        sockets = {name: bind(listener.bind) for name, listener in config.listeners.items()}
+        admin_socket = bind(config.admin)
         trace = _open_trace(config)
     except (ConfigError, CannotStartError) as e:
         log.error("%s", e)  # noqa: TRY400 (a sentence for people)
         return UNUSABLE
-    loop = _new_loop()
+    loop = new_loop()
     try:
         return loop.run_until_complete(_run(config, loop, trace, sockets, admin_socket))
     except CannotStartError as e:
@@ -67,26 +64,6 @@ def _open_trace(config: NodeConfig) -> Trace:
         return Trace(config.trace)
     except OSError as e:
         raise CannotStartError(f"cannot write the trace {config.trace}: {e.strerror}") from e
-
-
-def _bind(address: Address) -> socket.socket:
-    """A bound socket, before anything else is touched: a node that cannot listen must not use up its clean-shutdown mark."""
-    bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        bound.bind(address)
-    except OSError as e:
-        bound.close()
-        raise CannotStartError(f"cannot listen on {address}: {e.strerror}") from e
-    return bound
-
-
-def _new_loop() -> asyncio.AbstractEventLoop:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.new_event_loop()
-    return uvloop.new_event_loop()
 
 
 async def _run(
