@@ -54,9 +54,7 @@ def _follows(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
 
     def follows(stage: Stage) -> bool:
         seen = [stage.glance(broker) for broker in brokers]
-        return all(
-            (one.role, one.leader) == ("follower", leader) and _is_in(stage, one.epoch, epoch) for one in seen
-        )
+        return all((one.role, one.leader) == ("follower", leader) and _is_in(stage, one.epoch, epoch) for one in seen)
 
     return follows
 

@@ -19,12 +19,15 @@ from nodes.variant import parse_variant
 
 @pytest.fixture
 def run(monkeypatch):
-    """Runs the command; `opened` are the numbers of brokers that were brought up, `closed` those that were replaced."""
-    opened, closed = [], []
+    """Runs the command; `opened` are the numbers of brokers that were brought up, `closed` those that were replaced, and `systems`
+    what was to run on them.
+    """
+    opened, closed, systems = [], [], []
 
     @contextmanager
-    def containers(options, brokers):
+    def containers(options, brokers, system):
         opened.append(brokers)
+        systems.append(system.name)
         yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}), close=lambda: closed.append(brokers))
 
     monkeypatch.setattr(module, "containers", containers)
@@ -33,7 +36,7 @@ def run(monkeypatch):
     def run(*arguments):
         return CliRunner().invoke(tidemark, ["scenario", *arguments], standalone_mode=False)
 
-    run.opened, run.closed = opened, closed
+    run.opened, run.closed, run.systems = opened, closed, systems
     return run
 
 
@@ -46,6 +49,27 @@ def test_a_scenario_in_containers_is_told_like_a_simulated_one(run):
     assert told.return_value == 0
     assert "As expected: invalid." in told.output
     assert run.opened == [2]
+    assert run.systems == ["tidemark"]
+
+
+def test_on_real_brokers_it_is_held_against_their_model(run):
+    """Those that are played here are of 0.10 themselves, and notice no restart; 2.8.2 does, under any protocol."""
+    told = run("kip-101-data-loss", "--variant", "kafka-0.10", "--system", "kafka:2.8.2")
+
+    assert run.systems == ["kafka:2.8.2"]
+    assert told.return_value == 1
+    assert told.output.rstrip().endswith("kafka:2.8.2@0.10.2 to the end")
+
+    told = run("kip-279-scenario-1-n-20", "--variant", "kafka-2.0", "--system", "kafka:2.8.2")
+
+    assert told.return_value == 0
+    assert "As expected: valid." in told.output
+
+
+def test_only_what_the_brokers_can_express_is_played(run):
+    told = run("kip-101-data-loss", "--system", "kafka:4.1.1", "--json")
+
+    assert [one["variant"] for one in json.loads(told.stdout)] == ["kafka-4.0"]
 
 
 def test_tries_are_counted(run):

@@ -109,9 +109,26 @@ def seen(role="follower", epoch=3, leader=1, leo=5, hw=4, hw_on_disk=2):
     ],
 )
 def test_conditions_need_no_more_than_a_glance(condition, glance, holds):
-    stage = SimpleNamespace(glance=lambda broker: glance, wait=lambda what, condition, within: condition())
+    assert came_true(condition, glance, spends_epochs=False) is holds
 
-    assert parse_command(Vocabulary(Cast(("A", "B")), Names()), f"until {condition}")(stage) is holds
+
+def came_true(condition, glance, *, spends_epochs):
+    stage = SimpleNamespace(
+        glance=lambda broker: glance, wait=lambda what, condition, within: condition(), spends_epochs=spends_epochs
+    )
+    return parse_command(Vocabulary(Cast(("A", "B")), Names()), f"until {condition}")(stage)
+
+
+@pytest.mark.parametrize(
+    ("epoch", "holds"),
+    [(3, False), (4, True), (5, True)],
+)
+def test_where_a_system_spends_epochs_that_no_script_counts_a_later_one_will_do(epoch, holds):
+    leader, follower = seen(role="leader", leader=-1, epoch=epoch), seen(epoch=epoch)
+
+    assert came_true("B leads epoch 4", leader, spends_epochs=True) is holds
+    assert came_true("B follows A in epoch 4", follower, spends_epochs=True) is holds
+    assert came_true("B leads epoch 4", leader, spends_epochs=False) is (epoch == 4)
 
 
 @pytest.mark.parametrize(
