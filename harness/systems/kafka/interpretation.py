@@ -30,13 +30,44 @@ def interpret(found: ReplicaEvidence, version: str) -> ReplicaEvidence:
         found: as it was collected.
         version: of the brokers.
     """
-    attributed = attribute(found.events, found.segments)
+    events = {node: without_past_reigns(of_node) for node, of_node in found.events.items()}
+    attributed = attribute(events, found.segments)
     spoken = dialect(version)
     doubts = [*found.not_understood, *([] if spoken.understood else [spoken.why]), *attributed.unknown]
     for node, events in attributed.events.items():
         if node != CONTROLLER:
             doubts += agreement(events, attributed.segments.get(node, {}), down=_is_down(events))
     return ReplicaEvidence(attributed.events, attributed.segments, doubts[:MOST])
+
+
+def without_past_reigns(events: Sequence[TraceEvent]) -> list[TraceEvent]:
+    """One node's events without leaderships of an epoch that it led in an earlier life.
+
+    A KRaft broker that starts again replays the metadata from where it was, and takes itself for the leader that it had been until
+    it has read on. Nobody elected it: a controller gives a restarted leader a new epoch, or another leader.
+    """
+    kept: list[TraceEvent] = []
+    past: set[tuple[str, int]] = set()
+    led: set[tuple[str, int]] = set()
+    dreaming: set[str] = set()
+    for event in events:
+        time, node, name, partition, *fields = event
+        if name == "start":
+            past |= led
+            dreaming.clear()
+        elif name == "lead" and (partition, fields[0]) in past:
+            dreaming.add(partition)
+            continue
+        elif name in {"lead", "follow"}:
+            dreaming.discard(partition)
+            led |= {(partition, fields[0])} if name == "lead" else set()
+        if partition in dreaming and name == "isr":
+            continue
+        if partition in dreaming and name == "hw":
+            kept.append((time, node, name, partition, *fields[:-1], False))
+            continue
+        kept.append(event)
+    return kept
 
 
 def _is_down(events: Sequence[TraceEvent]) -> bool:

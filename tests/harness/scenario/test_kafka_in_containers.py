@@ -126,6 +126,7 @@ def test_a_broker_that_does_not_start_is_named_with_its_last_words_and_nothing_i
     engine, kafka_image, monkeypatch, tmp_path
 ):
     kafka_image(NEW)
+    before = {item.run for item in every(engine) if item.owner.pid == str(os.getpid())}
     size = ("--brokers", "1", "--replication-factor", "1", "--min-isr", "1")
     words = ("run", "--system", f"kafka:{NEW}", *size, "--broker-config", "message.max.bytes=lots", "--out", "here")
     out, complaint = StringIO(), StringIO()
@@ -141,4 +142,4 @@ def test_a_broker_that_does_not_start_is_named_with_its_last_words_and_nothing_i
     assert "controller" in why
     assert "\n" not in why
     assert (tmp_path / "here" / "nodes" / "controller.tar.gz").exists()
-    assert [item for item in every(engine) if item.owner.pid == str(os.getpid())] == []
+    assert {item.run for item in every(engine) if item.owner.pid == str(os.getpid())} == before

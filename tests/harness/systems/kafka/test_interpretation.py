@@ -1,6 +1,6 @@
 """What brokers said and what their files hold become evidence, or a reason not to believe it."""
 
-from harness.systems.kafka.interpretation import MOST, interpret
+from harness.systems.kafka.interpretation import MOST, interpret, without_past_reigns
 from harness.systems.system import ReplicaEvidence
 
 T = "t-0"
@@ -70,3 +70,18 @@ def test_earlier_doubts_are_kept_and_a_few_are_enough():
     found = ReplicaEvidence({1: LEADER}, {1: FILE}, [f"doubt {n}" for n in range(2 * MOST)])
 
     assert interpret(found, VERIFIED).not_understood == [f"doubt {n}" for n in range(MOST)]
+
+
+def test_a_reign_of_an_earlier_life_is_no_leadership():
+    """A broker of KRaft that starts again takes itself for the leader that it was, until it has read the metadata on."""
+    events = [
+        (1, 3, "start", "", 1),
+        (2, 3, "lead", "t-0", 2, 4, 4, (3,)),
+        (3, 3, "start", "", 2),
+        (4, 3, "lead", "t-0", 2, 2, 2, (3,)),
+        (5, 3, "hw", "t-0", 2, 2, True),
+        (6, 3, "follow", "t-0", 3, -1, 2, 2),
+        (7, 3, "lead", "t-0", 4, 2, 2, (3,)),
+    ]
+
+    assert without_past_reigns(events) == [*events[:3], (5, 3, "hw", "t-0", 2, 2, False), *events[5:]]
