@@ -40,6 +40,15 @@ FINDINGS: tuple[Finding, ...] = (
         always=False,
     ),
     Finding(
+        why="a KRaft broker that starts again may take itself for the leader of its old epoch until it has read the metadata on; "
+        "it notes that epoch in its cache, and its leader sets it right with a diverging answer",
+        source="seen on Apache Kafka 4.1.1",
+        scenario="last-replica-standing-*",
+        system="kafka:[34].*",
+        aspect="questions of *",
+        always=False,
+    ),
+    Finding(
         why="with ZooKeeper the controller repeats every LeaderAndIsr request until it is answered, in order: A hears that B leads "
         "before it hears that it leads itself again, and under 0.10 it cuts its log to its high watermark without asking anybody; "
         "our controller tells the latest state only",

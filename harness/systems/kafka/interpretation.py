@@ -30,8 +30,8 @@ def interpret(found: ReplicaEvidence, version: str) -> ReplicaEvidence:
         found: as it was collected.
         version: of the brokers.
     """
-    events = {node: without_past_reigns(of_node) for node, of_node in found.events.items()}
-    attributed = attribute(events, found.segments)
+    awake = {node: without_past_reigns(events) for node, events in found.events.items()}
+    attributed = attribute(awake, found.segments)
     spoken = dialect(version)
     doubts = [*found.not_understood, *([] if spoken.understood else [spoken.why]), *attributed.unknown]
     for node, events in attributed.events.items():
