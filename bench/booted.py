@@ -11,8 +11,8 @@ from harness.containers.recorder import Recorder
 from harness.containers.session import ContainerSession
 from harness.containers.world import RealWorld
 from nemesis import Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from time import perf_counter
 from checkers import check
 from harness.simulator import simulate
 from nemesis import Plan, WorkloadSpec, generate_plan
-from nodes.cluster import ClusterSpec
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import parse_variant
 
 ROUNDS = 5
 PLANS = 20

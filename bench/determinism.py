@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from nodes.variant import PRESETS
+from nodes.core.variant import PRESETS
 
 PLANS = 200
 
@@ -15,7 +15,7 @@ import hashlib, sys
 from checkers import history_lines
 from harness.runner import execute
 from nemesis import PROFILES, generate_plan
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 profiles = list(PROFILES)
 for index in range(int(sys.argv[1])):
     plan = generate_plan(3, index, profiles[index % len(profiles)], ClusterSpec(partitions=1 + index % 2))

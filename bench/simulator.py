@@ -17,8 +17,8 @@ from typing import Any
 import harness.simulator.world as world_module
 from harness.simulator import simulate
 from nemesis import Plan, generate_plan
-from nodes.cluster import ClusterSpec
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import parse_variant
 
 PLANS = 30
 ROUNDS = 7

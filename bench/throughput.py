@@ -18,8 +18,8 @@ from time import monotonic, perf_counter, sleep
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 
 ROUNDS = 3
 RECORDS = 200_000

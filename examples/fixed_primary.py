@@ -26,8 +26,9 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from nodes.actions import Sync, Truncate
-from nodes.log import Batch, Log
+from nodes.core.actions import Sync, Truncate
+from nodes.core.log import Batch, Log
+from nodes.core.recovery import recover
 from nodes.process.admin_port import Command, key_of, listen, rules_of
 from nodes.process.config import HOST, INTERNAL, Address, NodeConfig
 from nodes.process.storage.log_directory import LogDirectory
@@ -48,7 +49,6 @@ from nodes.process.wire.client_versions import answer_versions
 from nodes.process.wire.codec import API_VERSIONS, FETCH
 from nodes.process.wire.names import error_code, partition_name, topic_and_index
 from nodes.process.wire.server import FIRST_CONNECTION, Listener, Request
-from nodes.recovery import recover
 
 PROGRAM = "fixed_primary"
 
@@ -72,7 +72,7 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
         from harness.containers.partition_disk import Disk
         from harness.systems.system import Deployment
         from nemesis import Plan
-        from nodes.variant import Variant
+        from nodes.core.variant import Variant
 
     class FixedPrimaryScripts(NodeScripts):
         """The usual ones, for another program."""

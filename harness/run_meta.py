@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nodes.cluster import ClusterSpec
-    from nodes.variant import Variant
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.variant import Variant
 
 
 def run_meta(cluster: ClusterSpec, variant: Variant, contract: str | None = None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from checkers import History, Verdict, check
 from harness.simulator import simulate
-from nodes.variant import parse_variant
+from nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
     from nemesis import Plan
@@ -35,7 +35,7 @@ def execute(plan: Plan, variant: str, contract: str | None = None) -> RunResult:
 
     Args:
         plan: cluster, workload, faults and noise seed.
-        variant: a preset with modifiers (``nodes.variant.parse_variant``).
+        variant: a preset with modifiers (``nodes.core.variant.parse_variant``).
         contract: the promise to judge by; the variant's own by default.
 
     Raises:

@@ -10,8 +10,8 @@ from random import Random
 
 from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
 from nemesis.plan import Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.settings import MS
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import MS
 
 SECOND = 1_000 * MS
 

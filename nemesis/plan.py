@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
-from nodes.cluster import ClusterError, ClusterSpec
+from nodes.core.cluster import ClusterError, ClusterSpec
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,15 +1,6 @@
-"""The protocol core: replicas and a controller as state machines without I/O.
+"""What runs on a cluster's machines.
 
-Theory of operation. A :class:`~nodes.broker.Broker` (which hosts one :class:`~nodes.replica.Replica` per partition) and the
-:class:`~nodes.controller.Controller` are both driven the same way::
-
-    actions = machine.step(now_us, event)
-
-An event is a message that arrived, a timer that fired, or one of the life-cycle events of :mod:`nodes.events`; the
-actions (:mod:`nodes.actions`) tell the driver what to send, store and trace. Time is always an argument. There is no clock,
-no thread, no randomness and no set whose order could matter in here, so the same events give the same actions anywhere: the
-simulator and the container node drive the very same code.
-
-What differs between Kafka's generations is data: a :class:`~nodes.variant.Variant` names a truncation rule (one module each in
-:mod:`nodes.truncation`), the KIP-320 fences that are on, and a few switches. See ``docs/protocol.md``.
+:mod:`nodes.core` is the protocol as state machines without I/O, :mod:`nodes.formats` are Kafka's file and wire formats,
+:mod:`nodes.process` is our own node, a process around the core, and :mod:`nodes.sidecar` is what stands beside a real broker and
+watches it. :mod:`nodes.admin` is what the last two have in common: what the harness may ask of every node.
 """

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from harness.runner import RunResult, execute
 from nemesis import Plan, generate_plan
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 from pipeline.campaign_spec import CampaignSpec
 
 Simulate: TypeAlias = Callable[[CampaignSpec, str, int], tuple[Plan, RunResult]]

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from harness.containers.by_hand import ByHand
-    from nodes.cluster import ClusterSpec
+    from nodes.core.cluster import ClusterSpec
 
 _SSH = "ssh -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"
 

@@ -11,9 +11,9 @@ import click
 
 from checkers import PROMISES
 from nemesis import PROFILES
-from nodes.cluster import ACKS, ClusterError, ClusterSpec
-from nodes.settings import Settings
-from nodes.variant import VariantError, parse_variant
+from nodes.core.cluster import ACKS, ClusterError, ClusterSpec
+from nodes.core.settings import Settings
+from nodes.core.variant import VariantError, parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,7 +31,7 @@ from harness.runner import RunResult
 from harness.simulator import simulate
 from harness.store import HISTORY, REPORT, store_history, store_verdict
 from nemesis import Plan, PlanError, generate_plan, read_plan
-from nodes.variant import parse_variant
+from nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
     from harness.systems.system import System

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.systems.system import System
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 F = TypeVar("F", bound="Callable[..., Any]")
 

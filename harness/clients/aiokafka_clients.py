@@ -16,7 +16,7 @@ from harness.clients.errors import ClientsError
 from harness.clients.journal import Journal, PollRecorder, SendRecorder
 from harness.clients.script import ConsumerScript, ProducerScript
 from nemesis.plan import WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 T = TypeVar("T")
 

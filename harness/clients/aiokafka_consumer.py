@@ -18,7 +18,7 @@ from harness.clients.outcomes import TRANSPORT
 from harness.clients.polling import Fetched, Polling, Trouble, value_of
 from harness.clients.script import ConsumerScript, topic_and_partition
 from harness.clients.times import Times
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 POLL_S = 0.05
 """How long one poll waits for records."""

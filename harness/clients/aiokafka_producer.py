@@ -15,7 +15,7 @@ from harness.clients.journal import SendRecorder
 from harness.clients.outcomes import OK, TRANSPORT, Report, judge
 from harness.clients.script import ProducerScript, topic_and_partition
 from harness.clients.times import Times
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 LATE_S = 1.0
 """So long after the deadline an answer is still waited for; nothing is sent any more."""

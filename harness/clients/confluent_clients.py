@@ -12,7 +12,7 @@ from harness.clients.errors import ClientsError
 from harness.clients.journal import Journal, PollRecorder, SendRecorder
 from harness.clients.script import ConsumerScript, ProducerScript
 from nemesis.plan import WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 SLACK_S = 10.0
 """Over and above what a client's own time-outs add up to, for a busy machine."""

@@ -14,7 +14,7 @@ from harness.clients.error_names import error_name
 from harness.clients.journal import PollRecorder
 from harness.clients.polling import Fetched, Polling, Trouble, value_of
 from harness.clients.script import ConsumerScript, topic_and_partition
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 POLL_S = 0.05
 """How long one poll waits for records."""

@@ -17,7 +17,7 @@ from harness.clients.journal import SendRecorder
 from harness.clients.outcomes import OK, TIMED_OUT, Report, judge
 from harness.clients.script import ProducerScript, topic_and_partition
 from harness.clients.transmissions import Mark, Transmissions
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 LATE_S = 2.5
 """librdkafka looks for time-outs once a second; a report that is this late is not waited for: the batch is purged."""

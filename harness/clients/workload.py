@@ -13,7 +13,7 @@ from harness.clients.counters import Counters
 from harness.clients.errors import ClientsError
 from harness.clients.journal import Journal
 from nemesis.plan import WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 
 class _Clients(Protocol):

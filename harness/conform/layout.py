@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from harness.conform.differences import ABSENT
 from harness.conform.ending import PLAYED, TO_THE_END
-from nodes.variant import PRESETS
+from nodes.core.variant import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harness.scenario.run import variants_of
-from nodes.variant import PRESETS
+from nodes.core.variant import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.scenario.run import SetUp
     from harness.scenario.stage import Stage
     from harness.systems.system import System
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 
 def stands_for(kafka: KafkaVersion) -> Callable[[str], tuple[str, str] | None]:

@@ -25,7 +25,7 @@ from harness.containers.owner import NODE, RUN, Owner
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import read_key
 from harness.systems.system import Deployment
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from docker.models.containers import Container
 
     from harness.systems.system import System
-    from nodes.cluster import ClusterSpec
-    from nodes.variant import Variant
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.variant import Variant
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 VARIANT = "tidemark.variant"

@@ -22,7 +22,7 @@ from harness.containers.owner import NODE, Owner
 from harness.containers.ssh import Shell
 from harness.containers.ssh_keys import KeyPair, new_key_pair
 from harness.systems.needs import MachineNeeds
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from harness.containers import firewall
 from harness.containers.errors import NodeError
 from harness.containers.node_faults import BALLAST, clock_text
 from harness.containers.run_error import RunError
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from harness.containers.contained_node import ContainedNode

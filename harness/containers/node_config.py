@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.containers.machine import HOST_PORT, INTERNAL_PORT
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.containers.machine import Machine
     from harness.containers.node_places import Places
-    from nodes.cluster import ClusterSpec
-    from nodes.variant import Variant
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.variant import Variant
 
 
 def node_config(

@@ -10,7 +10,7 @@ from harness.containers.director import monotonic_us
 from harness.containers.errors import NodeError
 from harness.containers.run_error import RunError
 from harness.convergence import PartitionView, ReplicaView
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

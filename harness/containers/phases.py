@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harness.containers.collect import Evidence, fetch_all
 from harness.containers.run_error import RunError
 from harness.convergence import restored, waiting_for
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from harness.containers.admin_channel import Answer
     from harness.containers.trace_history import Segment
     from harness.containers.world import RealWorld
-    from nodes.settings import Settings
+    from nodes.core.settings import Settings
 
 LOOK_US = 200_000
 WATCH_US = 50_000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from checkers.check import BROKEN_OFF
 from harness.containers.errors import NodeError
 from harness.containers.run_error import RunError
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

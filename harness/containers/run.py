@@ -26,7 +26,7 @@ from harness.run_meta import run_meta
 from harness.systems.system import ReplicaEvidence
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import Injector
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from harness.containers.cluster import Cluster
     from harness.systems.system import System
     from nemesis import Plan
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 CLIENT_LOG = "clients.log"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness.containers.cluster import Cluster
     from harness.systems.system import System
     from nemesis import Plan
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 
 class ContainerSession:

@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.containers.run_error import RunError
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 from nodes.process.storage.record_batch import BadBatchError, values_of
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from harness.systems.system import System
     from nemesis import Plan
     from nemesis.injector import Link
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
 """Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting

@@ -9,7 +9,7 @@ from typing import Any
 from checkers.history import History
 from harness.report.words import seconds
 from nemesis.fault import KINDS
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 
 @dataclass(frozen=True, slots=True)

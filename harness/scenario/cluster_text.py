@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from harness.scenario.words import duration_us
-from nodes.cluster import ClusterError, ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterError, ClusterSpec
+from nodes.core.settings import Settings
 
 _MS = 1_000
 KAFKA_TIMES = Settings(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harness.scenario.records import LogRecord, Names
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 if TYPE_CHECKING:
     from harness.scenario.stage import Stage

@@ -14,7 +14,7 @@ from harness.scenario.model import Expected, Scenario
 from harness.scenario.records import compact
 from harness.scenario.simulated import SimulatedStage
 from harness.scenario.stage import ReplicaState, Stage, StageError
-from nodes.variant import Variant, parse_variant
+from nodes.core.variant import Variant, parse_variant
 
 SetUp = Callable[[Scenario, Variant], Stage]
 """Makes the stage for one run."""

@@ -14,7 +14,7 @@ from checkers.history import Op
 from harness.scenario.links import Answer, Link
 from harness.scenario.model import GivenReplica, Scenario
 from harness.scenario.records import LogRecord, compact
-from nodes.variant import Variant
+from nodes.core.variant import Variant
 
 PARTITION = "t-0"
 PATIENCE_US = 60_000_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.variant import PRESETS, VariantError, parse_variant
+from nodes.core.variant import PRESETS, VariantError, parse_variant
 
 _ORDER = tuple(PRESETS)
 

@@ -17,7 +17,7 @@ from harness.scenario.links import Link
 from harness.scenario.records import Names, expand_list
 from harness.scenario.stage import PATIENCE_US, Stage
 from harness.scenario.words import Cast, duration_us
-from nodes.messages import KINDS
+from nodes.core.messages import KINDS
 
 Perform = Callable[[Stage], object]
 """Carries a command out; what it returns does not matter."""

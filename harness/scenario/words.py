@@ -6,7 +6,7 @@ import re
 
 from harness.scenario.model import ReplicaText
 from harness.scenario.records import Names, flatten, parse_batches
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000}
 

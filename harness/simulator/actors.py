@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.simulator.disk import SimDisk
-from nodes.actions import Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.actions import Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.simulator.world import World
-    from nodes.actions import Action
+    from nodes.core.actions import Action
 
 
 class Port:

@@ -9,7 +9,7 @@ from harness.convergence import PartitionView, ReplicaView, refusal
 
 if TYPE_CHECKING:
     from harness.simulator.world import World
-    from nodes.replica import Replica
+    from nodes.core.replica import Replica
 
 
 def restored(world: World, partition: str) -> bool:

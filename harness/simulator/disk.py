@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nodes.log import Batch
-from nodes.recovery import DiskImage, PartitionImage, StoredBatch
+from nodes.core.log import Batch
+from nodes.core.recovery import DiskImage, PartitionImage, StoredBatch
 
 if TYPE_CHECKING:
     from random import Random

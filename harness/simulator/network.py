@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nemesis.injector import EVERYONE
-from nodes.messages import LeaderAndIsr
+from nodes.core.messages import LeaderAndIsr
 
 if TYPE_CHECKING:
     from random import Random

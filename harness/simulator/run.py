@@ -18,7 +18,7 @@ from nemesis import LASTING_CONTROLLER_ONLY, REAL_ONLY, Injector, PlanError
 
 if TYPE_CHECKING:
     from nemesis import Plan
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 AFTER_HEAL_US = 1_000_000
 """Producers go on this long after healing, so that a replica that is stuck has something to be stuck on."""

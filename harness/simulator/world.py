@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any
 from harness.simulator.actors import Actor, Caller, Machine, Port, SimNode
 from harness.simulator.network import BASE_US, SPREAD_US, LinkFaults
 from nemesis.injector import EVERYONE
-from nodes.actions import Append, Send, SetTimer
-from nodes.broker import Broker
-from nodes.controller import Controller
-from nodes.events import ShutdownRequested, Started
-from nodes.messages import CONTROLLER, Elect
-from nodes.recovery import recover
+from nodes.core.actions import Append, Send, SetTimer
+from nodes.core.broker import Broker
+from nodes.core.controller import Controller
+from nodes.core.events import ShutdownRequested, Started
+from nodes.core.messages import CONTROLLER, Elect
+from nodes.core.recovery import recover
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from checkers.history import Op
     from nemesis.injector import Link
-    from nodes.cluster import ClusterSpec
-    from nodes.partition_state import PartitionState
-    from nodes.variant import Variant
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.partition_state import PartitionState
+    from nodes.core.variant import Variant
 
 
 def _take_apart(machine: Machine | None) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.systems.needs import MachineNeeds
 from nemesis import LASTING_CONTROLLER_ONLY
-from nodes.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
+from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from harness.containers.trace_history import Segment
     from harness.scenario.run import ScenarioOutcome
     from nemesis import Plan
-    from nodes.cluster import ClusterSpec
-    from nodes.variant import Variant
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.variant import Variant
 
 Rules = list[dict[str, Any]]
 """What a node's transport does to messages: ``kind``, ``peer``, ``effect``, ``amount``."""
@@ -111,7 +111,7 @@ class System(ABC):
         Raises:
             VariantError: there is none of that name. SystemRefusalError: this system cannot express it.
         """
-        from nodes.variant import parse_variant
+        from nodes.core.variant import parse_variant
 
         return parse_variant(name)
 

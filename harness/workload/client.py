@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from harness.simulator.actors import Actor
-from nodes.events import TimerFired
-from nodes.messages import MetadataRequest, MetadataResponse
+from nodes.core.events import TimerFired
+from nodes.core.messages import MetadataRequest, MetadataResponse
 
 if TYPE_CHECKING:
     from random import Random

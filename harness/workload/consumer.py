@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from checkers.history import Op
 from harness.workload.client import RETRY_US, Client
-from nodes.messages import OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, ConsumeRequest, ConsumeResponse
+from nodes.core.messages import OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, ConsumeRequest, ConsumeResponse
 
 if TYPE_CHECKING:
     from harness.simulator.world import World

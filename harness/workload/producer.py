@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from checkers.history import Op
 from harness.workload.client import RETRY_US, Client
-from nodes.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT, ProduceRequest, ProduceResponse
+from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT, ProduceRequest, ProduceResponse
 
 if TYPE_CHECKING:
     from harness.simulator.world import World

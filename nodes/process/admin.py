@@ -19,7 +19,7 @@ import asyncio
 import socket
 from typing import Any
 
-from nodes.messages import CONTROLLER, Elect
+from nodes.core.messages import CONTROLLER, Elect
 from nodes.process.admin_port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver

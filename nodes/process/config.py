@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from nodes.cluster import ClusterError, ClusterSpec
-from nodes.messages import CONTROLLER
-from nodes.variant import Variant, VariantError, parse_variant
+from nodes.core.cluster import ClusterError, ClusterSpec
+from nodes.core.messages import CONTROLLER
+from nodes.core.variant import Variant, VariantError, parse_variant
 
 C = TypeVar("C")
 

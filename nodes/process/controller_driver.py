@@ -1,4 +1,4 @@
-"""The controller's process: a :class:`~nodes.controller.Controller` with connections to the brokers. It has no disk.
+"""The controller's process: a :class:`~nodes.core.controller.Controller` with connections to the brokers. It has no disk.
 
 Brokers' heartbeats do not say which states they know, as Kafka's do not. The driver learns it from the brokers' answers to
 LeaderAndIsr, and tells the core with each heartbeat. What a broker knows counts for one broker epoch only: a restarted broker
@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from nodes.controller import Controller
-from nodes.events import Started
-from nodes.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered
+from nodes.core.controller import Controller
+from nodes.core.events import Started
+from nodes.core.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered
 from nodes.process.config import NodeConfig
 from nodes.process.node_driver import CLEAN, NodeDriver
 from nodes.process.trace import Entry, Trace

@@ -1,4 +1,4 @@
-"""The broker process: a :class:`~nodes.broker.Broker` with files, peers and clients."""
+"""The broker process: a :class:`~nodes.core.broker.Broker` with files, peers and clients."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from nodes.actions import Append, WriteHighWatermarks
-from nodes.broker import Broker
-from nodes.events import ShutdownRequested, Started
-from nodes.messages import LeaderAndIsr, ProduceResponse
+from nodes.core.actions import Append, WriteHighWatermarks
+from nodes.core.broker import Broker
+from nodes.core.events import ShutdownRequested, Started
+from nodes.core.messages import LeaderAndIsr, ProduceResponse
+from nodes.core.recovery import recover
 from nodes.process.config import INTERNAL, NodeConfig
 from nodes.process.node_driver import NodeDriver
 from nodes.process.storage.log_directory import LogDirectory
@@ -19,7 +20,6 @@ from nodes.process.trace import Entry, Trace
 from nodes.process.wire.broker_peers import BrokerPeers
 from nodes.process.wire.client_apis import ClientApis
 from nodes.process.wire.server import Connection, Handler
-from nodes.recovery import recover
 
 log = logging.getLogger(__name__)
 

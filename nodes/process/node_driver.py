@@ -16,9 +16,9 @@ from itertools import count
 from random import Random
 from typing import Any, NamedTuple
 
-from nodes.actions import Append, Halt, Send, SetTimer, Sync
-from nodes.broker import Broker
-from nodes.controller import Controller
+from nodes.core.actions import Append, Halt, Send, SetTimer, Sync
+from nodes.core.broker import Broker
+from nodes.core.controller import Controller
 from nodes.process.config import HOST, INTERNAL, NodeConfig
 from nodes.process.trace import Entry, Trace
 from nodes.process.transport_faults import TransportFaults

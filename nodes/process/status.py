@@ -6,10 +6,10 @@ import os
 import time
 from typing import Any
 
+from nodes.core.replica import Replica
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
 from nodes.process.node_driver import NodeDriver
-from nodes.replica import Replica
 
 
 def status(driver: NodeDriver) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from nodes.messages import KINDS
+from nodes.core.messages import KINDS
 
 EFFECTS = ("drop", "hold", "delay", "lose")
 FIRST_CLIENT = 1_000

@@ -11,7 +11,7 @@ from harness.containers.run import run_plan
 from harness.systems.registry import find_system
 from harness.systems.system import SystemRefusalError
 from nemesis import Fault, Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 FILE = Path(__file__).parents[2] / "examples" / "fixed_primary.py"
 S = 1_000_000

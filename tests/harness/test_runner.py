@@ -6,8 +6,8 @@ from checkers import check
 from harness.runner import execute
 from harness.simulator import simulate
 from nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from nodes.cluster import ClusterSpec
-from nodes.variant import VariantError, parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import VariantError, parse_variant
 
 SECOND = 1_000_000
 PLAN = Plan(

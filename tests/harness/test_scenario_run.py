@@ -8,7 +8,7 @@ from rich.console import Console
 
 from harness.scenario import all_scenarios, find, parse_scenario, run_scenario
 from harness.scenario.show import in_names, show_outcome
-from nodes.variant import VariantError
+from nodes.core.variant import VariantError
 
 TWO = """\
 name: two

@@ -8,8 +8,8 @@ from checkers import HistoryFormatError, check
 from harness.simulator import simulate
 from harness.store import load_history, store_history, store_verdict
 from nemesis import generate_plan, read_plan
-from nodes.cluster import ClusterSpec
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import parse_variant
 
 
 @pytest.fixture(scope="module")

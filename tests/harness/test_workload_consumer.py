@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from harness.workload import Consumer, FinalReader
-from nodes.messages import ConsumeRequest, ConsumeResponse, MetadataRequest, MetadataResponse
+from nodes.core.messages import ConsumeRequest, ConsumeResponse, MetadataRequest, MetadataResponse
 
 MS = 1_000
 ME = 201

@@ -7,9 +7,9 @@ import pytest
 
 from harness.workload import Producer
 from nemesis import WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.events import TimerFired
-from nodes.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
+from nodes.core.cluster import ClusterSpec
+from nodes.core.events import TimerFired
+from nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
 
 T = "t-0"
 MS = 1_000

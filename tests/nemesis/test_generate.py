@@ -9,14 +9,14 @@ import pytest
 
 from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, generate_plan
 from nemesis.fault import CONTROLLER_KINDS, KINDS, MACHINE_KINDS
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 SECOND = 1_000_000
 PRINT_PLANS = """
 from nemesis import generate_plan
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 for index in range(20):
     for profile in ("intact", "destructive"):
         print(generate_plan(7, index, profile, ClusterSpec(brokers=5, partitions=3)).to_text())

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from nemesis import Fault, Plan, PlanError, Trigger, WorkloadSpec, generate_plan, read_plan
 from nemesis.fault import KINDS, TARGETS, TRIGGER_EVENTS
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 
 NUMBER = st.integers(0, 10**12)
 FAULTS = st.builds(

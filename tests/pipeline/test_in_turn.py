@@ -9,7 +9,7 @@ from rich.console import Console
 
 from harness.store import store_history, store_verdict
 from nemesis import generate_plan
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 from pipeline import campaign
 from pipeline.campaign import run_campaign
 from pipeline.campaign_spec import CampaignSpec, SpecError

@@ -11,7 +11,7 @@ from harness.containers.observation import partition_view
 from harness.containers.partition_disk import Batches, Disk
 from harness.convergence import waiting_for
 from harness.scenario.stage import PARTITION, Glance, ReplicaState, StageError
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from harness.containers.admin_channel import Answer as Status

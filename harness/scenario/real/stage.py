@@ -25,8 +25,8 @@ from harness.scenario.real.wire_client import Address, BrokerConnection, NoAnswe
 from harness.scenario.stage import PARTITION, PATIENCE_US, CannotStageError, Glance, ReplicaState, Stage, StageError
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
 from harness.systems.system import SystemRefusalError
-from nodes.messages import CONTROLLER
-from nodes.variant import Variant
+from nodes.core.messages import CONTROLLER
+from nodes.core.variant import Variant
 
 LOOK_S = 0.02
 """Between two looks of ``until``."""

@@ -11,7 +11,7 @@ from harness.scenario.real.nodes import Nodes
 from harness.scenario.real.stage import RealStage
 from harness.systems.system import Deployment
 from harness.systems.tidemark import TidemarkSystem
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.containers.machine import Machine
     from harness.scenario.model import Scenario
     from harness.systems.system import System
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 TIME_SCALE = 1.0
 """The scripts' times are Kafka's own, long enough for processes on a shared machine with two cores."""

@@ -7,7 +7,7 @@ from typing import Any
 from checkers.history import Op
 from harness.scenario.simulated.world import StageWorld
 from harness.simulator.actors import Actor
-from nodes.messages import (
+from nodes.core.messages import (
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER,
     REQUEST_TIMED_OUT,

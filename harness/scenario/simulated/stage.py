@@ -12,9 +12,9 @@ from harness.scenario.simulated.world import FIRST_CLIENT, StageWorld
 from harness.scenario.stage import PARTITION, PATIENCE_US, Glance, ReplicaState, Stage, StageError
 from harness.simulator.convergence import waiting_for
 from harness.simulator.run import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
-from nodes.log import Batch
-from nodes.replica import Replica
-from nodes.variant import Variant
+from nodes.core.log import Batch
+from nodes.core.replica import Replica
+from nodes.core.variant import Variant
 
 _FIRST_READER = 2 * FIRST_CLIENT
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 from harness.scenario.links import Answer, Link
 from harness.simulator.world import World
-from nodes.cluster import ClusterSpec
-from nodes.messages import KINDS, EpochRequest, EpochResponse, FetchRequest, FetchResponse
-from nodes.variant import Variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.messages import KINDS, EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from nodes.core.variant import Variant
 
 LATENCY_US = 1_000
 FIRST_CLIENT = 100

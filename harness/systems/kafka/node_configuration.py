@@ -17,7 +17,7 @@ from harness.systems.kafka.properties import (
     zookeeper_properties,
 )
 from harness.systems.kafka.protocol_versions import KafkaVersion, protocol_for
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from harness.containers.machine import HOST_PORT, INTERNAL_PORT
 from harness.systems.system import SystemRefusalError
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from harness.systems.kafka.protocol_versions import KafkaVersion
-    from nodes.cluster import ClusterSpec
-    from nodes.settings import Settings
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.settings import Settings
 
 Properties = dict[str, str]
 

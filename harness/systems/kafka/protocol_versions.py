@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from harness.systems.system import SystemRefusalError
-from nodes.variant import PRESETS, Variant, parse_variant
+from nodes.core.variant import PRESETS, Variant, parse_variant
 
 Number = tuple[int, ...]
 

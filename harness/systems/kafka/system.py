@@ -28,7 +28,7 @@ from harness.systems.kafka.protocol_versions import (
 )
 from harness.systems.needs import MachineNeeds
 from harness.systems.system import Deployment, ReplicaEvidence, Rules, System
-from nodes.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
+from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from harness.containers.trace_history import Segment
     from harness.scenario.run import ScenarioOutcome
     from nemesis import Plan
-    from nodes.variant import Variant
+    from nodes.core.variant import Variant
 
 DISK = "512m"
 TOPIC_S = 30.0

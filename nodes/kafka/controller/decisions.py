@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-from nodes.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER
 
 Event: TypeAlias = tuple[Any, ...]
 """``(event, partition, *fields)``: ``elect``, ``isr-change``, ``register`` or ``fence``, with the fields of docs/history.md."""
@@ -33,7 +33,7 @@ class Decision(NamedTuple):
 
 @dataclass(slots=True)
 class PartitionFacts:
-    """A partition's registration as the controller holds it; see ``nodes.partition_state.PartitionState``.
+    """A partition's registration as the controller holds it; see ``nodes.core.partition_state.PartitionState``.
 
     Attributes:
         last_known: the one replica that KIP-966 may still elect when ISR and ELR are empty.

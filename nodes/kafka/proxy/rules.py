@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import NamedTuple
 
-from nodes.messages import KINDS
+from nodes.core.messages import KINDS
 from nodes.process.transport_faults import EFFECTS, RuleError
 
 PROXIED_KINDS = tuple(kind for kind in KINDS if kind != "acks")

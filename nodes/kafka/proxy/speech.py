@@ -17,7 +17,7 @@ class Message:
     """One frame.
 
     Attributes:
-        kinds: what people call it (:data:`nodes.messages.KINDS`); a frame may be of several kinds, or of none.
+        kinds: what people call it (:data:`nodes.core.messages.KINDS`); a frame may be of several kinds, or of none.
         overtakes: whether it may go ahead of others that wait.
         exchange: the request it is, or answers, for whoever made the message.
     """

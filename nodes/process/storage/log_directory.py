@@ -6,11 +6,11 @@ import os
 import re
 from pathlib import Path
 
-from nodes.actions import Action, Append, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
-from nodes.log import Batch
+from nodes.core.actions import Action, Append, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.log import Batch
+from nodes.core.recovery import DiskImage, PartitionImage, Recovered
 from nodes.process.storage import checkpoints, directory_lock
 from nodes.process.storage.log_file import LogFile
-from nodes.recovery import DiskImage, PartitionImage, Recovered
 
 _PARTITION = re.compile(r"[a-zA-Z0-9._-]{1,249}-[0-9]+")
 """Kafka's rule for a topic, a dash, and the partition's number."""

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from errno import EIO
 from pathlib import Path
 
-from nodes.log import Batch
+from nodes.core.log import Batch
+from nodes.core.recovery import StoredBatch
 from nodes.process.storage.durable import sync_directory, write_all
 from nodes.process.storage.record_batch import Records, place
 from nodes.process.storage.segment import SEGMENT, scan
 from nodes.process.storage.written_at import WRITTEN_AT, WrittenAt
-from nodes.recovery import StoredBatch
 
 _CHUNK = 1 << 20
 """Bytes copied at a time."""

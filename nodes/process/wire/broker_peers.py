@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from nodes.messages import (
+from nodes.core.messages import (
     CONTROLLER,
     STALE_BROKER_EPOCH,
     AlterPartition,

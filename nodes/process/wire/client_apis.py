@@ -32,7 +32,7 @@ from nodes.process.wire.client_versions import answer_versions, client_versions
 from nodes.process.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
 
 if TYPE_CHECKING:
-    from nodes.messages import ProduceResponse
+    from nodes.core.messages import ProduceResponse
     from nodes.process.wire.client_driver import ClientDriver
     from nodes.process.wire.server import Connection, Handler, Request
 

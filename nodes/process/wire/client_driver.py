@@ -6,8 +6,8 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from nodes.broker import Broker
-from nodes.messages import LeaderAndIsr
+from nodes.core.broker import Broker
+from nodes.core.messages import LeaderAndIsr
 from nodes.process.config import NodeConfig
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.messages import OFFSET_OUT_OF_RANGE
+from nodes.core.messages import OFFSET_OUT_OF_RANGE
 from nodes.process.storage.record_batch import Records
 from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
@@ -25,10 +25,10 @@ from nodes.process.wire.names import error_code, partition_name
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
+    from nodes.core.replica import Replica
     from nodes.process.wire.client_driver import ClientDriver
     from nodes.process.wire.client_partitions import Partitions
     from nodes.process.wire.server import Connection, Request
-    from nodes.replica import Replica
 
 FETCH_SESSION_ID_NOT_FOUND = "FETCH_SESSION_ID_NOT_FOUND"
 

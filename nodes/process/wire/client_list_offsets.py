@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodes.epoch_cache import UNDEFINED
+from nodes.core.epoch_cache import UNDEFINED
 from nodes.process.storage.record_batch import Records
 from nodes.process.wire.client_entities import LIST_OFFSETS, NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
 from nodes.process.wire.names import error_code, partition_name
 
 if TYPE_CHECKING:
+    from nodes.core.replica import Replica
     from nodes.process.wire.client_partitions import Partitions
     from nodes.process.wire.server import Request
-    from nodes.replica import Replica
 
 LATEST, EARLIEST = -1, -2
 """Timestamps that are none."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
+from nodes.core.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
 from nodes.process.wire.names import topic_and_index
 
 if TYPE_CHECKING:
-    from nodes.cluster import ClusterSpec
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.replica import Replica
     from nodes.process.wire.client_driver import ClientDriver
-    from nodes.replica import Replica
 
 UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
 

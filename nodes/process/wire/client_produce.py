@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.actions import Send
-from nodes.messages import ALL, ProduceRequest, ProduceResponse
+from nodes.core.actions import Send
+from nodes.core.messages import ALL, ProduceRequest, ProduceResponse
 from nodes.process.storage.record_batch import BadBatchError, Header, Records, checked_header
 from nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, response_entity
 from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION
@@ -14,10 +14,10 @@ from nodes.process.wire.client_producers import PartitionProducers
 from nodes.process.wire.names import error_code, partition_name
 
 if TYPE_CHECKING:
+    from nodes.core.replica import Replica
     from nodes.process.wire.client_driver import ClientDriver
     from nodes.process.wire.client_partitions import Partitions
     from nodes.process.wire.server import Request
-    from nodes.replica import Replica
 
 INVALID_RECORD = "INVALID_RECORD"
 INVALID_REQUIRED_ACKS = "INVALID_REQUIRED_ACKS"

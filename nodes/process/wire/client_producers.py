@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodes.process.storage.record_batch import Header, Records
 
 if TYPE_CHECKING:
-    from nodes.log import Batch, Log
+    from nodes.core.log import Batch, Log
 
 OUT_OF_ORDER_SEQUENCE_NUMBER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 DUPLICATE_SEQUENCE_NUMBER = "DUPLICATE_SEQUENCE_NUMBER"

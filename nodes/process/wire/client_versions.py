@@ -16,8 +16,8 @@ from nodes.process.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOC
 from nodes.process.wire.names import error_code
 
 if TYPE_CHECKING:
+    from nodes.core.variant import Variant
     from nodes.process.wire.server import Request
-    from nodes.variant import Variant
 
 _BEFORE_KIP_320 = {
     PRODUCE: (3, 8),

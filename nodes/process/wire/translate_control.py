@@ -19,7 +19,7 @@ from kio.schema.broker_registration.v3 import request as _register_request
 from kio.schema.broker_registration.v3 import response as _register_response
 from kio.schema.errors import ErrorCode
 
-from nodes.messages import (
+from nodes.core.messages import (
     CONTROLLER,
     AlterPartition,
     AlterPartitionResponse,

@@ -12,8 +12,8 @@ from typing import Any
 from kio.schema.offset_for_leader_epoch.v3 import request as _request
 from kio.schema.offset_for_leader_epoch.v3 import response as _response
 
-from nodes.epoch_cache import EpochEnd
-from nodes.messages import EpochRequest, EpochResponse
+from nodes.core.epoch_cache import EpochEnd
+from nodes.core.messages import EpochRequest, EpochResponse
 from nodes.process.wire.names import (
     MeaninglessError,
     error_code,

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-from nodes.epoch_cache import UNDEFINED, EpochEnd
-from nodes.log import Batch
-from nodes.messages import FetchRequest, FetchResponse
+from nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from nodes.core.log import Batch
+from nodes.core.messages import FetchRequest, FetchResponse
 from nodes.process.storage.record_batch import Records, read_header, split
 from nodes.process.wire.codec import FETCH
 from nodes.process.wire.names import (
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from nodes.settings import Settings
-    from nodes.variant import Variant
+    from nodes.core.settings import Settings
+    from nodes.core.variant import Variant
 
 MAX_FETCH_BYTES = 8 << 20
 """``replica.fetch.response.max.bytes`` (Kafka: 10 MiB); the first batch is sent however large it is."""

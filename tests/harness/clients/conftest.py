@@ -14,8 +14,8 @@ from harness.clients.client_log import ClientLog
 from harness.clients.journal import Journal
 from harness.clients.script import ProducerScript
 from nemesis.plan import WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 
 
 @pytest.fixture(autouse=True)

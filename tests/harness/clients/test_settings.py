@@ -5,8 +5,8 @@ from confluent_kafka import Consumer, Producer
 
 from harness.clients.confluent_settings import consumer_settings, producer_settings
 from harness.clients.times import Times
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 
 NOWHERE = "127.0.0.1:1"
 

@@ -10,7 +10,7 @@ import pytest
 from checkers import History, check
 from harness.clients import LIBRARIES, Workload
 from nemesis.plan import WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 _NODES = Path(__file__).parents[2] / "nodes" / "process" / "conftest.py"
 

@@ -17,9 +17,9 @@ from harness.containers.ssh_keys import new_key_pair
 from harness.systems.system import Deployment
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import Fault, Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 
 
 @pytest.fixture

@@ -161,7 +161,7 @@ def test_a_name_says_the_version_and_changes_with_everything_that_goes_in():
 
 
 def test_the_name_covers_the_code():
-    assert "nodes/broker.py" in dict(kafka_image._recipe())
+    assert "nodes/core/broker.py" in dict(kafka_image._recipe())
 
 
 # Where the jars are from

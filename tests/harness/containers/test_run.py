@@ -13,8 +13,8 @@ from harness.containers.progress import RunProgress
 from harness.containers.run import run_plan
 from harness.containers.run_error import RunError
 from nemesis import Fault, Plan, Trigger, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import parse_variant
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 

@@ -12,8 +12,8 @@ from harness.containers.run_error import RunError
 from harness.containers.world import RealWorld
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import Fault, FaultyWorld, Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import parse_variant
 
 T = "t-0"
 

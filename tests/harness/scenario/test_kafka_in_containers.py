@@ -20,7 +20,7 @@ from harness.scenario import find, run_scenario
 from harness.scenario.real.theatre import Theatre
 from harness.systems.registry import find_system
 from nemesis import Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
 

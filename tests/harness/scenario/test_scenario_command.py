@@ -14,7 +14,7 @@ from harness.scenario import find
 from harness.scenario.real.theatre import Theatre
 from harness.scenario.simulated import SimulatedStage
 from harness.scenario.stage import StageError
-from nodes.variant import parse_variant
+from nodes.core.variant import parse_variant
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from harness.scenario import all_scenarios, run_scenario, variants_of
 from harness.scenario.simulated import SimulatedStage
 from harness.scenario.simulated.world import carries
 from harness.scenario.stage import PATIENCE_US, StageError
-from nodes.events import Started
+from nodes.core.events import Started
 
 COMMANDS = ("send", "read", "end_process", "pause", "resume", "elect", "block", "unblock", "hold", "release")
 

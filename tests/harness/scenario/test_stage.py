@@ -16,7 +16,7 @@ from harness.scenario.simulated import SimulatedStage
 from harness.scenario.stage import Glance, Stage, StageError
 from harness.scenario.verbs import Vocabulary, parse_command
 from harness.scenario.words import Cast
-from nodes.variant import parse_variant
+from nodes.core.variant import parse_variant
 
 ROOM = Path(harness.scenario.__file__).parent
 NEUTRAL = sorted(path for path in ROOM.glob("*.py") if path.name != "run.py")

@@ -4,9 +4,9 @@ import pytest
 
 from harness.simulator.world import World
 from nemesis import Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 
 SECOND = 1_000_000
 

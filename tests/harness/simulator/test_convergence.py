@@ -4,8 +4,8 @@ import pytest
 
 from harness.simulator import simulate
 from harness.simulator.convergence import restored, waiting_for
-from nodes.log import Batch
-from nodes.variant import parse_variant
+from nodes.core.log import Batch
+from nodes.core.variant import parse_variant
 
 T = "t-0"
 SECOND = 1_000_000

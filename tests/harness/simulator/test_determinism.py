@@ -14,9 +14,9 @@ import pytest
 from harness.simulator import simulate
 from harness.simulator.world import World
 from nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from nodes.cluster import ClusterSpec
-from nodes.leader import Leadership
-from nodes.variant import PRESETS, parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.leader import Leadership
+from nodes.core.variant import PRESETS, parse_variant
 
 ROOT = Path(__file__).parents[3]
 RUN_ALL = """
@@ -26,8 +26,8 @@ from pathlib import Path
 from checkers import write_history
 from harness.simulator import simulate
 from nemesis import generate_plan
-from nodes.cluster import ClusterSpec
-from nodes.variant import PRESETS
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import PRESETS
 for index, profile in ((1, "intact"), (2, "intact"), (3, "destructive"), (4, "destructive")):
     plan = generate_plan(5, index, profile, ClusterSpec(brokers=4, partitions=2))
     for variant in PRESETS.values():

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from harness.simulator.disk import WRITEBACK_US, SimDisk
-from nodes.log import Batch
-from nodes.recovery import recover
+from nodes.core.log import Batch
+from nodes.core.recovery import recover
 
 T = "t-0"
 SECOND = 1_000_000

@@ -12,7 +12,7 @@ import pytest
 
 from harness.runner import execute
 from nemesis import Fault, Plan, Trigger, WorkloadSpec, generate_plan
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 MS = 1_000
 SECOND = 1_000 * MS

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from harness.simulator.network import LinkFaults
-from nodes.messages import Heartbeat, LeaderAndIsr
+from nodes.core.messages import Heartbeat, LeaderAndIsr
 
 WORD = LeaderAndIsr(0, "t-0", 1, 0, (1,), 0, (1, 2), 1)
 OTHER = Heartbeat(1, 1)

@@ -5,8 +5,8 @@ import pytest
 from checkers import check
 from harness.simulator import simulate
 from nemesis import REAL_ONLY, Fault, PlanError, WorkloadSpec
-from nodes.cluster import ClusterSpec
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import parse_variant
 
 T = "t-0"
 SECOND = 1_000_000

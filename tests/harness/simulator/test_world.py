@@ -5,7 +5,7 @@ import pytest
 from harness.simulator.actors import Actor
 from harness.simulator.convergence import waiting_for
 from harness.simulator.network import BASE_US, SPREAD_US
-from nodes.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
+from nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
 
 T = "t-0"
 SECOND = 1_000_000

@@ -6,7 +6,7 @@ from harness.systems.kafka.system import KafkaSystem
 from harness.systems.system import SystemRefusalError
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import Fault, Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 
 
 def plan(kind):

@@ -6,9 +6,9 @@ import pytest
 
 from harness.systems.system import Deployment, ReplicaEvidence, System, SystemRefusalError
 from harness.systems.tidemark import TidemarkSystem
-from nodes.cluster import ClusterSpec
-from nodes.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
-from nodes.variant import VariantError, parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
+from nodes.core.variant import VariantError, parse_variant
 
 
 class Bare(System):

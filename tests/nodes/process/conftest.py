@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, TopicProduceData
 
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 from nodes.process.storage.record_batch import build
 from nodes.process.wire.codec import codec
 from nodes.process.wire.frames import FrameReader, finish, request_frame
 from nodes.process.wire.shape import skip_tags
-from nodes.settings import Settings
 
 PATIENCE_S = 10
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
 from nodes.process.config import Address, ConfigError, ListenerConfig, NodeConfig
 
 GOOD = {

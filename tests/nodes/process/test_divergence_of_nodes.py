@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
 
 QUICK = ClusterSpec(settings=Settings(session_us=500_000))
 

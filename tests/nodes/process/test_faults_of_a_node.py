@@ -2,10 +2,10 @@
 
 import resource
 
-from nodes.cluster import ClusterSpec
-from nodes.messages import Register
+from nodes.core.cluster import ClusterSpec
+from nodes.core.messages import Register
+from nodes.core.settings import Settings
 from nodes.process.wire import translate_control
-from nodes.settings import Settings
 
 MS = 1_000
 QUICK = ClusterSpec(settings=Settings(lag_time_us=400 * MS, session_us=500 * MS))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.variant import PRESETS
+from nodes.core.variant import PRESETS
 
 
 @pytest.mark.parametrize("variant", PRESETS)

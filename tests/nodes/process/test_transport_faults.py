@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from nodes.messages import FetchRequest, FetchResponse, Heartbeat, ProduceResponse
+from nodes.core.messages import FetchRequest, FetchResponse, Heartbeat, ProduceResponse
 from nodes.process.transport_faults import Rule, RuleError, TransportFaults
 
 FETCH = FetchRequest(1, "t-0", 0, 0, 0, 0, 1)

@@ -15,9 +15,9 @@ from harness.containers.ssh import Result, Shell
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.scripts import KafkaScripts
 from harness.systems.system import Deployment
-from nodes.cluster import ClusterSpec
-from nodes.settings import Settings
-from nodes.variant import parse_variant
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from harness.systems.kafka import system as module
 from harness.systems.kafka.system import KafkaSystem
 from harness.systems.system import SystemRefusalError
 from nemesis import Plan, WorkloadSpec
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
+from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
+from nodes.core.settings import Settings
 from nodes.kafka.proxy.rules import Rule
-from nodes.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
-from nodes.settings import Settings
 
 
 def kafka(text="kafka:2.8.2", **broker_config):

@@ -10,7 +10,7 @@ from harness.systems.kafka.protocol_versions import (
     shown_preset,
 )
 from harness.systems.system import SystemRefusalError
-from nodes.variant import PRESETS, parse_variant
+from nodes.core.variant import PRESETS, parse_variant
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ import pytest
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-from nodes.cluster import ClusterSpec
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 from nodes.process.storage.record_batch import build
 from nodes.process.wire.client_versions import client_versions
-from nodes.settings import Settings
-from nodes.variant import parse_variant
 
 
 @pytest.fixture(scope="session")

@@ -16,15 +16,15 @@ import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v5.request import MetadataRequest
 
-from nodes.cluster import ClusterSpec
-from nodes.messages import EpochRequest, FetchRequest, LeaderAndIsr
+from nodes.core.cluster import ClusterSpec
+from nodes.core.messages import EpochRequest, FetchRequest, LeaderAndIsr
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 from nodes.process.wire import translate_control, translate_epoch
 from nodes.process.wire.codec import FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EPOCH, codec
 from nodes.process.wire.frames import finish, request_frame
 from nodes.process.wire.names import topics_by_id
 from nodes.process.wire.translate_fetch import FetchTranslation
-from nodes.settings import Settings
-from nodes.variant import parse_variant
 
 FRAMES = 100_000
 AT_ONCE = 200

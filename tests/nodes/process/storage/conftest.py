@@ -5,10 +5,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from nodes.log import Batch
+from nodes.core.log import Batch
+from nodes.core.recovery import recover
 from nodes.process.storage.log_directory import LogDirectory
 from nodes.process.storage.record_batch import Records, build
-from nodes.recovery import recover
 
 T = "t-0"
 

@@ -4,13 +4,13 @@ import shutil
 
 import pytest
 
-from nodes.actions import Append, Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
-from nodes.log import Batch
+from nodes.core.actions import Append, Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.log import Batch
+from nodes.core.recovery import recover
 from nodes.process.storage.checkpoints import CheckpointError
 from nodes.process.storage.directory_lock import DirectoryInUseError
 from nodes.process.storage.log_directory import LogDirectory
 from nodes.process.storage.record_batch import Records, build
-from nodes.recovery import recover
 
 T = "t-0"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.log import Batch, Log
+from nodes.core.log import Batch, Log
 from nodes.process.storage.log_file import LogFile
 from nodes.process.storage.record_batch import Records, build
 from nodes.process.storage.segment import SEGMENT

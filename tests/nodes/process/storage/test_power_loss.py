@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.actions import Sync, Truncate
+from nodes.core.actions import Sync, Truncate
 from nodes.process.storage import power_loss, written_at
 from nodes.process.storage.log_directory import LogDirectory
 from nodes.process.storage.power_loss import WRITEBACK_MS, lose_power, main
@@ -314,10 +314,10 @@ def test_its_moment_can_be_given(disk, capsys, clock):
 WRITER = """
 import sys
 from pathlib import Path
-from nodes.log import Batch
+from nodes.core.log import Batch
 from nodes.process.storage.log_directory import LogDirectory
 from nodes.process.storage.record_batch import Records, build
-from nodes.actions import Sync
+from nodes.core.actions import Sync
 directory = LogDirectory(Path(sys.argv[1]), Path(sys.argv[2]))
 directory.load()
 for number in range(5):

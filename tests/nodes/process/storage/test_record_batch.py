@@ -7,7 +7,7 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.log import Batch
+from nodes.core.log import Batch
 from nodes.process.storage.record_batch import (
     HEADER_SIZE,
     BadBatchError,

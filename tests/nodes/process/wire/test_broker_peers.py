@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from nodes.messages import AlterPartition, EpochRequest, FetchRequest, Heartbeat, LeaderAndIsr, Register
+from nodes.core.messages import AlterPartition, EpochRequest, FetchRequest, Heartbeat, LeaderAndIsr, Register
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 from nodes.process.wire import translate_control, translate_epoch
 from nodes.process.wire.names import topics_by_id
 from nodes.process.wire.translate_fetch import FetchTranslation
-from nodes.settings import Settings
-from nodes.variant import parse_variant
 
 
 @pytest.fixture

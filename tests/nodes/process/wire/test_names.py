@@ -1,7 +1,7 @@
 import pytest
 from kio.schema.errors import ErrorCode
 
-from nodes import messages
+from nodes.core import messages
 from nodes.process.wire.names import (
     MeaninglessError,
     error_code,

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from kio.schema.broker_registration.v3.request import BrokerRegistrationRequest
 
-from nodes.messages import (
+from nodes.core.messages import (
     INELIGIBLE_REPLICA,
     STALE_BROKER_EPOCH,
     AlterPartition,

@@ -1,7 +1,7 @@
 import pytest
 
-from nodes.epoch_cache import NO_EPOCH_END, EpochEnd
-from nodes.messages import UNKNOWN_LEADER_EPOCH, EpochRequest, EpochResponse
+from nodes.core.epoch_cache import NO_EPOCH_END, EpochEnd
+from nodes.core.messages import UNKNOWN_LEADER_EPOCH, EpochRequest, EpochResponse
 from nodes.process.wire import translate_epoch
 from nodes.process.wire.codec import codec
 from nodes.process.wire.names import MeaninglessError

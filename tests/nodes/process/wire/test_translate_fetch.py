@@ -4,17 +4,17 @@ from io import BytesIO
 
 import pytest
 
-from nodes.epoch_cache import EpochEnd
-from nodes.log import Batch
-from nodes.messages import FENCED_LEADER_EPOCH, OFFSET_OUT_OF_RANGE, FetchRequest, FetchResponse
+from nodes.core.epoch_cache import EpochEnd
+from nodes.core.log import Batch
+from nodes.core.messages import FENCED_LEADER_EPOCH, OFFSET_OUT_OF_RANGE, FetchRequest, FetchResponse
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 from nodes.process.storage.bad_batch import BadBatchError
 from nodes.process.storage.record_batch import Records, build
 from nodes.process.wire import translate_fetch
 from nodes.process.wire.codec import codec
 from nodes.process.wire.names import MeaninglessError, topic_id, topics_by_id
 from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version, replica_of
-from nodes.settings import Settings
-from nodes.variant import parse_variant
 
 ASKED = FetchRequest(2, "t-1", 17, 5, 4, 33, 1 << 40)
 

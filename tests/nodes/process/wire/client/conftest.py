@@ -9,20 +9,20 @@ import pytest
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-from nodes.actions import Append, Send, Truncate
-from nodes.broker import Broker
-from nodes.cluster import ClusterSpec
-from nodes.events import Started, TimerFired
-from nodes.log import Batch
-from nodes.messages import FetchRequest, LeaderAndIsr, ProduceResponse, Registered
+from nodes.core.actions import Append, Send, Truncate
+from nodes.core.broker import Broker
+from nodes.core.cluster import ClusterSpec
+from nodes.core.events import Started, TimerFired
+from nodes.core.log import Batch
+from nodes.core.messages import FetchRequest, LeaderAndIsr, ProduceResponse, Registered
+from nodes.core.recovery import Recovered
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 from nodes.process.config import Address
 from nodes.process.storage.log_file import LogFile
 from nodes.process.storage.record_batch import Records, build
 from nodes.process.wire.client_apis import ClientApis
 from nodes.process.wire.codec import codec
-from nodes.recovery import Recovered
-from nodes.settings import Settings
-from nodes.variant import parse_variant
 
 T = "t-0"
 REPLICAS = (1, 2, 3)

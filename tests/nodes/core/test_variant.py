@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.truncation import RULES
-from nodes.variant import BUGS, PRESETS, TRUNCATION_RULES, VariantError, parse_variant
+from nodes.core.truncation import RULES
+from nodes.core.variant import BUGS, PRESETS, TRUNCATION_RULES, VariantError, parse_variant
 
 ALL = {"fetch", "truncation", "hw", "isr"}
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nodes.events import TimerFired
-from nodes.log import Batch
+from nodes.core.events import TimerFired
+from nodes.core.log import Batch
 
 Trace: TypeAlias = tuple[object, ...]
 

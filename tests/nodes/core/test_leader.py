@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.actions import Append, WriteEpochs
-from nodes.messages import (
+from nodes.core.actions import Append, WriteEpochs
+from nodes.core.messages import (
     AlterPartition,
     AlterPartitionResponse,
     ConsumeRequest,

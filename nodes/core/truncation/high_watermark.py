@@ -1,7 +1,7 @@
 """Truncation to the high watermark: Kafka up to 0.10 (the design that KIP-101 replaces)."""
 
-from nodes.epoch_cache import EpochEnd
-from nodes.truncation.rule import LogView, Step
+from nodes.core.epoch_cache import EpochEnd
+from nodes.core.truncation.rule import LogView, Step
 
 
 class HighWatermarkRule:

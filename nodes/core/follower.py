@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.actions import Append, Halt, Send
-from nodes.epoch_cache import UNDEFINED, EpochEnd
-from nodes.log import OutOfOrderError
-from nodes.messages import OFFSET_OUT_OF_RANGE, EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from nodes.core.actions import Append, Halt, Send
+from nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from nodes.core.log import OutOfOrderError
+from nodes.core.messages import OFFSET_OUT_OF_RANGE, EpochRequest, EpochResponse, FetchRequest, FetchResponse
 
 if TYPE_CHECKING:
-    from nodes.replica import Replica
-    from nodes.truncation import Step
+    from nodes.core.replica import Replica
+    from nodes.core.truncation import Step
 
 
 class Following:

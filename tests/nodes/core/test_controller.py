@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.controller import Controller
-from nodes.messages import (
+from nodes.core.controller import Controller
+from nodes.core.messages import (
     AlterPartition,
     AlterPartitionResponse,
     Elect,
@@ -13,8 +13,8 @@ from nodes.messages import (
     Register,
     Registered,
 )
-from nodes.settings import Settings
-from nodes.variant import parse_variant
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 
 T = "t-0"
 MS = 1_000

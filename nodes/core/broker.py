@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
-from nodes.epoch_cache import NO_EPOCH_END
-from nodes.events import ShutdownRequested, Started, TimerFired
-from nodes.messages import (
+from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
+from nodes.core.epoch_cache import NO_EPOCH_END
+from nodes.core.events import ShutdownRequested, Started, TimerFired
+from nodes.core.messages import (
     CONTROLLER,
     NOT_LEADER,
     STALE_BROKER_EPOCH,
@@ -28,15 +28,15 @@ from nodes.messages import (
     Register,
     Registered,
 )
-from nodes.replica import Replica
+from nodes.core.replica import Replica
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nodes.actions import Action
-    from nodes.recovery import Recovered
-    from nodes.settings import Settings
-    from nodes.variant import Variant
+    from nodes.core.actions import Action
+    from nodes.core.recovery import Recovered
+    from nodes.core.settings import Settings
+    from nodes.core.variant import Variant
 
 
 class Broker:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nodes.actions import Send, SetTimer
-from nodes.events import Started, TimerFired
-from nodes.messages import (
+from nodes.core.actions import Send, SetTimer
+from nodes.core.events import Started, TimerFired
+from nodes.core.messages import (
     CONTROLLER,
     FENCED_LEADER_EPOCH,
     INELIGIBLE_REPLICA,
@@ -27,14 +27,14 @@ from nodes.messages import (
     Register,
     Registered,
 )
-from nodes.partition_state import PartitionState
+from nodes.core.partition_state import PartitionState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nodes.actions import Action
-    from nodes.settings import Settings
-    from nodes.variant import Variant
+    from nodes.core.actions import Action
+    from nodes.core.settings import Settings
+    from nodes.core.variant import Variant
 
 
 @dataclass(slots=True)

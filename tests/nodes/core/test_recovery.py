@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.recovery import DiskImage, PartitionImage, StoredBatch, recover
+from nodes.core.recovery import DiskImage, PartitionImage, StoredBatch, recover
 
 T = "t-0"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from nodes.actions import Append, Send
-from nodes.epoch_cache import UNDEFINED, EpochEnd
-from nodes.log import Batch
-from nodes.messages import (
+from nodes.core.actions import Append, Send
+from nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from nodes.core.log import Batch
+from nodes.core.messages import (
     ALL,
     CONTROLLER,
     FENCED_LEADER_EPOCH,
@@ -34,7 +34,7 @@ from nodes.messages import (
 )
 
 if TYPE_CHECKING:
-    from nodes.replica import Replica
+    from nodes.core.replica import Replica
 
 NEVER = -(1 << 62)
 

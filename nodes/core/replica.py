@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.actions import Truncate, WriteEpochs
-from nodes.epoch_cache import EpochCache, EpochCache011, EpochEnd
-from nodes.follower import Following
-from nodes.leader import Leadership
-from nodes.log import Batch, Log
-from nodes.truncation import RULES
+from nodes.core.actions import Truncate, WriteEpochs
+from nodes.core.epoch_cache import EpochCache, EpochCache011, EpochEnd
+from nodes.core.follower import Following
+from nodes.core.leader import Leadership
+from nodes.core.log import Batch, Log
+from nodes.core.truncation import RULES
 
 if TYPE_CHECKING:
-    from nodes.broker import Broker
-    from nodes.messages import LeaderAndIsr
-    from nodes.recovery import RecoveredPartition
+    from nodes.core.broker import Broker
+    from nodes.core.messages import LeaderAndIsr
+    from nodes.core.recovery import RecoveredPartition
 
 
 class Replica:
     """State of one replica. It leads (:class:`Leadership`), follows (:class:`Following`), or neither (no leader known).
 
-    It is also the :class:`~nodes.truncation.LogView` that a truncation rule sees.
+    It is also the :class:`~nodes.core.truncation.LogView` that a truncation rule sees.
     """
 
     def __init__(self, broker: Broker, name: str, recovered: RecoveredPartition | None) -> None:

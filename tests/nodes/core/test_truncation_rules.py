@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from nodes.epoch_cache import EpochCache, EpochEnd
-from nodes.truncation import RULES
+from nodes.core.epoch_cache import EpochCache, EpochEnd
+from nodes.core.truncation import RULES
 
 UNDEFINED = EpochEnd(-1, -1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from nodes.log import Batch
+from nodes.core.log import Batch
 
 
 class StoredBatch(NamedTuple):

@@ -1,7 +1,7 @@
 """KIP-101: ask the leader where the own latest epoch ends, once (0.11 to 1.1)."""
 
-from nodes.epoch_cache import UNDEFINED, EpochEnd
-from nodes.truncation.rule import LogView, Step
+from nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from nodes.core.truncation.rule import LogView, Step
 
 
 class Kip101Rule:

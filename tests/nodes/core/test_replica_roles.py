@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.actions import Truncate
-from nodes.epoch_cache import EpochEnd
-from nodes.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from nodes.core.actions import Truncate
+from nodes.core.epoch_cache import EpochEnd
+from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
 
 T = "t-0"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.log import Batch, Log, OutOfOrderError
+from nodes.core.log import Batch, Log, OutOfOrderError
 
 
 def log_of(*sizes):

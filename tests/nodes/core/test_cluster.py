@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nodes.cluster import ClusterError, ClusterSpec
-from nodes.settings import Settings
+from nodes.core.cluster import ClusterError, ClusterSpec
+from nodes.core.settings import Settings
 
 
 def test_three_brokers_hold_one_partition_unless_told_otherwise():

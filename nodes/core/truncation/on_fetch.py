@@ -1,8 +1,8 @@
 """Truncation on fetch: every fetch names the last fetched epoch, and the leader answers where it diverges (2.7 on; KIP-595)."""
 
-from nodes.epoch_cache import EpochEnd
-from nodes.truncation.kip279 import Kip279Rule
-from nodes.truncation.rule import LogView, Step
+from nodes.core.epoch_cache import EpochEnd
+from nodes.core.truncation.kip279 import Kip279Rule
+from nodes.core.truncation.rule import LogView, Step
 
 
 class OnFetchRule(Kip279Rule):

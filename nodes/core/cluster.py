@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from nodes.settings import Settings
+from nodes.core.settings import Settings
 
 ACKS = ("all", "1", "0")
 

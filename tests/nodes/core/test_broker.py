@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodes.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
-from nodes.broker import Broker
-from nodes.events import ShutdownRequested, Started, TimerFired
-from nodes.messages import (
+from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
+from nodes.core.broker import Broker
+from nodes.core.events import ShutdownRequested, Started, TimerFired
+from nodes.core.messages import (
     AlterPartitionResponse,
     ConsumeRequest,
     ConsumeResponse,
@@ -23,9 +23,9 @@ from nodes.messages import (
     Register,
     Registered,
 )
-from nodes.recovery import Recovered, RecoveredPartition
-from nodes.settings import Settings
-from nodes.variant import PRESETS, parse_variant
+from nodes.core.recovery import Recovered, RecoveredPartition
+from nodes.core.settings import Settings
+from nodes.core.variant import PRESETS, parse_variant
 
 T = "t-0"
 MS = 1_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from nodes.epoch_cache import EpochEnd
+from nodes.core.epoch_cache import EpochEnd
 
 
 class LogView(Protocol):

@@ -4,15 +4,15 @@ from collections import deque
 
 import pytest
 
-from nodes.actions import Send
-from nodes.broker import Broker
-from nodes.controller import Controller
-from nodes.events import Started, TimerFired
-from nodes.log import Batch
-from nodes.messages import FetchRequest, Heartbeat, LeaderAndIsr, ProduceRequest, Register, Registered
-from nodes.recovery import Recovered, RecoveredPartition
-from nodes.settings import Settings
-from nodes.variant import parse_variant
+from nodes.core.actions import Send
+from nodes.core.broker import Broker
+from nodes.core.controller import Controller
+from nodes.core.events import Started, TimerFired
+from nodes.core.log import Batch
+from nodes.core.messages import FetchRequest, Heartbeat, LeaderAndIsr, ProduceRequest, Register, Registered
+from nodes.core.recovery import Recovered, RecoveredPartition
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
 
 T = "t-0"
 MS = 1_000
