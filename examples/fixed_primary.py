@@ -26,14 +26,17 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from nodes.admin.config_file import Address
+from nodes.admin.port import Command, key_of, listen, rules_of
+from nodes.admin.trace_file import Trace
 from nodes.core.actions import Sync, Truncate
 from nodes.core.log import Batch, Log
 from nodes.core.recovery import recover
-from nodes.process.admin_port import Command, key_of, listen, rules_of
-from nodes.process.config import HOST, INTERNAL, Address, NodeConfig
+from nodes.formats.record_batch import BadBatchError, Records, checked_header
+from nodes.formats.wire.codec import API_VERSIONS, FETCH
+from nodes.formats.wire.names import error_code, partition_name, topic_and_index
+from nodes.process.config import HOST, INTERNAL, NodeConfig
 from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.storage.record_batch import BadBatchError, Records, checked_header
-from nodes.process.trace import Trace
 from nodes.process.transport_faults import Rule, TransportFaults
 from nodes.process.wire.client_entities import (
     INIT_PRODUCER_ID,
@@ -46,8 +49,6 @@ from nodes.process.wire.client_entities import (
 from nodes.process.wire.client_producer_ids import ProducerIds
 from nodes.process.wire.client_producers import PartitionProducers
 from nodes.process.wire.client_versions import answer_versions
-from nodes.process.wire.codec import API_VERSIONS, FETCH
-from nodes.process.wire.names import error_code, partition_name, topic_and_index
 from nodes.process.wire.server import FIRST_CONNECTION, Listener, Request
 
 PROGRAM = "fixed_primary"

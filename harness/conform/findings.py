@@ -32,7 +32,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(
         why="with ZooKeeper an ISR change by the controller raises the leader epoch, so a follower that was following already asks "
         "its leader once more",
-        source="seen on Apache Kafka 2.8.2; nodes/kafka/controller/decisions.py, 'resumed'",
+        source="seen on Apache Kafka 2.8.2; nodes/sidecar/controller/decisions.py, 'resumed'",
         scenario="*",
         system="kafka:2.*",
         aspect="questions of *",

@@ -16,9 +16,9 @@ from harness.containers.cluster import node_name
 from harness.containers.errors import ContainerWorldError
 from harness.containers.node_faults import BALLAST
 from harness.containers.run_error import RunError
-from nodes.process.storage.bad_batch import BadBatchError
-from nodes.process.storage.read_log import read_segment
-from nodes.process.storage.segment import SEGMENT
+from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.read_log import read_segment
+from nodes.formats.segment import SEGMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

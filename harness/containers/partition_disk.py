@@ -10,10 +10,10 @@ from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.process.storage import checkpoints
-from nodes.process.storage.read_log import read_segment
-from nodes.process.storage.record_batch import build
-from nodes.process.storage.segment import SEGMENT
+from nodes.formats import checkpoints
+from nodes.formats.read_log import read_segment
+from nodes.formats.record_batch import build
+from nodes.formats.segment import SEGMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.containers.run_error import RunError
 from nodes.core.messages import CONTROLLER
-from nodes.process.storage.record_batch import BadBatchError, values_of
+from nodes.formats.record_batch import BadBatchError, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.systems.system import ReplicaEvidence
 
 Segment = list[tuple[int, int, tuple[int, ...]]]
-"""What ``nodes.process.storage.read_log.read_segment`` gives: (base offset, leader epoch, values)."""
+"""What ``nodes.formats.read_log.read_segment`` gives: (base offset, leader epoch, values)."""
 
 _START = re.compile(r'\[\d+,\d+,"start",.*')
 

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
+from nodes.admin.config_file import Address, ConfigError, Entries, address, load
 from nodes.core.cluster import ClusterError, ClusterSpec
 from nodes.core.messages import CONTROLLER
 from nodes.core.variant import Variant, VariantError, parse_variant
 
-C = TypeVar("C")
-
 INTERNAL, HOST = "internal", "host"
 """Listeners: nodes and clients inside the cluster's network use the first, clients on the host the second."""
-
-
-class ConfigError(ValueError):
-    """The configuration cannot be used; the message says what to change, in one sentence."""
-
-
-class Address(NamedTuple):
-    """Where to listen or to connect."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port}"
 
 
 class ListenerConfig(NamedTuple):
@@ -37,28 +20,6 @@ class ListenerConfig(NamedTuple):
 
     bind: Address
     advertise: Address
-
-
-def load(path: Path, check: Callable[[object], C]) -> C:
-    """Read and check a configuration's file.
-
-    Args:
-        path: of the JSON file.
-        check: makes the configuration of plain values.
-
-    Raises:
-        ConfigError: it cannot be read, or says something impossible; it names the file.
-    """
-    try:
-        data = json.loads(path.read_text())
-    except OSError as e:
-        raise ConfigError(f"cannot read {path}: {e.strerror}") from e
-    except ValueError as e:
-        raise ConfigError(f"{path} is not JSON: {e}") from e
-    try:
-        return check(data)
-    except ConfigError as e:
-        raise ConfigError(f"{path}: {e}") from e
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +72,7 @@ class NodeConfig:
         Raises:
             ConfigError: an entry is missing, unknown, or impossible.
         """
-        entries = _Entries(data)
+        entries = Entries(data)
         try:
             variant = parse_variant(entries.text("variant"))
             cluster = ClusterSpec.from_json(entries.mapping("cluster"))
@@ -130,10 +91,10 @@ class NodeConfig:
             listeners=_listeners(entries.mapping("listeners")),
             peers=_addresses(entries.mapping("peers"), "peers"),
             hosts=_addresses(entries.mapping("hosts", optional=True), "hosts"),
-            admin=_address(entries.text("admin"), "admin"),
-            data=entries.path("data", optional=not broker),
-            volatile=entries.path("volatile", optional=not broker),
-            trace=entries.needed_path("trace"),
+            admin=address(entries.text("admin"), "admin", any_port=True),
+            data=entries.path("data") if broker else entries.optional_path("data"),
+            volatile=entries.path("volatile") if broker else entries.optional_path("volatile"),
+            trace=entries.path("trace"),
             given=entries.mapping("given", optional=True),
         )
         entries.nothing_left()
@@ -154,75 +115,12 @@ class NodeConfig:
                 raise ConfigError(f"{what} must have an address for node {', '.join(missing)}")
 
 
-_MAX_NUMBER = 2**31 - 1
-
-
-class _Entries:
-    """The entries of the file's object, each taken once."""
-
-    def __init__(self, data: object) -> None:
-        if not isinstance(data, dict):
-            raise ConfigError("the configuration must be a JSON object")
-        self._left = dict(data)
-
-    def _take(self, name: str) -> object:
-        if name not in self._left:
-            raise ConfigError(f"the entry {name!r} is missing")
-        return self._left.pop(name)
-
-    def number(self, name: str, least: int, default: int | None = None) -> int:
-        if default is not None and name not in self._left:
-            return default
-        value = self._take(name)
-        if type(value) is not int or not least <= value <= _MAX_NUMBER:
-            raise ConfigError(f"{name} must be a whole number from {least} to {_MAX_NUMBER}, not {value!r}")
-        return value
-
-    def text(self, name: str) -> str:
-        value = self._take(name)
-        if not isinstance(value, str) or not value:
-            raise ConfigError(f"{name} must be a text that is not empty, not {value!r}")
-        return value
-
-    def mapping(self, name: str, *, optional: bool = False) -> dict[str, Any]:
-        if optional and name not in self._left:
-            return {}
-        value = self._take(name)
-        if not isinstance(value, dict):
-            raise ConfigError(f"{name} must be a JSON object, not {value!r}")
-        return value
-
-    def path(self, name: str, *, optional: bool) -> Path | None:
-        if optional and self._left.get(name) is None:
-            self._left.pop(name, None)
-            return None
-        return self.needed_path(name)
-
-    def needed_path(self, name: str) -> Path:
-        path = Path(self.text(name))
-        if not path.is_absolute():
-            raise ConfigError(f"{name} must be an absolute path, not {str(path)!r}")
-        return path
-
-    def nothing_left(self) -> None:
-        if self._left:
-            raise ConfigError(f"unknown entry {next(iter(self._left))!r}")
-
-
-def _address(value: object, what: str) -> Address:
-    if isinstance(value, str):
-        host, _, port = value.rpartition(":")
-        if host and port.isdecimal() and int(port) <= 65_535:
-            return Address(host, int(port))
-    raise ConfigError(f"{what} must be an address such as 127.0.0.1:9092, not {value!r}")
-
-
 def _addresses(entries: dict[str, Any], what: str) -> dict[int, Address]:
     found = {}
     for name, value in entries.items():
         if not name.isdecimal():
             raise ConfigError(f"{what} must be keyed by node numbers, not {name!r}")
-        found[int(name)] = _address(value, f"{what}.{name}")
+        found[int(name)] = address(value, f"{what}.{name}", any_port=True)
     return found
 
 
@@ -234,7 +132,7 @@ def _listeners(entries: dict[str, Any]) -> dict[str, ListenerConfig]:
         if not isinstance(value, dict) or set(value) != {"bind", "advertise"}:
             raise ConfigError(f"listeners.{name} must have exactly the entries bind and advertise")
         found[name] = ListenerConfig(
-            _address(value["bind"], f"listeners.{name}.bind"),
-            _address(value["advertise"], f"listeners.{name}.advertise"),
+            address(value["bind"], f"listeners.{name}.bind", any_port=True),
+            address(value["advertise"], f"listeners.{name}.advertise", any_port=True),
         )
     return found

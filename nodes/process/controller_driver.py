@@ -13,14 +13,15 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from nodes.admin.trace_file import Entry, Trace
 from nodes.core.controller import Controller
 from nodes.core.events import Started
 from nodes.core.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered
+from nodes.formats.wire import codec
+from nodes.formats.wire.names import MeaninglessError
 from nodes.process.config import NodeConfig
 from nodes.process.node_driver import CLEAN, NodeDriver
-from nodes.process.trace import Entry, Trace
-from nodes.process.wire import codec, translate_control
-from nodes.process.wire.names import MeaninglessError
+from nodes.process.wire import translate_control
 from nodes.process.wire.server import Handler, Request
 
 log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from nodes.admin.trace_file import Entry, Trace
 from nodes.core.actions import Append, WriteHighWatermarks
 from nodes.core.broker import Broker
 from nodes.core.events import ShutdownRequested, Started
@@ -16,7 +17,6 @@ from nodes.core.recovery import recover
 from nodes.process.config import INTERNAL, NodeConfig
 from nodes.process.node_driver import NodeDriver
 from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.trace import Entry, Trace
 from nodes.process.wire.broker_peers import BrokerPeers
 from nodes.process.wire.client_apis import ClientApis
 from nodes.process.wire.server import Connection, Handler

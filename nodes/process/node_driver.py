@@ -16,13 +16,13 @@ from itertools import count
 from random import Random
 from typing import Any, NamedTuple
 
+from nodes.admin.trace_file import Entry, Trace
 from nodes.core.actions import Append, Halt, Send, SetTimer, Sync
 from nodes.core.broker import Broker
 from nodes.core.controller import Controller
+from nodes.formats.wire.names import topics_by_id
 from nodes.process.config import HOST, INTERNAL, NodeConfig
-from nodes.process.trace import Entry, Trace
 from nodes.process.transport_faults import TransportFaults
-from nodes.process.wire.names import topics_by_id
 from nodes.process.wire.peers import Peers
 from nodes.process.wire.server import FIRST_CONNECTION, Connection, Handler, Listener, Request
 

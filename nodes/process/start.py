@@ -17,15 +17,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nodes.process import admin
-from nodes.process.config import ConfigError, NodeConfig
+from nodes.admin.config_file import ConfigError
+from nodes.admin.start_up import CannotStartError, bind, new_loop
+from nodes.admin.trace_file import Trace
+from nodes.formats.checkpoints import CheckpointError
+from nodes.process import admin_commands as admin
+from nodes.process.config import NodeConfig
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
 from nodes.process.node_driver import BUG, FATAL, NodeDriver
-from nodes.process.start_up import CannotStartError, bind, new_loop
-from nodes.process.storage.checkpoints import CheckpointError
 from nodes.process.storage.directory_lock import DirectoryInUseError
-from nodes.process.trace import Trace
 
 UNUSABLE = 2
 

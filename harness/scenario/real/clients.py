@@ -11,7 +11,7 @@ from threading import Thread
 from checkers.history import Op
 from harness.scenario.real.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
 from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 
 CONNECT_TIMEOUT_S = 10.0
 ANSWER_TIMEOUT_S = 10.0

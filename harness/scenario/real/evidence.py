@@ -9,7 +9,7 @@ from harness.containers.trace_history import TraceHistory, parse_trace
 from harness.scenario.links import Answer
 from harness.scenario.stage import PARTITION
 from harness.systems.system import ReplicaEvidence
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,10 +17,10 @@ from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, 
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
-from nodes.kafka.message_set import scan
-from nodes.process.storage.bad_batch import BadBatchError
-from nodes.process.wire.codec import FETCH, UNREADABLE, codec
-from nodes.process.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
+from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.message_set import scan
+from nodes.formats.wire.codec import FETCH, UNREADABLE, codec
+from nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
 
 PRODUCE = 0
 _VERSIONS = {PRODUCE: 7, FETCH: 4}
@@ -95,7 +95,7 @@ class BrokerConnection:
 
         Args:
             partition: such as ``t-0``.
-            batch: as `nodes.process.storage.record_batch.build` makes it.
+            batch: as `nodes.formats.record_batch.build` makes it.
             acks: ``all``, ``1`` or ``0``.
             timeout_ms: how long the broker may wait for its followers.
 

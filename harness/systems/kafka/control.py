@@ -1,4 +1,4 @@
-"""Controls the broker of one machine, through its keeper (``nodes.kafka``)."""
+"""Controls the broker of one machine, through its keeper (``nodes.sidecar``)."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from harness.containers.errors import NodeError
 from harness.containers.partition_disk import Disk
-from nodes.kafka.message_set import read_partition
-from nodes.process.storage import checkpoints
-from nodes.process.storage.bad_batch import BadBatchError
+from nodes.formats import checkpoints
+from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.message_set import read_partition
 
 if TYPE_CHECKING:
     from harness.containers.node_control import NodeControl

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from harness.containers.run_error import RunError
 from harness.systems.kafka.places import KafkaPlaces
-from nodes.kafka.message_set import base_of, read_segments
-from nodes.kafka.partition_files import RECOVERY_POINTS, CheckpointFormatError, is_internal, read_epochs, read_offsets
-from nodes.process.storage.bad_batch import BadBatchError
-from nodes.process.storage.checkpoints import EPOCHS, HIGH_WATERMARKS
+from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
+from nodes.formats.message_set import base_of, read_segments
+from nodes.formats.partition_files import RECOVERY_POINTS, CheckpointFormatError, is_internal, read_epochs, read_offsets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

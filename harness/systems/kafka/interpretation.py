@@ -12,7 +12,7 @@ from harness.systems.kafka.epochs_of_old_formats import attribute
 from harness.systems.kafka.log_agreement import agreement
 from harness.systems.system import ReplicaEvidence
 from nodes.core.messages import CONTROLLER
-from nodes.kafka.lines import dialect
+from nodes.sidecar.lines import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a keeper is told: its node's part of the cluster, as ``nodes.kafka.config`` reads it."""
+"""What a keeper is told: its node's part of the cluster, as ``nodes.sidecar.config`` reads it."""
 
 from __future__ import annotations
 

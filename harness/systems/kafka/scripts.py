@@ -11,13 +11,13 @@ from harness.systems.kafka.places import KafkaPlaces
 if TYPE_CHECKING:
     from harness.containers.node_places import Places
 
-POWER_LOSS = "nodes.kafka.power_loss"
+POWER_LOSS = "nodes.sidecar.power_loss"
 
 
 class KafkaScripts(NodeScripts):
     """Signals go to the JVM; the node is gone when its keeper is, which ends a moment after the JVM, with the trace whole."""
 
-    module = "nodes.kafka"
+    module = "nodes.sidecar"
     preload = "TIDEMARK_JVM_LD_PRELOAD"
     start_looks = 900
     start_pause_s = 0.2

@@ -1,6 +1,6 @@
 """Apache Kafka brokers as a system under test, from 2.x with ZooKeeper to 4.x with KRaft.
 
-Beside each broker runs a keeper (``nodes.kafka``) that reads the broker's log lines and files, and speaks the admin protocol of
+Beside each broker runs a keeper (``nodes.sidecar``) that reads the broker's log lines and files, and speaks the admin protocol of
 Tidemark's own nodes; so the world above does the same to both.
 """
 
@@ -126,7 +126,7 @@ class KafkaSystem(System):
         return KafkaControl(machine, on_lost)
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
-        """As ``nodes.kafka.config`` reads it."""
+        """As ``nodes.sidecar.config`` reads it."""
         return node_configuration(
             self.kafka, node, incarnation, deployment, self.broker_config, proxied=self.proxied, jvm=self.jvm
         )

@@ -9,7 +9,8 @@ from pathlib import Path
 from nodes.core.actions import Action, Append, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
 from nodes.core.log import Batch
 from nodes.core.recovery import DiskImage, PartitionImage, Recovered
-from nodes.process.storage import checkpoints, directory_lock
+from nodes.formats import checkpoints
+from nodes.process.storage import directory_lock
 from nodes.process.storage.log_file import LogFile
 
 _PARTITION = re.compile(r"[a-zA-Z0-9._-]{1,249}-[0-9]+")

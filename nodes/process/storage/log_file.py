@@ -12,9 +12,9 @@ from pathlib import Path
 
 from nodes.core.log import Batch
 from nodes.core.recovery import StoredBatch
-from nodes.process.storage.durable import sync_directory, write_all
-from nodes.process.storage.record_batch import Records, place
-from nodes.process.storage.segment import SEGMENT, scan
+from nodes.formats.durable_files import sync_directory, write_all
+from nodes.formats.record_batch import Records, place
+from nodes.formats.segment import SEGMENT, scan
 from nodes.process.storage.written_at import WRITTEN_AT, WrittenAt
 
 _CHUNK = 1 << 20

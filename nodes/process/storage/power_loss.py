@@ -23,10 +23,10 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
+from nodes.formats.durable_files import sync_directory, write_all
+from nodes.formats.segment import SEGMENT, scan
 from nodes.process.storage import directory_lock
-from nodes.process.storage.durable import sync_directory, write_all
 from nodes.process.storage.log_directory import partition_names
-from nodes.process.storage.segment import SEGMENT, scan
 from nodes.process.storage.written_at import WRITTEN_AT, now_ms, old_until
 
 WRITEBACK_MS = 3_000

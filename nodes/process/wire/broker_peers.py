@@ -20,9 +20,10 @@ from nodes.core.messages import (
     LeaderAndIsr,
     Register,
 )
-from nodes.process.storage.bad_batch import BadBatchError
-from nodes.process.wire import codec, translate_control, translate_epoch
-from nodes.process.wire.names import MeaninglessError
+from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.wire import codec
+from nodes.formats.wire.names import MeaninglessError
+from nodes.process.wire import translate_control, translate_epoch
 from nodes.process.wire.translate_fetch import FetchTranslation, replica_of
 
 if TYPE_CHECKING:

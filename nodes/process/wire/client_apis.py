@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
 from nodes.process.wire.client_entities import INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE
 from nodes.process.wire.client_epochs import EpochsApi
 from nodes.process.wire.client_fetch import FetchApi
@@ -29,7 +30,6 @@ from nodes.process.wire.client_partitions import Partitions
 from nodes.process.wire.client_produce import ProduceApi
 from nodes.process.wire.client_producer_ids import ProducerIds
 from nodes.process.wire.client_versions import answer_versions, client_versions
-from nodes.process.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
 
 if TYPE_CHECKING:
     from nodes.core.messages import ProduceResponse

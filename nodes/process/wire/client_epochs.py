@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nodes.core.epoch_cache import NO_EPOCH_END, UNDEFINED, EpochEnd
+from nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
+from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
-from nodes.process.wire.codec import OFFSET_FOR_LEADER_EPOCH
-from nodes.process.wire.names import error_code, partition_name
 
 if TYPE_CHECKING:
     from nodes.core.variant import Variant

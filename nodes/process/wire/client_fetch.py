@@ -16,11 +16,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.core.messages import OFFSET_OUT_OF_RANGE
-from nodes.process.storage.record_batch import Records
+from nodes.formats.record_batch import Records
+from nodes.formats.wire.codec import FETCH
+from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
-from nodes.process.wire.codec import FETCH
-from nodes.process.wire.names import error_code, partition_name
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodes.core.epoch_cache import UNDEFINED
-from nodes.process.storage.record_batch import Records
+from nodes.formats.record_batch import Records
+from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import LIST_OFFSETS, NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import NO_EPOCH
-from nodes.process.wire.names import error_code, partition_name
 
 if TYPE_CHECKING:
     from nodes.core.replica import Replica

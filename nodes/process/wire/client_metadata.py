@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import METADATA, NO_THROTTLE, response_entity
 from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, topics_of
-from nodes.process.wire.names import error_code, partition_name
 
 if TYPE_CHECKING:
     from nodes.process.wire.client_driver import ClientDriver

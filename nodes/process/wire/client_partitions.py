@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodes.core.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
-from nodes.process.wire.names import topic_and_index
+from nodes.formats.wire.names import topic_and_index
 
 if TYPE_CHECKING:
     from nodes.core.cluster import ClusterSpec

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.core.actions import Send
 from nodes.core.messages import ALL, ProduceRequest, ProduceResponse
-from nodes.process.storage.record_batch import BadBatchError, Header, Records, checked_header
+from nodes.formats.record_batch import BadBatchError, Header, Records, checked_header
+from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, response_entity
 from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION
 from nodes.process.wire.client_producers import PartitionProducers
-from nodes.process.wire.names import error_code, partition_name
 
 if TYPE_CHECKING:
     from nodes.core.replica import Replica

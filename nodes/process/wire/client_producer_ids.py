@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
+from nodes.formats.wire.names import error_code
 from nodes.process.wire.client_entities import INIT_PRODUCER_ID, NO_THROTTLE, response_entity
-from nodes.process.wire.names import error_code
 
 if TYPE_CHECKING:
     from nodes.process.config import NodeConfig

@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.process.storage.record_batch import Header, Records
+from nodes.formats.record_batch import Header, Records
 
 if TYPE_CHECKING:
     from nodes.core.log import Batch, Log

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
+from nodes.formats.wire.names import error_code
 from nodes.process.wire.client_entities import (
     INIT_PRODUCER_ID,
     LIST_OFFSETS,
@@ -12,8 +14,6 @@ from nodes.process.wire.client_entities import (
     PRODUCE,
     response_entity,
 )
-from nodes.process.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
-from nodes.process.wire.names import error_code
 
 if TYPE_CHECKING:
     from nodes.core.variant import Variant

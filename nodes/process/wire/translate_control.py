@@ -29,8 +29,8 @@ from nodes.core.messages import (
     Register,
     Registered,
 )
-from nodes.process.wire import leader_and_isr as _state
-from nodes.process.wire.names import (
+from nodes.formats.wire import leader_and_isr as _state
+from nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
     error_name,
@@ -204,7 +204,7 @@ def alter_answer(entity: Any, asked: AlterPartition) -> AlterPartitionResponse: 
 def state_request(m: LeaderAndIsr) -> object:
     """LeaderAndIsr."""
     topic, index = topic_and_index(m.partition)
-    part = _STATE.PartitionState(
+    part = _STATE.LeaderAndIsrPartitionState(
         partition_index=index,
         controller_epoch=0,
         leader=m.leader,

@@ -14,7 +14,7 @@ from kio.schema.offset_for_leader_epoch.v3 import response as _response
 
 from nodes.core.epoch_cache import EpochEnd
 from nodes.core.messages import EpochRequest, EpochResponse
-from nodes.process.wire.names import (
+from nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
     error_name,

@@ -23,9 +23,9 @@ from kio.static.constants import EntityType
 from nodes.core.epoch_cache import UNDEFINED, EpochEnd
 from nodes.core.log import Batch
 from nodes.core.messages import FetchRequest, FetchResponse
-from nodes.process.storage.record_batch import Records, read_header, split
-from nodes.process.wire.codec import FETCH
-from nodes.process.wire.names import (
+from nodes.formats.record_batch import Records, read_header, split
+from nodes.formats.wire.codec import FETCH
+from nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
     error_name,
@@ -147,7 +147,7 @@ class FetchTranslation:
 
         Raises:
             MeaninglessError: it is not about the partition that was asked for.
-            nodes.process.storage.record_batch.BadBatchError: a batch is damaged.
+            nodes.formats.record_batch.BadBatchError: a batch is damaged.
         """
         _, part = only_partition(entity.responses)
         if part.partition_index != topic_and_index(asked.partition)[1]:

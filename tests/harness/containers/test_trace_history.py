@@ -7,7 +7,7 @@ import pytest
 from harness.containers.run_error import RunError
 from harness.containers.trace_history import Answer, TraceHistory, parse_trace
 from harness.systems.system import ReplicaEvidence
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 
 T0 = 1_000
 

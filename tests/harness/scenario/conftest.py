@@ -18,8 +18,8 @@ from harness.containers.errors import CommandFailed, NodeError
 from harness.containers.node_places import Places
 from harness.containers.ssh import Result
 from harness.scenario.real.nodes import Nodes
-from nodes.process.wire.codec import codec
-from nodes.process.wire.frames import response_frame
+from nodes.formats.wire.codec import codec
+from nodes.formats.wire.frames import response_frame
 
 CHECKOUT = Path(__file__).parents[3]
 _LENGTH, _HEADER = Struct(">i"), Struct(">hhih")

@@ -12,7 +12,7 @@ from kio.static.primitive import Records, i32, i32Timedelta, i64
 
 from harness.scenario.real.clients import BatchSender, Reader
 from harness.scenario.real.wire_client import PRODUCE, BrokerConnection, NoAnswerError, RefusedError
-from nodes.process.storage.record_batch import build, values_of
+from nodes.formats.record_batch import build, values_of
 
 NO_WAIT = i32Timedelta.parse(timedelta(0))
 

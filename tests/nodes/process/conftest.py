@@ -9,7 +9,6 @@ import sys
 import time
 from contextlib import ExitStack
 from datetime import timedelta
-from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,10 @@ from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, 
 
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
-from nodes.process.storage.record_batch import build
-from nodes.process.wire.codec import codec
-from nodes.process.wire.frames import FrameReader, finish, request_frame
-from nodes.process.wire.shape import skip_tags
+from nodes.formats.record_batch import build
+from nodes.formats.wire.codec import codec
+from nodes.formats.wire.frames import FrameReader, finish, request_frame
+from nodes.formats.wire.shape import skip_tags
 
 PATIENCE_S = 10
 
@@ -347,15 +346,3 @@ def produce():
 def eventually_true():
     """Waits for something: ``eventually_true(lambda: …)``."""
     return eventually
-
-
-@pytest.fixture
-def body_bytes():
-    """What a request or response of an API looks like on the wire."""
-
-    def write(key, version, entity, which="request"):
-        out = BytesIO()
-        getattr(codec(key, version), f"write_{which}")(out, entity)
-        return out.getvalue()
-
-    return write

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nodes.admin.config_file import Address, ConfigError
 from nodes.core.cluster import ClusterSpec
-from nodes.process.config import Address, ConfigError, ListenerConfig, NodeConfig
+from nodes.process.config import ListenerConfig, NodeConfig
 
 GOOD = {
     "node": 1,

@@ -6,14 +6,15 @@ import json
 
 import pytest
 
+from nodes.admin.config_file import Address
+from nodes.admin.trace_file import Trace
 from nodes.core.actions import Append, Halt, Send, SetTimer, Sync
 from nodes.core.cluster import ClusterSpec
 from nodes.core.events import TimerFired
 from nodes.core.log import Batch
 from nodes.core.variant import parse_variant
-from nodes.process.config import Address, NodeConfig
+from nodes.process.config import NodeConfig
 from nodes.process.node_driver import BUG, CLEAN, FATAL, NodeDriver
-from nodes.process.trace import Trace
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 BATCH = Batch(0, 0, [1])

@@ -10,7 +10,7 @@ from harness.containers.collect import fetch, fetch_all
 from harness.containers.errors import NodeUnreachable
 from harness.containers.node_places import Places
 from harness.containers.run_error import RunError
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from harness.containers.collect import Evidence
 from harness.containers.run_error import RunError
 from harness.systems.kafka.evidence import files_of, segments_of
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 
 DATA = "/var/lib/tidemark/data"
 FIRST = "00000000000000000000.log"

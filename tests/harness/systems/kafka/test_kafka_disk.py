@@ -7,7 +7,7 @@ import pytest
 from harness.containers.errors import NodeError
 from harness.containers.partition_disk import Disk
 from harness.systems.kafka.disk import read_disk
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 
 FIRST, SECOND = "00000000000000000000.log", "00000000000000000002.log"
 

@@ -10,7 +10,7 @@ from harness.containers.errors import NodeError
 from harness.systems.kafka.control import KafkaControl
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.scripts import KafkaScripts
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 
 SEGMENT = "00000000000000000000.log"
 

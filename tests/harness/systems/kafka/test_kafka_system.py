@@ -14,7 +14,7 @@ from nemesis import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
 from nodes.core.settings import Settings
-from nodes.kafka.proxy.rules import Rule
+from nodes.sidecar.proxy.rules import Rule
 
 
 def kafka(text="kafka:2.8.2", **broker_config):

@@ -3,8 +3,8 @@
 import pytest
 
 from harness.systems.kafka.system import KafkaSystem
-from nodes.kafka.config import BROKER, KRAFT_CONTROLLER, ZOOKEEPER, KeeperConfig
-from nodes.process.config import Address
+from nodes.admin.config_file import Address
+from nodes.sidecar.config import BROKER, KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def told(deployment):
         system = KafkaSystem.parse(text, {key.replace("_", "."): value for key, value in broker_config.items()})
         system.proxied = proxied
         run = deployment(preset or system.default_variant)
-        return KeeperConfig.from_json(system.configure(node, incarnation, run))
+        return SidecarConfig.from_json(system.configure(node, incarnation, run))
 
     return told
 

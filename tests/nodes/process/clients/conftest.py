@@ -12,7 +12,7 @@ from kio.static.constants import EntityType
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
-from nodes.process.storage.record_batch import build
+from nodes.formats.record_batch import build
 from nodes.process.wire.client_versions import client_versions
 
 

@@ -20,10 +20,10 @@ from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import EpochRequest, FetchRequest, LeaderAndIsr
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
+from nodes.formats.wire.codec import FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EPOCH, codec
+from nodes.formats.wire.frames import finish, request_frame
+from nodes.formats.wire.names import topics_by_id
 from nodes.process.wire import translate_control, translate_epoch
-from nodes.process.wire.codec import FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EPOCH, codec
-from nodes.process.wire.frames import finish, request_frame
-from nodes.process.wire.names import topics_by_id
 from nodes.process.wire.translate_fetch import FetchTranslation
 
 FRAMES = 100_000

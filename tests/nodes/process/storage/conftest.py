@@ -7,8 +7,8 @@ import pytest
 
 from nodes.core.log import Batch
 from nodes.core.recovery import recover
+from nodes.formats.record_batch import Records, build
 from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.storage.record_batch import Records, build
 
 T = "t-0"
 

@@ -7,10 +7,10 @@ import pytest
 from nodes.core.actions import Append, Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
 from nodes.core.log import Batch
 from nodes.core.recovery import recover
-from nodes.process.storage.checkpoints import CheckpointError
+from nodes.formats.checkpoints import CheckpointError
+from nodes.formats.record_batch import Records, build
 from nodes.process.storage.directory_lock import DirectoryInUseError
 from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.storage.record_batch import Records, build
 
 T = "t-0"
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.core.log import Batch, Log
+from nodes.formats.record_batch import Records, build
+from nodes.formats.segment import SEGMENT
 from nodes.process.storage.log_file import LogFile
-from nodes.process.storage.record_batch import Records, build
-from nodes.process.storage.segment import SEGMENT
 
 OPEN = Path("/proc/self/fd")
 

@@ -316,7 +316,7 @@ import sys
 from pathlib import Path
 from nodes.core.log import Batch
 from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.storage.record_batch import Records, build
+from nodes.formats.record_batch import Records, build
 from nodes.core.actions import Sync
 directory = LogDirectory(Path(sys.argv[1]), Path(sys.argv[2]))
 directory.load()

@@ -7,8 +7,8 @@ import pytest
 from nodes.core.messages import AlterPartition, EpochRequest, FetchRequest, Heartbeat, LeaderAndIsr, Register
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
+from nodes.formats.wire.names import topics_by_id
 from nodes.process.wire import translate_control, translate_epoch
-from nodes.process.wire.names import topics_by_id
 from nodes.process.wire.translate_fetch import FetchTranslation
 
 

@@ -10,9 +10,9 @@ from kio.schema.broker_heartbeat.v0.request import BrokerHeartbeatRequest
 from kio.schema.broker_heartbeat.v0.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
 
-from nodes.process.config import Address
+from nodes.admin.config_file import Address
+from nodes.formats.wire.codec import BROKER_HEARTBEAT
 from nodes.process.wire import peers as peers_module
-from nodes.process.wire.codec import BROKER_HEARTBEAT
 from nodes.process.wire.peers import Peers
 from nodes.process.wire.server import Listener
 

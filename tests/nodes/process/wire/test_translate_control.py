@@ -16,10 +16,10 @@ from nodes.core.messages import (
     Register,
     Registered,
 )
-from nodes.process.wire import leader_and_isr
+from nodes.formats.wire import leader_and_isr
+from nodes.formats.wire.codec import codec
+from nodes.formats.wire.names import MeaninglessError, topics_by_id
 from nodes.process.wire import translate_control as t
-from nodes.process.wire.codec import codec
-from nodes.process.wire.names import MeaninglessError, topics_by_id
 
 TOPICS = topics_by_id(["t-0"])
 STATE = LeaderAndIsr(0, "t-3", 2, 7, (2, 3), 12, (1, 2, 3), 44, (1, 3))

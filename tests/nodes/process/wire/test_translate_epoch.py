@@ -2,9 +2,9 @@ import pytest
 
 from nodes.core.epoch_cache import NO_EPOCH_END, EpochEnd
 from nodes.core.messages import UNKNOWN_LEADER_EPOCH, EpochRequest, EpochResponse
+from nodes.formats.wire.codec import codec
+from nodes.formats.wire.names import MeaninglessError
 from nodes.process.wire import translate_epoch
-from nodes.process.wire.codec import codec
-from nodes.process.wire.names import MeaninglessError
 
 ASKED = EpochRequest(2, "t-1", 4, 5, 1 << 40)
 

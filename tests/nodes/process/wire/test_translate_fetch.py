@@ -9,11 +9,11 @@ from nodes.core.log import Batch
 from nodes.core.messages import FENCED_LEADER_EPOCH, OFFSET_OUT_OF_RANGE, FetchRequest, FetchResponse
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
-from nodes.process.storage.bad_batch import BadBatchError
-from nodes.process.storage.record_batch import Records, build
+from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.record_batch import Records, build
+from nodes.formats.wire.codec import codec
+from nodes.formats.wire.names import MeaninglessError, topic_id, topics_by_id
 from nodes.process.wire import translate_fetch
-from nodes.process.wire.codec import codec
-from nodes.process.wire.names import MeaninglessError, topic_id, topics_by_id
 from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version, replica_of
 
 ASKED = FetchRequest(2, "t-1", 17, 5, 4, 33, 1 << 40)

@@ -9,6 +9,7 @@ import pytest
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
+from nodes.admin.config_file import Address
 from nodes.core.actions import Append, Send, Truncate
 from nodes.core.broker import Broker
 from nodes.core.cluster import ClusterSpec
@@ -18,11 +19,10 @@ from nodes.core.messages import FetchRequest, LeaderAndIsr, ProduceResponse, Reg
 from nodes.core.recovery import Recovered
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
-from nodes.process.config import Address
+from nodes.formats.record_batch import Records, build
+from nodes.formats.wire.codec import codec
 from nodes.process.storage.log_file import LogFile
-from nodes.process.storage.record_batch import Records, build
 from nodes.process.wire.client_apis import ClientApis
-from nodes.process.wire.codec import codec
 
 T = "t-0"
 REPLICAS = (1, 2, 3)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nodes.process.wire.codec import UNREADABLE, codec
+from nodes.formats.wire.codec import UNREADABLE, codec
 
 TOPIC_WITHOUT_PARTITIONS = pack(">ih1si", 1, 1, b"t", -1)
 

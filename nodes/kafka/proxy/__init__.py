@@ -1,7 +1,0 @@
-"""The proxy in front of a listener that other nodes use: it tells messages apart, and loses, holds or delays them.
-
-A real broker's transport cannot be told to lose a kind of message, so every connection from another machine goes through a proxy
-on the machine that accepts it. :mod:`nodes.kafka.proxy.proxy` is the server; :mod:`~nodes.kafka.proxy.rules` what it does;
-:mod:`~nodes.kafka.proxy.kafka_speech` and :mod:`~nodes.kafka.proxy.zookeeper_speech` what a message is;
-:mod:`~nodes.kafka.proxy.connection` joins the two ends, with a :mod:`~nodes.kafka.proxy.lane` each way.
-"""

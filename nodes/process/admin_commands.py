@@ -1,0 +1,96 @@
+"""The admin port of a node of ours: what its commands do. The port itself is :mod:`nodes.admin.port`.
+
+================  =========================  ===============================================================================
+do                further entries            what happens
+================  =========================  ===============================================================================
+status                                       the node's state
+log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
+elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
+transport         key, rules                 faults on outgoing messages (:mod:`nodes.process.transport_faults`)
+transport-clear   key                        end one; ``found`` says whether it was in force
+slow-disk         delay_us                   every append and sync first takes that long (brokers); 0 ends it
+watch             events                     from now on trace entries come as ``{"trace": […]}``; a list of events, or "*"
+================  =========================  ===============================================================================
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
+from nodes.core.messages import CONTROLLER, Elect
+from nodes.process.controller_driver import ControllerDriver
+from nodes.process.driver import BrokerDriver
+from nodes.process.node_driver import NodeDriver
+from nodes.process.status import batches, status
+from nodes.process.transport_faults import Rule
+
+HOW = ("preferred", "forced", "unclean")
+
+
+class AdminCommands:
+    """The commands of one node."""
+
+    def __init__(self, driver: NodeDriver) -> None:
+        """Act on this driver."""
+        self._driver = driver
+
+    def by_name(self) -> dict[str, Command]:
+        """What the port knows, beside ``watch``."""
+        return {
+            "status": self._status,
+            "log": self._log,
+            "elect": self._elect,
+            "transport": self._put_faults,
+            "transport-clear": self._clear_faults,
+            "slow-disk": self._slow_disk,
+        }
+
+    def _status(self, _command: dict[str, Any]) -> Answer:
+        return status(self._driver)
+
+    def _log(self, command: dict[str, Any]) -> Answer:
+        return {"batches": batches(self._broker(), self._partition(command))}
+
+    def _elect(self, command: dict[str, Any]) -> Answer:
+        driver = self._driver
+        if not isinstance(driver, ControllerDriver):
+            raise CommandError("only the controller holds elections")
+        partition, how, target = self._partition(command), command.get("how"), command.get("target", -1)
+        if how not in HOW:
+            raise CommandError(f"how must be one of {', '.join(HOW)}, not {how!r}")
+        if how != "preferred" and target not in driver.core.partitions[partition].replicas:
+            raise CommandError(f"target must be a replica of {partition}, not {target!r}")
+        driver.deliver(Elect(CONTROLLER, partition, how, target))
+        state = driver.core.partitions[partition]
+        return {"leader": state.leader, "leader_epoch": state.leader_epoch}
+
+    def _put_faults(self, command: dict[str, Any]) -> Answer:
+        rules = rules_of(command)
+        self._driver.faults.put(key_of(command), [Rule.from_json(rule) for rule in rules])
+        self._driver.faults_changed()
+        return {}
+
+    def _clear_faults(self, command: dict[str, Any]) -> Answer:
+        found = self._driver.faults.clear(key_of(command))
+        self._driver.faults_changed()
+        return {"found": found}
+
+    def _slow_disk(self, command: dict[str, Any]) -> Answer:
+        self._broker().slow_disk_us = delay_of(command)
+        return {}
+
+    def _broker(self) -> BrokerDriver:
+        if not isinstance(self._driver, BrokerDriver):
+            raise CommandError("the controller has no log and no disk")
+        return self._driver
+
+    def _partition(self, command: dict[str, Any]) -> str:
+        return partition_of(command, self._driver.partitions)
+
+
+async def start(driver: NodeDriver, bound: socket.socket) -> asyncio.Server:
+    """Listen on a socket that is bound already."""
+    return await listen(AdminCommands(driver).by_name(), driver.trace, bound)

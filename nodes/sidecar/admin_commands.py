@@ -1,0 +1,132 @@
+"""What the commands of a keeper's admin port do. The port itself is :mod:`nodes.admin.port`.
+
+================  =========================  ===============================================================================
+do                further entries            what happens
+================  =========================  ===============================================================================
+status                                       the node's state
+log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
+words             lines                      the last lines of the JVM's log
+transport         key, rules                 faults on the messages that pass this machine's proxies
+transport-clear   key                        end one; ``found`` says whether it was in force
+slow-disk         delay_us                   every write and sync of the broker first takes that long; 0 ends it
+elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
+create-topics     partitions, config         create topics, with their partitions' replicas (controller)
+reassign          partition, replicas        give a partition other replicas (controller)
+watch             events                     see there
+================  =========================  ===============================================================================
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
+from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.message_set import read_partition
+from nodes.sidecar.proxy.rules import Rule
+from nodes.sidecar.slow_disk import SlowDiskError
+
+if TYPE_CHECKING:
+    from nodes.sidecar.controller_part import ControllerPart
+    from nodes.sidecar.sidecar import Sidecar
+
+HOW = ("preferred", "forced", "unclean")
+_LINES = 40
+
+
+class KeeperCommands:
+    """The commands of one keeper."""
+
+    def __init__(self, keeper: Sidecar) -> None:
+        """Act on this keeper."""
+        self._keeper = keeper
+
+    def by_name(self) -> dict[str, Command]:
+        """What the port knows, beside ``watch``."""
+        return {
+            "status": self._status,
+            "log": self._log,
+            "words": self._words,
+            "transport": self._put_rules,
+            "transport-clear": self._clear_rules,
+            "slow-disk": self._slow_disk,
+            "elect": self._elect,
+            "create-topics": self._create_topics,
+            "reassign": self._reassign,
+        }
+
+    async def _status(self, _command: dict[str, Any]) -> Answer:
+        return await self._keeper.status()
+
+    def _log(self, command: dict[str, Any]) -> Answer:
+        keeper = self._keeper
+        if keeper.config.is_controller:
+            raise CommandError("the controller has no log and no disk")
+        name = partition_of(command, keeper.config.partitions)
+        try:
+            found = read_partition(keeper.logs / name)
+        except FileNotFoundError:
+            found = []
+        except (OSError, BadBatchError) as e:
+            raise CommandError(f"the log of {name} cannot be read: {e}") from e
+        return {"batches": [(base, epoch, len(values)) for base, epoch, values in found]}
+
+    def _words(self, command: dict[str, Any]) -> Answer:
+        lines = command.get("lines", _LINES)
+        if type(lines) is not int or lines < 1:
+            raise CommandError("lines must be a whole number, at least 1")
+        return {"words": self._keeper.last_lines()[-lines:]}
+
+    def _put_rules(self, command: dict[str, Any]) -> Answer:
+        rules = rules_of(command)
+        self._keeper.rules.put(key_of(command), [Rule.from_json(rule) for rule in rules])
+        return {}
+
+    def _clear_rules(self, command: dict[str, Any]) -> Answer:
+        return {"found": self._keeper.rules.clear(key_of(command))}
+
+    async def _slow_disk(self, command: dict[str, Any]) -> Answer:
+        keeper = self._keeper
+        if keeper.config.is_controller:
+            raise CommandError("the controller has no log and no disk")
+        delay_us = delay_of(command)
+        try:
+            await keeper.slow_disk.set(keeper.pid, delay_us)
+        except SlowDiskError as e:
+            raise CommandError(str(e).rstrip(".")) from e
+        return {}
+
+    async def _elect(self, command: dict[str, Any]) -> Answer:
+        controller = self._controller("holds elections")
+        partitions = self._keeper.config.partitions
+        partition, how, target = partition_of(command, partitions), command.get("how"), command.get("target", -1)
+        if how not in HOW:
+            raise CommandError(f"how must be one of {', '.join(HOW)}, not {how!r}")
+        if how != "preferred" and target not in partitions[partition]:
+            raise CommandError(f"target must be a replica of {partition}, not {target!r}")
+        return await controller.elect(partition, how, target)
+
+    async def _create_topics(self, command: dict[str, Any]) -> Answer:
+        controller = self._controller("creates topics")
+        partitions, config = command.get("partitions"), command.get("config", {})
+        if not isinstance(partitions, dict) or not partitions or not all(map(_are_replicas, partitions.values())):
+            raise CommandError("partitions must name the replicas of each partition, such as {'t-0': [1, 2, 3]}")
+        if not isinstance(config, dict):
+            raise CommandError("config must be an object of topic settings")
+        return await controller.create_topics(partitions, config)
+
+    async def _reassign(self, command: dict[str, Any]) -> Answer:
+        controller = self._controller("reassigns replicas")
+        replicas = command.get("replicas")
+        if not _are_replicas(replicas):
+            raise CommandError("replicas must be a list of brokers that is not empty")
+        return await controller.reassign(partition_of(command, self._keeper.config.partitions), list(replicas or ()))
+
+    def _controller(self, does: str) -> ControllerPart:
+        if self._keeper.controller is None:
+            raise CommandError(f"only the controller {does}")
+        return self._keeper.controller
+
+
+def _are_replicas(found: object) -> bool:
+    return isinstance(found, list) and bool(found) and all(type(node) is int and node > 0 for node in found)

@@ -1,0 +1,209 @@
+"""The controller's machine as its keeper sees it: traces what the controller decides, and asks it for an operator's deeds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from nodes.admin.config_file import Address
+from nodes.admin.port import CommandError
+from nodes.admin.trace_file import Entry
+from nodes.sidecar.config import SidecarConfig
+from nodes.sidecar.controller.controller_log import ControllerLog
+from nodes.sidecar.controller.decisions import FORCED, PREFERRED, UNCLEAN
+from nodes.sidecar.controller.find_log import open_controller_log
+from nodes.sidecar.operations import Operations
+from nodes.sidecar.request_connection import OperationError
+
+INTERNAL_PORT = 9092
+LOOK_S = 0.01
+SEEN_S = 10.0
+"""For a decision that was answered to be in the log."""
+
+
+class ClusterController:
+    """What the keeper of node 0 needs beside a broker's keeper (``nodes.sidecar.controller_part``).
+
+    Args:
+        config: of the machine.
+        write: takes trace entries.
+        fail: is told why the log cannot be read.
+        operations: to ask the controller; of this machine unless given.
+    """
+
+    def __init__(
+        self,
+        config: SidecarConfig,
+        write: Callable[[list[Entry]], None],
+        fail: Callable[[str], None],
+        operations: Operations | None = None,
+    ) -> None:
+        """Nothing is read yet.
+
+        Raises:
+            OSError: the trace of an earlier keeper cannot be read.
+        """
+        peers = {node: Address(host, INTERNAL_PORT) for host, node in config.peers.items()}
+        self._node = config.node
+        self._write = write
+        self._fail = fail
+        self._operations = operations or Operations(config.kafka, config.node, peers)
+        self._log: ControllerLog = open_controller_log(config)
+        self._looking: asyncio.Task[None] | None = None
+        self._latest_us = 0
+        self._one_at_a_time = asyncio.Lock()
+
+    async def start(self) -> None:
+        """Read what there is, and watch."""
+        self._look()
+        self._looking = asyncio.get_running_loop().create_task(self._watch())
+
+    async def close(self) -> None:
+        """Read to the end, and watch no more."""
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+            self._looking = None
+        self._look()
+
+    def status(self) -> dict[str, Any]:
+        """``partitions`` and ``sessions``, as :mod:`nodes.process.status` shows a controller's."""
+        self._look()
+        return {"partitions": self._log.partitions, "sessions": self._log.sessions}
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            self._look()
+
+    def _look(self) -> None:
+        """Trace what was decided. The times are those of the log, so that a decision comes before what it brings about."""
+        try:
+            found = self._log.poll_timed()
+        except OSError as e:
+            self._fail(f"the controller's log cannot be read: {e}")
+            return
+        if not found:
+            return
+        now = time.monotonic_ns() // 1000
+        ahead = time.time_ns() // 1000 - now
+        entries: list[Entry] = []
+        for wall_us, event in found:
+            self._latest_us = max(self._latest_us, min(wall_us - ahead, now))
+            entries.append((self._latest_us, self._node, *event))
+        self._write(entries)
+
+    # An operator's deeds
+
+    async def create_topics(self, partitions: Mapping[str, Sequence[int]], config: Mapping[str, Any]) -> dict[str, Any]:
+        """Create the topics of these partitions: partition → its replicas. Ends when each has a leader.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer.
+        """
+        settings = {name: str(value) for name, value in config.items()}
+        await self._asked(self._operations.create_topics(partitions, settings))
+        await self._until(lambda: all(self._state(name).get("leader", -1) >= 0 for name in partitions))
+        return {}
+
+    async def reassign(self, partition: str, replicas: Sequence[int]) -> dict[str, Any]:
+        """Give a partition other replicas, or another order of them; ends when it is done.
+
+        Raises:
+            CommandError: Kafka refused, or did not answer, or it took too long.
+        """
+        async with self._one_at_a_time:
+            await self._asked(self._operations.reassign(partition, replicas))
+            await self._until(lambda: tuple(self._state(partition).get("replicas", ())) == tuple(replicas))
+        return self._outcome(partition)
+
+    async def elect(self, partition: str, how: str, target: int) -> dict[str, Any]:
+        """An operator's election; leader and leader epoch after it.
+
+        Kafka elects the first replica that may lead, so for another target the replicas are given another order for as long as it
+        takes. With ZooKeeper each change of the order raises the leader epoch by one more.
+
+        Args:
+            partition: such as ``t-0``.
+            how: ``preferred``, ``forced`` or ``unclean``.
+            target: the broker that shall lead; of no account with ``preferred``.
+
+        Raises:
+            CommandError: Kafka refused, or would refuse, or did not answer.
+        """
+        async with self._one_at_a_time:
+            self._look()
+            state = self._state(partition)
+            replicas = tuple(state.get("replicas", ()))
+            if not replicas:
+                raise CommandError(f"there is no partition {partition}")
+            if how == PREFERRED:
+                target = replicas[0]
+            self._check(partition, how, target, state)
+            self._log.expect(partition, how, target)
+            try:
+                await self._elect_first(partition, how, target, replicas)
+            finally:
+                self._log.forget(partition)
+        return self._outcome(partition)
+
+    def _check(self, partition: str, how: str, target: int, state: Mapping[str, Any]) -> None:
+        """Refuse what Kafka would refuse, before anything is changed for it."""
+        leader = state["leader"]
+        if leader == target:
+            raise CommandError(f"broker {target} leads {partition} already")
+        if how == UNCLEAN and leader >= 0:
+            raise CommandError(
+                f"Kafka holds an unclean election only where nobody leads, and broker {leader} leads {partition}"
+            )
+        if how == FORCED and target not in (*state["isr"], *state["elr"]):
+            raise CommandError(f"broker {target} is not in sync, so Kafka cannot make it the leader of {partition}")
+        session = self._log.sessions.get(str(target))
+        if session is None or not session["live"]:
+            raise CommandError(f"broker {target} is not live, so it cannot lead {partition}")
+
+    async def _elect_first(self, partition: str, how: str, target: int, replicas: tuple[int, ...]) -> None:
+        reordered = self._first_choice(how, replicas) != target
+        if reordered:
+            await self._asked(self._operations.reassign(partition, (target, *(b for b in replicas if b != target))))
+        try:
+            unclean = how == UNCLEAN
+            ask = self._operations.elect_unclean if unclean else self._operations.elect_preferred
+            await self._asked(ask(partition))
+            await self._until(lambda: self._state(partition)["leader"] == target)
+        finally:
+            if reordered:
+                await self._asked(self._operations.reassign(partition, replicas))
+                await self._until(lambda: tuple(self._state(partition)["replicas"]) == replicas)
+
+    def _first_choice(self, how: str, replicas: tuple[int, ...]) -> int:
+        """Whom Kafka would elect with the replicas in this order."""
+        if how != UNCLEAN:
+            return replicas[0]
+        sessions = self._log.sessions
+        return next((b for b in replicas if str(b) in sessions and sessions[str(b)]["live"]), -1)
+
+    def _state(self, partition: str) -> dict[str, Any]:
+        return self._log.partitions.get(partition, {})
+
+    def _outcome(self, partition: str) -> dict[str, Any]:
+        state = self._state(partition)
+        return {"leader": state["leader"], "leader_epoch": state["leader_epoch"]}
+
+    async def _until(self, true: Callable[[], bool]) -> None:
+        """Wait for the log to say so; if it does not, that is left for others to see."""
+        deadline = time.monotonic() + SEEN_S
+        self._look()
+        while not true() and time.monotonic() < deadline:
+            await asyncio.sleep(LOOK_S)
+            self._look()
+
+    async def _asked(self, operation: Any) -> None:  # noqa: ANN401 (any operation's coroutine)
+        try:
+            await operation
+        except OperationError as e:
+            raise CommandError(str(e)) from e

@@ -1,0 +1,54 @@
+"""Finds the log of the controller that runs on a machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
+from nodes.sidecar.controller.controller_log import ControllerLog
+from nodes.sidecar.controller.metadata_state import MetadataControllerLog
+from nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
+from nodes.sidecar.server_files import metadata_directory
+
+DECIDED = frozenset({"elect", "isr-change", "register", "fence"})
+
+
+def open_controller_log(config: SidecarConfig) -> ControllerLog:
+    """The controller's log of this machine, of which what an earlier keeper traced is not told again.
+
+    Args:
+        config: of the machine of node 0.
+
+    Raises:
+        ValueError: it is another machine's.
+        OSError: the trace is there and cannot be read.
+    """
+    told = already_traced(config.trace)
+    if config.role == ZOOKEEPER:
+        directory = config.zookeeper.get("dataLogDir") or config.zookeeper["dataDir"]
+        return ZooKeeperControllerLog(Path(directory) / "version-2", config.partitions, told)
+    if config.role == KRAFT_CONTROLLER:
+        return MetadataControllerLog(metadata_directory(config) / "__cluster_metadata-0", config.partitions, told)
+    raise ValueError(f"node {config.node} is no controller")
+
+
+def already_traced(trace: Path) -> int:
+    """How many of the controller's decisions are in a trace file.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+    """
+    try:
+        lines = trace.read_text().splitlines()
+    except FileNotFoundError:
+        return 0
+    return sum(_event(line) in DECIDED for line in lines)
+
+
+def _event(line: str) -> str:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return ""
+    return str(entry[2]) if isinstance(entry, list) and len(entry) > 2 else ""

@@ -1,0 +1,128 @@
+"""KRaft's metadata log: the partition ``__cluster_metadata-0``, whose records say how the cluster changes.
+
+The folder holds segments ``OFFSET.log`` of record batches, and now and then a snapshot ``OFFSET-EPOCH.checkpoint``, which has the
+same form and stands for all records before that offset. A record's value is a frame version (1), the kind of record and its
+version, each as an unsigned varint, and the record in the flexible format.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from struct import error
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from nodes.formats.record_batch import HEADER_SIZE, Header, read_header, records_of
+from nodes.sidecar.controller.flexible_reader import FlexibleReader
+from nodes.sidecar.controller.growing_files import GrowingFiles, Used
+
+_SEGMENT = re.compile(r"(\d{20})\.log")
+_SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")
+_CONTROL = 0x20
+_SUM_FROM = 21
+_FRAME_VERSION = 1
+_PLAUSIBLE = 64 << 20
+
+
+class MetadataRecord(NamedTuple):
+    """One record.
+
+    Attributes:
+        offset: its place in the log; of a record of a snapshot, the snapshot's.
+        time_ms: since 1970, by the controller's clock.
+        kind, version: which record it is, and in which version.
+        body: what it says.
+    """
+
+    offset: int
+    time_ms: int
+    kind: int
+    version: int
+    body: FlexibleReader
+
+
+class MetadataLog:
+    """Reads the records of a metadata log from its beginning, or from a snapshot if the beginning is gone, and on while it grows.
+
+    Args:
+        folder: ``__cluster_metadata-0`` in a controller's log directory; need not be there yet.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._files = GrowingFiles(folder, _base_offset)
+        self._next = 0
+        self._found: list[MetadataRecord] = []
+
+    def poll(self) -> list[MetadataRecord]:
+        """The records since the last call, in order. A batch that is written only in part comes later.
+
+        Raises:
+            OSError: a file that is there cannot be read.
+        """
+        self._begin_with_snapshot()
+        self._files.read(self._consume)
+        found, self._found = self._found, []
+        return found
+
+    def _begin_with_snapshot(self) -> None:
+        """Where the log does not go back to what comes next, a snapshot stands for what is missing."""
+        segments = self._files.files()
+        if self._files.current in segments or not segments or min(segments) <= self._next:
+            return
+        snapshots = GrowingFiles(self._folder, _end_offset).files()
+        ends = [end for end in snapshots if end >= min(segments)]
+        if ends:
+            end = max(ends)
+            self._consume(0, snapshots[end].read_bytes(), snapshot=end)
+            self._next = end
+            self._files.start_at(max(base for base in segments if base <= end))
+
+    def _consume(self, _place: int, data: bytes, snapshot: int | None = None) -> Used:
+        at = 0
+        while len(data) - at >= HEADER_SIZE:
+            header = read_header(data, at)
+            if header.magic != 2 or not HEADER_SIZE - 12 <= header.length <= _PLAUSIBLE:
+                break
+            if at + header.size > len(data):
+                return Used(at, header.size)
+            raw = data[at : at + header.size]
+            if crc32c(raw[_SUM_FROM:]) != header.crc:
+                break
+            self._add(header, raw, snapshot)
+            at += header.size
+        return Used(at)
+
+    def _add(self, header: Header, raw: bytes, snapshot: int | None) -> None:
+        base = header.base_offset
+        if snapshot is None:
+            if base < self._next:
+                return
+            self._next = base + header.last_offset_delta + 1
+        if header.attributes & _CONTROL:
+            return
+        for delta, (_, value) in enumerate(records_of(raw)):
+            record = _record(value or b"", base + delta if snapshot is None else snapshot, header.base_timestamp)
+            if record is not None:
+                self._found.append(record)
+
+
+def _record(value: bytes, offset: int, time_ms: int) -> MetadataRecord | None:
+    body = FlexibleReader(value)
+    try:
+        frame, kind, version = body.unsigned(), body.unsigned(), body.unsigned()
+    except (error, LookupError):
+        return None
+    return MetadataRecord(offset, time_ms, kind, version, body) if frame == _FRAME_VERSION else None
+
+
+def _base_offset(name: str) -> int | None:
+    match = _SEGMENT.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def _end_offset(name: str) -> int | None:
+    match = _SNAPSHOT.fullmatch(name)
+    return int(match[1]) if match else None

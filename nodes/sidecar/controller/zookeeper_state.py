@@ -1,0 +1,108 @@
+"""What the transactions of a ZooKeeper that Kafka keeps its cluster in come to.
+
+==========================================  ==============================================================================
+node                                        is
+==========================================  ==============================================================================
+``/brokers/ids/N``                          broker N's registration, of its session; its broker epoch is the creating zxid
+``/brokers/topics/T``                       the assignment: partition → replicas
+``/brokers/topics/T/partitions/P/state``    leader, leader epoch and ISR; the node's version is the partition epoch
+==========================================  ==============================================================================
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+from nodes.sidecar.controller.controller_log import ControllerLog
+from nodes.sidecar.controller.zookeeper_log import Change, CloseSession, Create, Delete, SetData, ZooKeeperLog
+
+_BROKER = re.compile(r"/brokers/ids/(\d+)")
+_TOPIC = re.compile(r"/brokers/topics/([^/]+)")
+_STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state")
+_CONTROLLER = "/controller"
+
+
+class ZooKeeperControllerLog(ControllerLog):
+    """The decisions of a Kafka controller that keeps them in ZooKeeper.
+
+    Args:
+        folder: ``dataDir/version-2`` of the server; need not be there yet.
+        partitions, told: as for every :class:`ControllerLog`.
+
+    Attributes:
+        controller: the broker that is the controller, −1 while there is none.
+    """
+
+    def __init__(self, folder: Path, partitions: Collection[str] | None = None, told: int = 0) -> None:
+        super().__init__(partitions, told)
+        self._log = ZooKeeperLog(folder)
+        self._owned: dict[int, set[str]] = {}
+        self._topics: dict[str, set[str]] = {}
+        self.controller = -1
+
+    def _read(self) -> None:
+        for transaction in self._log.poll():
+            self._decisions.at(transaction.time_ms * 1000)
+            for change in transaction.changes:
+                self._apply(transaction.zxid, change)
+
+    def _apply(self, zxid: int, change: Change) -> None:
+        match change:
+            case Create(path, data, owner):
+                if owner:
+                    self._owned.setdefault(owner, set()).add(path)
+                if match := _BROKER.fullmatch(path):
+                    self._decisions.registered(int(match[1]), zxid)
+                else:
+                    self._wrote(path, data, 0)
+            case SetData(path, data, version):
+                self._wrote(path, data, version)
+            case Delete(path):
+                for paths in self._owned.values():
+                    paths.discard(path)
+                self._gone(path)
+            case CloseSession(session):
+                for path in sorted(self._owned.pop(session, ())):
+                    self._gone(path)
+
+    def _wrote(self, path: str, data: bytes, version: int) -> None:
+        if match := _STATE.fullmatch(path):
+            state = _object(data)
+            if {"leader", "leader_epoch", "isr"} <= state.keys():
+                self._decisions.changed(
+                    f"{match[1]}-{match[2]}",
+                    leader=int(state["leader"]),
+                    leader_epoch=int(state["leader_epoch"]),
+                    partition_epoch=version,
+                    isr=[int(broker) for broker in state["isr"]],
+                )
+        elif match := _TOPIC.fullmatch(path):
+            names = self._topics.setdefault(match[1], set())
+            for number, replicas in _object(_object(data).get("partitions", {})).items():
+                names.add(f"{match[1]}-{number}")
+                self._decisions.assigned(f"{match[1]}-{number}", replicas)
+        elif path == _CONTROLLER:
+            self.controller = int(_object(data).get("brokerid", -1))
+
+    def _gone(self, path: str) -> None:
+        if match := _BROKER.fullmatch(path):
+            self._decisions.fenced(int(match[1]))
+        elif match := _TOPIC.fullmatch(path):
+            for name in self._topics.pop(match[1], ()):
+                self._decisions.dropped(name)
+        elif path == _CONTROLLER:
+            self.controller = -1
+
+
+def _object(data: bytes | Any) -> dict[str, Any]:  # noqa: ANN401 (a part of a JSON text, which may be anything)
+    """A JSON object, from its text or as a part of one; empty if it is none."""
+    if isinstance(data, bytes):
+        try:
+            data = json.loads(data)
+        except ValueError:
+            return {}
+    return data if isinstance(data, dict) else {}

@@ -1,0 +1,101 @@
+"""Lines of a broker's logs: loaded, created, appended to, cut; and their high watermarks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from nodes.sidecar.events import Appended, Event, HighWatermark, Loaded, Truncated, TruncatedFully
+from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
+from nodes.sidecar.lines.reasons import NO_REASON
+from nodes.sidecar.lines.stamp import Head
+
+_OF = re.compile(r"\[(?:Unified)?Log partition=([^,\s]+), dir=")
+_APPENDED = re.compile(
+    r"Appended message set with last offset: -?\d+, first offset: (?:Some\()?(?:\(offset=)?(None|\d+)\b.*?,"
+    r" next offset: (\d+), "
+)
+_HIGH_WATERMARK = re.compile(r"Setting high watermark \(offset=(\d+)[ ,]")
+_TRUNCATING = re.compile(r"Truncating to offset (\d+)$")
+_FULLY = re.compile(r"Truncate and start at offset (\d+)(?:,|$)")
+_LOADED = re.compile(
+    r"Completed load of Log\(dir=.*?, topic=([^,]+), partition=(\d+), highWatermark=\d+,.*? logEndOffset=(\d+)\)"
+)
+_CREATED = re.compile(r"Created log for partition (\S+) in ")
+_DELETED = re.compile(r"Log for partition (\S+) is renamed to \S+-delete and is scheduled for deletion$")
+_METADATA = "__cluster_metadata-0"
+
+
+def read(replicas: KnownReplicas, head: Head) -> list[Event]:
+    """Lines of ``kafka.log.Log``, and of the ``UnifiedLog`` that took its place."""
+    bracket, _, message = head.message.partition("] ")
+    reader = _BY_WORD.get(message[: message.find(" ")])
+    if reader is None:
+        return []
+    of = _OF.match(bracket)
+    if of is None or of[1] == _METADATA:
+        return []
+    return reader(replicas[of[1]], message)
+
+
+def _appended(replica: KnownReplica, message: str) -> list[Event]:
+    found = _APPENDED.match(message)
+    if found is None:
+        return []
+    first = replica.leo if found[1] == "None" else int(found[1])
+    replica.leo = int(found[2])
+    return [Appended(replica.name, first, replica.leo)]
+
+
+def _high_watermark(replica: KnownReplica, message: str) -> list[Event]:
+    found = _HIGH_WATERMARK.match(message)
+    if found is None or int(found[1]) == replica.hw:
+        return []
+    replica.hw = int(found[1])
+    return [HighWatermark(replica.name, replica.hw, replica.leading)]
+
+
+def _truncating(replica: KnownReplica, message: str) -> list[Event]:
+    """The cut is made after the line; ``Truncating to 20 has no effect`` ends what was to be done."""
+    reason, replica.reason = replica.reason or NO_REASON, ""
+    found = _TRUNCATING.match(message)
+    if found is None:
+        return []
+    replica.leo = min(replica.leo, int(found[1]))
+    return [Truncated(replica.name, int(found[1]), reason, replica.leader_epoch)]
+
+
+def _fully(replica: KnownReplica, message: str) -> list[Event]:
+    found = _FULLY.match(message)
+    if found is None:
+        return []
+    replica.leo, replica.reason = int(found[1]), ""
+    return [TruncatedFully(replica.name, replica.leo)]
+
+
+_BY_WORD: dict[str, Callable[[KnownReplica, str], list[Event]]] = {
+    "Appended": _appended,
+    "Setting": _high_watermark,
+    "Truncating": _truncating,
+    "Truncate": _fully,
+}
+
+
+def read_manager(replicas: KnownReplicas, head: Head) -> list[Event]:
+    """Lines of ``kafka.log.LogManager``."""
+    found = _LOADED.search(head.message)
+    if found is not None:
+        replica = replicas[f"{found[1]}-{found[2]}"]
+        replica.leo = int(found[3])
+        return [Loaded(replica.name, replica.leo)]
+    found = _CREATED.match(head.message)
+    if found is not None:
+        replica = replicas[found[1]]
+        replica.leo, replica.hw = 0, -1
+        return [Loaded(replica.name, 0)]
+    found = _DELETED.match(head.message)
+    if found is not None:
+        replica = replicas[found[1]]
+        replica.leo, replica.hw, replica.leading, replica.leader_epoch = 0, -1, None, -1
+        return [TruncatedFully(replica.name, 0)]
+    return []

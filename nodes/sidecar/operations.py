@@ -1,0 +1,325 @@
+"""What an operator asks of a Kafka cluster through its protocol: topics, elections, reassignments, and how a replica stands.
+
+Requests for the controller go to the broker that is it, or to any that passes them on (KRaft), or straight to a KRaft controller.
+An operation that fails or is refused raises ``OperationError`` with a sentence and Kafka's name of the error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from kio.schema.alter_partition_reassignments.v0 import request as alter
+from kio.schema.create_topics.v4 import request as create
+from kio.schema.elect_leaders.v1.request import ElectLeadersRequest, TopicPartitions
+from kio.schema.errors import ErrorCode
+from kio.schema.fetch.v11.request import FetchPartition, FetchRequest, FetchTopic
+from kio.schema.list_offsets.v4.request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from kio.schema.list_partition_reassignments.v0 import request as ongoing
+from kio.schema.metadata.v7.request import MetadataRequest, MetadataRequestTopic
+from kio.schema.types import BrokerId, TopicName
+from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
+
+from nodes.admin.config_file import Address
+from nodes.formats.wire.names import topic_and_index
+from nodes.sidecar.request_connection import (
+    ALTER_REASSIGNMENTS,
+    CREATE_TOPICS,
+    DESCRIBE_QUORUM,
+    ELECT_LEADERS,
+    FETCH,
+    LIST_OFFSETS,
+    LIST_REASSIGNMENTS,
+    METADATA,
+    OperationError,
+    RequestConnection,
+    check,
+)
+
+TIMEOUT_S = 20.0
+AGAIN_S = 0.05
+LATEST = i64(-1)
+DEBUGGING_REPLICA = BrokerId(-2)
+"""As which a broker answers for its own replica, be it leader or not, and up to its log's end."""
+_MAX_BYTES = 1 << 16
+
+_NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE"})
+
+
+class PartitionDescription(NamedTuple):
+    """A partition as the broker that was asked knows it."""
+
+    leader: int
+    leader_epoch: int
+    isr: tuple[int, ...]
+    replicas: tuple[int, ...]
+
+
+class ReplicaOffsets(NamedTuple):
+    """A replica's log end offset and high watermark."""
+
+    leo: int
+    hw: int
+
+
+class Operations:
+    """Operations through one listener of a node.
+
+    Args:
+        kafka: the listener; a broker's, or a KRaft controller's.
+        node: whose it is.
+        peers: node → address of its internal listener, to reach a controller that is another broker.
+        timeout_s: for each operation as a whole, waiting for its effect included.
+    """
+
+    def __init__(self, kafka: Address, node: int, peers: Mapping[int, Address], timeout_s: float = TIMEOUT_S) -> None:
+        self._kafka = kafka
+        self._node = node
+        self._peers = dict(peers)
+        self._timeout_s = timeout_s
+
+    # Topics
+
+    async def create_topics(self, assignment: Mapping[str, Sequence[int]], configs: Mapping[str, str]) -> None:
+        """Create the topics of these partitions. One that is there already is left as it is.
+
+        Args:
+            assignment: partition (``t-0``) → its replicas, the preferred leader first; a topic's partitions are numbered from 0.
+            configs: settings of every topic.
+        """
+        topics: dict[str, list[create.CreatableReplicaAssignment]] = {}
+        for partition, replicas in assignment.items():
+            topic, index = topic_and_index(partition)
+            topics.setdefault(topic, []).append(
+                create.CreatableReplicaAssignment(partition_index=i32(index), broker_ids=_brokers(replicas))
+            )
+        settings = tuple(create.CreatableTopicConfig(name=name, value=value) for name, value in configs.items())
+        request = create.CreateTopicsRequest(
+            topics=tuple(
+                create.CreatableTopic(
+                    name=TopicName(topic),
+                    num_partitions=i32(-1),
+                    replication_factor=i16(-1),
+                    assignments=tuple(partitions),
+                    configs=settings,
+                )
+                for topic, partitions in topics.items()
+            ),
+            timeout=self._wait(),
+        )
+        answer = await self._ask_controller(CREATE_TOPICS, request, lambda found: [t.error_code for t in found.topics])
+        for result in answer.topics:
+            if result.error_code is not ErrorCode.topic_already_exists:
+                check(result.error_code, f"topic {result.name} cannot be created", result.error_message)
+
+    # Elections
+
+    async def elect_preferred(self, partition: str) -> None:
+        """Make the first replica leader, if it may lead. That it leads already is refused as ``ELECTION_NOT_NEEDED``."""
+        await self._elect(partition, 0, "preferred")
+
+    async def elect_unclean(self, partition: str) -> None:
+        """Make some live replica leader, in sync or not. While there is a leader it is refused as ``ELECTION_NOT_NEEDED``."""
+        await self._elect(partition, 1, "unclean")
+
+    async def _elect(self, partition: str, kind: int, word: str) -> None:
+        topic, index = topic_and_index(partition)
+        request = ElectLeadersRequest(
+            election_type=i8(kind),
+            topic_partitions=(TopicPartitions(topic=TopicName(topic), partitions=(i32(index),)),),
+            timeout=self._wait(),
+        )
+        answer = await self._ask_controller(ELECT_LEADERS, request, lambda found: [found.error_code])
+        what = f"there is no {word} election for {partition}"
+        check(answer.error_code, what)
+        for found in answer.replica_election_results:
+            for result in found.partition_result:
+                check(result.error_code, what, result.error_message)
+
+    # Reassignments
+
+    async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> None:
+        """Give a partition other replicas, or another order of them.
+
+        Args:
+            partition: such as ``t-0``.
+            replicas: the preferred leader first.
+            wait: until it is done; if that takes too long, it is called off.
+        """
+        await self._alter(partition, _brokers(replicas))
+        if not wait:
+            return
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                while await self.is_reassigned(partition):  # noqa: ASYNC110 (Kafka does not tell when it ends)
+                    await asyncio.sleep(AGAIN_S)
+        except TimeoutError:
+            await self.call_off(partition)
+            raise OperationError(
+                f"{partition} could not be moved to brokers {_listed(replicas)} within {self._timeout_s:g} s: not all of "
+                "them came in sync",
+                "REASSIGNMENT_IN_PROGRESS",
+            ) from None
+
+    async def call_off(self, partition: str) -> None:
+        """End a reassignment that is under way; none is fine."""
+        try:
+            await self._alter(partition, None)
+        except OperationError as e:
+            if e.kafka != "NO_REASSIGNMENT_IN_PROGRESS":
+                raise
+
+    async def is_reassigned(self, partition: str) -> bool:
+        """Whether a reassignment of it is under way."""
+        topic, index = topic_and_index(partition)
+        asked = ongoing.ListPartitionReassignmentsTopics(name=TopicName(topic), partition_indexes=(i32(index),))
+        request = ongoing.ListPartitionReassignmentsRequest(timeout=self._wait(), topics=(asked,))
+        answer = await self._ask_controller(LIST_REASSIGNMENTS, request, lambda found: [found.error_code])
+        check(answer.error_code, f"the reassignments of {partition} cannot be listed", answer.error_message)
+        return any(found.partitions for found in answer.topics)
+
+    async def _alter(self, partition: str, replicas: tuple[BrokerId, ...] | None) -> None:
+        topic, index = topic_and_index(partition)
+        wanted = alter.ReassignablePartition(partition_index=i32(index), replicas=replicas)
+        request = alter.AlterPartitionReassignmentsRequest(
+            timeout=self._wait(), topics=(alter.ReassignableTopic(name=TopicName(topic), partitions=(wanted,)),)
+        )
+        answer = await self._ask_controller(ALTER_REASSIGNMENTS, request, lambda found: [found.error_code])
+        what = f"{partition} cannot be reassigned"
+        check(answer.error_code, what, answer.error_message)
+        for found in answer.responses:
+            for result in found.partitions:
+                check(result.error_code, what, result.error_message)
+
+    # How things stand
+
+    async def describe(self, partition: str) -> PartitionDescription:
+        """A partition as this broker knows it; a KRaft controller cannot be asked."""
+        topic, index = topic_and_index(partition)
+        async with self._connected(self._kafka) as connection:
+            answer = await self._metadata(connection, topic)
+        for found in answer.topics:
+            check(found.error_code, f"broker {self._node} does not know the topic {topic}")
+            for state in found.partitions:
+                if state.partition_index == index:
+                    return PartitionDescription(
+                        int(state.leader_id),
+                        int(state.leader_epoch),
+                        tuple(map(int, state.isr_nodes)),
+                        tuple(map(int, state.replica_nodes)),
+                    )
+        raise OperationError(f"broker {self._node} does not know {partition}", "UNKNOWN_TOPIC_OR_PARTITION")
+
+    async def offsets(self, partition: str) -> ReplicaOffsets:
+        """Log end offset and high watermark of this broker's own replica, whether it leads or not."""
+        topic, index = topic_and_index(partition)
+        asked = ListOffsetsPartition(partition_index=i32(index), timestamp=LATEST)
+        request = ListOffsetsRequest(
+            replica_id=DEBUGGING_REPLICA,
+            isolation_level=i8(0),
+            topics=(ListOffsetsTopic(name=TopicName(topic), partitions=(asked,)),),
+        )
+        async with self._connected(self._kafka) as connection:
+            answer = await connection.ask(LIST_OFFSETS, request, self._timeout_s)
+            found = _only(answer.topics, partition)
+            check(found.error_code, f"broker {self._node} does not tell where {partition} ends")
+            leo = int(found.offset)
+            hw = await self._high_watermark(connection, partition, leo)
+        return ReplicaOffsets(leo, hw)
+
+    async def _high_watermark(self, connection: RequestConnection, partition: str, leo: int) -> int:
+        """From a fetch at the log's end, which has no records; from its beginning, should the log have been cut meanwhile."""
+        topic, index = topic_and_index(partition)
+        for offset in (leo, 0):
+            asked = FetchPartition(partition=i32(index), fetch_offset=i64(offset), partition_max_bytes=i32(_MAX_BYTES))
+            request = FetchRequest(
+                max_wait=_milliseconds(0),
+                min_bytes=i32(0),
+                topics=(FetchTopic(topic=TopicName(topic), partitions=(asked,)),),
+                forgotten_topics_data=(),
+            )
+            answer = await connection.ask(FETCH, request, self._timeout_s)
+            found = _only(answer.responses, partition)
+            if found.error_code is not ErrorCode.offset_out_of_range:
+                break
+        check(found.error_code, f"broker {self._node} does not tell how far {partition} is committed")
+        return int(found.high_watermark)
+
+    async def api_versions(self) -> dict[int, tuple[int, int]]:
+        """API key → least and greatest version that this listener takes."""
+        async with self._connected(self._kafka) as connection:
+            return connection.versions
+
+    # Whom to ask
+
+    async def _ask_controller(self, key: int, request: object, errors: Any) -> Any:  # noqa: ANN401 (kio's entities)
+        """Ask the controller, again while the one that is asked is none, or not any more."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._timeout_s
+        while True:
+            answer = None
+            async with self._connected(self._kafka) as connection:
+                address = await self._controller(connection)
+                if address == self._kafka:
+                    answer = await connection.ask(key, request, self._timeout_s)
+            if answer is None and address is not None:
+                async with self._connected(address) as connection:
+                    answer = await connection.ask(key, request, self._timeout_s)
+            if answer is not None and not any(code.name.upper() in _NOT_CONTROLLER for code in errors(answer)):
+                return answer
+            if loop.time() > deadline:
+                raise OperationError(f"the cluster had no controller for {self._timeout_s:g} s", "NOT_CONTROLLER")
+            await asyncio.sleep(AGAIN_S)
+
+    async def _controller(self, connection: RequestConnection) -> Address | None:
+        """Where requests for the controller go; None while nobody is it."""
+        if METADATA not in connection.versions or DESCRIBE_QUORUM in connection.versions:
+            return self._kafka  # a KRaft controller, or a broker that passes requests on
+        controller = int((await self._metadata(connection)).controller_id)
+        if controller == self._node:
+            return self._kafka
+        if controller < 0:
+            return None
+        if controller not in self._peers:
+            raise OperationError(f"the controller is broker {controller}, and nobody said where that is")
+        return self._peers[controller]
+
+    async def _metadata(self, connection: RequestConnection, topic: str | None = None) -> Any:  # noqa: ANN401
+        topics = () if topic is None else (MetadataRequestTopic(name=TopicName(topic)),)
+        request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+        return await connection.ask(METADATA, request, self._timeout_s)
+
+    @asynccontextmanager
+    async def _connected(self, address: Address) -> AsyncIterator[RequestConnection]:
+        connection = await RequestConnection.open(address, self._timeout_s)
+        try:
+            yield connection
+        finally:
+            await connection.close()
+
+    def _wait(self) -> i32Timedelta:
+        """How long the controller may wait for an operation's effect."""
+        return _milliseconds(int(self._timeout_s * 1000))
+
+
+def _brokers(replicas: Sequence[int]) -> tuple[BrokerId, ...]:
+    return tuple(BrokerId(replica) for replica in replicas)
+
+
+def _listed(replicas: Sequence[int]) -> str:
+    return ", ".join(map(str, replicas))
+
+
+def _milliseconds(number: int) -> i32Timedelta:
+    return i32Timedelta.parse(timedelta(milliseconds=number))
+
+
+def _only(topics: Any, partition: str) -> Any:  # noqa: ANN401 (kio's entities)
+    """The one partition that was asked about."""
+    for topic in topics:
+        for found in topic.partitions:
+            return found
+    raise OperationError(f"Kafka says nothing of {partition}")

@@ -1,0 +1,240 @@
+"""What a power loss leaves of a Kafka broker's logs: run this where a broker was killed, before it starts again.
+
+``python3 -m nodes.sidecar.power_loss --data DIR (--keep N | --seed S)``
+
+Kafka does not flush what it appends (``log.flush.interval.messages`` and ``.ms`` are off), so after a power loss a log may end
+anywhere behind what is provably flushed: the offset in ``recovery-point-offset-checkpoint``, and the segments before the last. The
+last segment is cut at a byte that is drawn from the seed, perhaps in the middle of a batch, which Kafka's recovery drops. With
+``--keep`` exactly the first N batches of each log stay; internal topics are left alone then. Indexes of the cut segment and
+snapshots of producers beyond the cut are deleted: Kafka builds them again.
+
+All other files were durable when Kafka wrote them. ``leader-epoch-checkpoint`` may name epochs beyond the cut; Kafka drops them
+when it loads the log. A broker, which only observes KRaft's metadata log, does not flush its copy either; all of it stays, as it
+may: what it lost it would fetch again. After a clean shutdown (its mark is there) everything is flushed, and nothing is lost.
+
+Prints one line: ``{"t-0": {"batches": {"kept": 2, "lost": 1}, "records": {"kept": 2, "lost": 3}, "torn_bytes": 0, "flushed": 0}}``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from nodes.formats.durable_files import sync_directory
+from nodes.formats.message_set import base_of, scan, segment_files
+from nodes.formats.partition_files import (
+    CLEAN_SHUTDOWN,
+    INDEXES,
+    LOCK,
+    SNAPSHOT,
+    CheckpointFormatError,
+    is_internal,
+    partition_directories,
+    recovery_points,
+)
+
+
+class CannotKeepError(Exception):
+    """A log cannot end where it was asked to."""
+
+
+class BrokerRunsError(Exception):
+    """The log directory is in use."""
+
+
+@dataclass(slots=True)
+class LosingLog:
+    """One partition's log at the moment the power goes.
+
+    Attributes:
+        directory: the partition's.
+        segment: the last, which is cut.
+        before: how many batches the earlier segments have.
+        start: the log's first offset.
+        ends: position in the last segment behind each of its batches.
+        nexts: the offset behind each.
+        size: bytes of the last segment; those behind the last batch are torn already.
+        flushed: position in the last segment up to which it is on disk for certain.
+    """
+
+    directory: Path
+    segment: Path
+    before: int
+    start: int
+    ends: list[int]
+    nexts: list[int]
+    size: int
+    flushed: int
+
+    @property
+    def base(self) -> int:
+        """The last segment's first offset."""
+        return base_of(self.segment.name) or 0
+
+    def draw(self, noise: Random) -> int:
+        """A position to cut at."""
+        return noise.randint(self.flushed, self.size)
+
+    def position_of(self, keep: int) -> int:
+        """Where to cut, so that so many batches stay.
+
+        Raises:
+            CannotKeepError: fewer are there, or more are flushed.
+        """
+        least = self.before + bisect_right(self.ends, self.flushed)
+        most = self.before + len(self.ends)
+        if not least <= keep <= most:
+            raise CannotKeepError(
+                f"{self.directory.name} has {most} batches, {least} of them flushed, so it cannot keep {keep}: "
+                f"keep {least} to {most}."
+            )
+        kept = keep - self.before
+        return self.ends[kept - 1] if kept else 0
+
+    def cut(self, position: int) -> dict[str, Any]:
+        """Cut the last segment there, and delete what Kafka must build again.
+
+        Returns:
+            What to print of it.
+
+        Raises:
+            OSError: it could not be done.
+        """
+        kept = bisect_right(self.ends, position)
+        end = self.nexts[kept - 1] if kept else self.base
+        fd = os.open(self.segment, os.O_RDWR)
+        try:
+            os.ftruncate(fd, position)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        for path in self.directory.iterdir():
+            snapshot = SNAPSHOT.fullmatch(path.name)
+            if (path.suffix in INDEXES and path.stem == self.segment.stem) or (snapshot and int(snapshot[1]) > end):
+                path.unlink()
+        sync_directory(self.directory)
+        return {
+            "batches": {"kept": self.before + kept, "lost": len(self.ends) - kept},
+            "records": {"kept": end - self.start, "lost": (self.nexts[-1] - end) if self.nexts else 0},
+            "torn_bytes": position - (self.ends[kept - 1] if kept else 0),
+            "flushed": self.flushed_until(),
+        }
+
+    def flushed_until(self) -> int:
+        """The offset up to which the log is on disk for certain."""
+        count = bisect_right(self.ends, self.flushed)
+        return self.nexts[count - 1] if count else self.base
+
+
+def log_before(directory: Path, recovery_point: int, *, clean: bool) -> LosingLog | None:
+    """Look at a partition's files; None if it has no segment.
+
+    Args:
+        directory: the partition's.
+        recovery_point: the offset up to which Kafka has noted that the log is flushed.
+        clean: whether all of it is flushed.
+
+    Raises:
+        OSError: they cannot be read.
+    """
+    segments = segment_files(directory)
+    if not segments:
+        return None
+    *earlier, last = segments
+    before = sum(len(_scan(path)[0]) for path in earlier)
+    ends, nexts = _scan(last)
+    size = last.stat().st_size
+    flushed = max((end for end, offset in zip(ends, nexts, strict=True) if offset <= recovery_point), default=0)
+    start = base_of(segments[0].name) or 0
+    return LosingLog(directory, last, before, start, ends, nexts, size, size if clean else flushed)
+
+
+def _scan(segment: Path) -> tuple[list[int], list[int]]:
+    """Position and offset behind each batch of a segment."""
+    fd = os.open(segment, os.O_RDONLY)
+    try:
+        found = [(e.end, e.next) for e in scan(lambda at, size: os.pread(fd, size, at), os.fstat(fd).st_size)]
+    finally:
+        os.close(fd)
+    return [end for end, _ in found], [offset for _, offset in found]
+
+
+def lose_power(data: Path, *, keep: int | None = None, seed: int = 0) -> dict[str, dict[str, Any]]:
+    """Do it to all logs, or to none. Each log draws from a stream of its own, so that it does not matter which others there are.
+
+    Args:
+        data: the broker's log directory.
+        keep: batches that stay of each log; None to draw.
+        seed: where draws come from.
+
+    Returns:
+        What to print.
+
+    Raises:
+        CannotKeepError: a log cannot keep so many; nothing was done.
+        BrokerRunsError: the broker still runs; nothing was done.
+        CheckpointFormatError: what is flushed cannot be read; nothing was done.
+        OSError: a file could not be read or written.
+    """
+    with _locked(data):
+        flushed = recovery_points(data)
+        clean = (data / CLEAN_SHUTDOWN).exists()
+        cuts: list[tuple[LosingLog, int]] = []
+        for directory in partition_directories(data):
+            name = directory.name
+            log = log_before(directory, flushed.get(name, 0), clean=clean)
+            if log is None or (keep is not None and is_internal(name)):
+                continue
+            cuts.append((log, log.draw(Random(f"{seed} {name}")) if keep is None else log.position_of(keep)))
+        return {log.directory.name: log.cut(position) for log, position in cuts}
+
+
+@contextmanager
+def _locked(data: Path) -> Iterator[None]:
+    """Hold the lock that a broker holds while it runs (a POSIX record lock, as Java takes it)."""
+    fd = os.open(data / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise BrokerRunsError(f"A broker still runs with {data}: kill it before its power is lost.") from None
+        yield
+    finally:
+        os.close(fd)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; 0, or 2 with a sentence on standard error."""
+    parser = argparse.ArgumentParser(prog="power_loss", description="Leave on disk what a power loss would.")
+    parser.add_argument("--data", type=Path, required=True, help="the broker's log directory (log.dirs)")
+    fate = parser.add_mutually_exclusive_group(required=True)
+    fate.add_argument("--keep", type=int, metavar="N", help="the first N batches of each log stay")
+    fate.add_argument("--seed", type=int, metavar="S", help="draw what stays")
+    given = parser.parse_args(arguments)
+    if not given.data.is_dir():
+        return _refuse(f"There is no directory {given.data}: give the broker's log directory.")
+    try:
+        said = lose_power(given.data, keep=given.keep, seed=given.seed or 0)
+    except (CannotKeepError, BrokerRunsError, CheckpointFormatError, OSError) as problem:
+        return _refuse(str(problem))
+    sys.stdout.write(json.dumps(said) + "\n")
+    return 0
+
+
+def _refuse(sentence: str) -> int:
+    sys.stderr.write(f"power_loss: {sentence}\n")
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,94 @@
+"""The files that Kafka and ZooKeeper read when they start, and what a node of a KRaft cluster must find in its log directory."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from nodes.sidecar.config import KRAFT_CONTROLLER, SidecarConfig
+
+FORMATTED = Path("/opt/kafka/format")
+"""A log directory of a KRaft controller as Kafka's own tool formats it."""
+
+META = "meta.properties"
+_SPECIAL = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+
+
+class ServerFilesError(Exception):
+    """A file that the node needs is not there; the message says which."""
+
+
+def write_properties(path: Path, properties: Mapping[str, str]) -> None:
+    """Write a Java properties file.
+
+    Raises:
+        OSError: it is not there.
+    """
+    lines = [f"{_escaped_key(key)}={_escaped(value)}\n" for key, value in properties.items()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(lines), encoding="latin-1", errors="backslashreplace")
+
+
+def _escaped(value: str) -> str:
+    escaped = value.translate(_SPECIAL)
+    return "\\" + escaped if escaped[:1] == " " else escaped
+
+
+def _escaped_key(key: str) -> str:
+    return "".join("\\" + c if c in " :=#!" else c for c in key.translate(_SPECIAL))
+
+
+def write_plain(path: Path, entries: Mapping[str, str]) -> None:
+    """Write a ``zoo.cfg``.
+
+    Raises:
+        OSError: it is not there.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{key}={value}\n" for key, value in entries.items()))
+
+
+def log_directory(config: SidecarConfig) -> Path:
+    """Where the JVM keeps its logs."""
+    named = config.properties.get("log.dirs") or config.properties.get("log.dir")
+    return Path(named.split(",")[0].strip()) if named else config.data
+
+
+def metadata_directory(config: SidecarConfig) -> Path:
+    """Where a KRaft node keeps the cluster's metadata log."""
+    named = config.properties.get("metadata.log.dir")
+    return Path(named) if named else log_directory(config)
+
+
+def format_directory(config: SidecarConfig, formatted: Path = FORMATTED) -> None:
+    """Put into the log directory of a KRaft node what its JVM wants to find there, unless it is there.
+
+    Raises:
+        ServerFilesError: it cannot be had.
+        OSError: it could not be written.
+    """
+    directories = {log_directory(config), metadata_directory(config)}
+    for directory in directories:
+        directory.mkdir(parents=True, exist_ok=True)
+    if not config.is_kraft:
+        return
+    template = formatted / META
+    for directory in directories:
+        if (directory / META).exists():
+            continue
+        if not template.exists():
+            raise ServerFilesError(f"{template} is missing: build the image anew.")
+        if config.role == KRAFT_CONTROLLER and directory == metadata_directory(config):
+            shutil.copytree(formatted, directory, dirs_exist_ok=True)
+        else:
+            _write_meta(directory / META, template, config.node)
+
+
+def _write_meta(path: Path, template: Path, node: int) -> None:
+    """The cluster's id with this node's own number; a directory's id is the JVM's to draw."""
+    entries = dict(line.split("=", 1) for line in template.read_text().splitlines() if "=" in line)
+    kept = {"version": entries.get("version", "1"), "cluster.id": entries.get("cluster.id", ""), "node.id": str(node)}
+    new = path.with_suffix(".new")
+    write_plain(new, kept)
+    new.replace(path)

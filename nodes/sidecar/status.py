@@ -1,0 +1,53 @@
+"""What a keeper says of its node: the shape of :mod:`nodes.process.status`, and a little more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS, CheckpointError, read_epochs
+from nodes.formats.partition_files import CheckpointFormatError, read_offsets
+from nodes.sidecar.replica_status import LEADER, ReplicaStatus
+
+
+def replica_status(name: str, state: ReplicaStatus, logs: Path, checkpointed: dict[str, int]) -> dict[str, Any]:
+    """One replica. Its epochs are those of the checkpoint file, which a broker replaces whenever they change.
+
+    Args:
+        name: of the partition.
+        state: what the broker's lines have said.
+        logs: the log directory.
+        checkpointed: partition → high watermark in the checkpoint file.
+    """
+    leads = state.role == LEADER
+    return {
+        "role": state.role,
+        "leader": state.leader,
+        "leader_epoch": state.leader_epoch,
+        "partition_epoch": state.partition_epoch,
+        "leo": state.leo,
+        "hw": state.hw,
+        "isr": state.isr if leads else [],
+        "maximal": state.maximal if leads else [],
+        "epochs": epochs_on_disk(logs / name),
+        "checkpointed_hw": checkpointed.get(name, 0),
+        "refused": state.refused,
+    }
+
+
+def epochs_on_disk(directory: Path) -> tuple[tuple[int, int], ...]:
+    """A partition's (leader epoch, start offset) pairs; none while there is no file, or an empty one, as Kafka first makes it."""
+    try:
+        if (directory / EPOCHS).stat().st_size == 0:
+            return ()
+        return read_epochs(directory)
+    except (OSError, CheckpointError):
+        return ()
+
+
+def high_watermarks_on_disk(logs: Path) -> dict[str, int]:
+    """Partition → high watermark in the checkpoint; none while there is no file."""
+    try:
+        return read_offsets((logs / HIGH_WATERMARKS).read_text(encoding="ascii"), HIGH_WATERMARKS)
+    except (OSError, ValueError, CheckpointFormatError):
+        return {}

@@ -1,0 +1,212 @@
+import asyncio
+import time
+
+import pytest
+
+from nodes.admin.port import CommandError
+from nodes.sidecar.config import SidecarConfig
+from nodes.sidecar.controller.cluster_controller import ClusterController
+from nodes.sidecar.request_connection import OperationError
+
+
+class Kafka:
+    """Stands for the cluster behind the requests: carries them out in the metadata log, as a KRaft controller would."""
+
+    def __init__(self, folder, metadata):
+        folder.mkdir(parents=True)
+        self._path = folder / f"{0:020}.log"
+        self._metadata = metadata
+        self._written = 0
+        self.asked = []
+        self.replicas, self.leader = (1, 2, 3), 1
+        self.refuse = ""
+
+    def log(self, *records, time_ms=5000):
+        with self._path.open("ab") as file:
+            file.write(self._metadata.batch(self._written, *records, time_ms=time_ms))
+        self._written += len(records)
+
+    def _ask(self, *what):
+        self.asked.append(what)
+        if self.refuse in what:
+            raise OperationError("there is no election: Kafka answers REFUSED", "REFUSED")
+
+    async def create_topics(self, assignment, configs):
+        self._ask("create", dict(assignment), dict(configs))
+        self.log(self._metadata.topic(), self._metadata.partition())
+
+    async def reassign(self, partition, replicas):
+        self._ask("reassign", *replicas)
+        self.replicas = tuple(replicas)
+        self.log(self._metadata.change(replicas=replicas))
+
+    async def elect_preferred(self, partition):
+        self._ask("preferred")
+        self.log(self._metadata.change(leader=self.replicas[0]))
+
+    async def elect_unclean(self, partition):
+        self._ask("unclean")
+        self.log(self._metadata.change(leader=self.replicas[0], isr=self.replicas[:1]))
+
+
+@pytest.fixture
+def config(tmp_path):
+    return SidecarConfig.from_json(
+        {
+            "node": 0, "incarnation": 1, "version": "3.9.1", "role": "kraft-controller", "properties": {}, "heap": "1m",
+            "libs": "/libs", "partitions": {"t-0": [1, 2, 3]}, "kafka": "127.0.0.1:1", "admin": "127.0.0.1:2",
+            "data": str(tmp_path / "data"), "trace": str(tmp_path / "trace"), "process": str(tmp_path / "pid"),
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture
+def kafka(tmp_path, metadata):
+    kafka = Kafka(tmp_path / "data" / "__cluster_metadata-0", metadata)
+    kafka.log(*(metadata.register(broker, broker, fenced=False) for broker in (1, 2, 3)))
+    return kafka
+
+
+@pytest.fixture
+def trace():
+    return []
+
+
+@pytest.fixture
+def run(config, kafka, trace):
+    """Runs ``what(controller)`` on a cluster whose t-0 is led by 1."""
+
+    def run(what):
+        async def main():
+            controller = ClusterController(config, trace.extend, pytest.fail, kafka)
+            await controller.start()
+            try:
+                await controller.create_topics({"t-0": [1, 2, 3]}, {"min.insync.replicas": 2})
+                return await what(controller)
+            finally:
+                await controller.close()
+
+        return asyncio.run(main())
+
+    return run
+
+
+async def nothing(controller):
+    return controller.status()
+
+
+def elections(trace):
+    return [(entry[4], entry[5], entry[8]) for entry in trace if entry[2] == "elect"]
+
+
+def test_what_is_decided_is_traced_and_shown(run, kafka, trace):
+    status = run(nothing)
+    assert [(entry[1], entry[2]) for entry in trace] == [(0, "register")] * 3 + [(0, "elect")]
+    assert status["partitions"]["t-0"]["leader"] == 1
+    assert status["sessions"]["3"]["live"]
+    assert kafka.asked == [("create", {"t-0": [1, 2, 3]}, {"min.insync.replicas": "2"})]
+
+
+def test_decisions_have_the_times_of_the_log_but_never_go_back_or_ahead(run, kafka, metadata, trace):
+    now_ms = time.time_ns() // 1_000_000
+    kafka.log(metadata.fence(3), time_ms=now_ms - 1000)
+    kafka.log(metadata.fence(2), time_ms=now_ms - 5000)
+    kafka.log(metadata.fence(1), time_ms=now_ms + 3_600_000)
+    began_us = time.monotonic_ns() // 1000
+    run(nothing)
+    ended_us = time.monotonic_ns() // 1000
+    third, second, first = (entry[0] for entry in trace if entry[2] == "fence")
+    assert second == third
+    assert first <= ended_us
+    assert third < began_us - 900_000
+
+
+def test_a_forced_election_puts_the_target_first_and_the_order_back(run, kafka, trace):
+    assert run(lambda c: c.elect("t-0", "forced", 3)) == {"leader": 3, "leader_epoch": 1}
+    assert kafka.asked[1:] == [("reassign", 3, 1, 2), ("preferred",), ("reassign", 1, 2, 3)]
+    assert elections(trace)[1:] == [(3, 1, "forced")]
+
+
+def test_a_preferred_election_is_of_the_first_replica(run, kafka, trace):
+    async def twice(controller):
+        await controller.elect("t-0", "forced", 2)
+        return await controller.elect("t-0", "preferred", -1)
+
+    assert run(twice) == {"leader": 1, "leader_epoch": 2}
+    assert elections(trace)[-1] == (1, 2, "preferred")
+    assert kafka.asked[-1] == ("preferred",)
+
+
+def test_an_unclean_election_needs_no_other_order_for_the_first_live_replica(run, kafka, metadata, trace):
+    async def unclean(controller):
+        kafka.log(metadata.change(isr=(1,), leader=-1), metadata.fence(1))
+        kafka.replicas = (2, 1, 3)  # the first live one is what Kafka would elect
+        return await controller.elect("t-0", "unclean", 2)
+
+    assert run(unclean)["leader"] == 2
+    assert kafka.asked[1:] == [("unclean",)]
+    assert elections(trace)[-1] == (2, 2, "unclean")
+
+
+@pytest.mark.parametrize(
+    ("how", "target", "words"),
+    [
+        ("forced", 1, "broker 1 leads t-0 already"),
+        ("preferred", -1, "broker 1 leads t-0 already"),
+        ("unclean", 2, "Kafka holds an unclean election only where nobody leads, and broker 1 leads t-0"),
+    ],
+)
+def test_what_kafka_would_refuse_is_not_asked(run, kafka, how, target, words):
+    with pytest.raises(CommandError, match=words):
+        run(lambda c: c.elect("t-0", how, target))
+    assert len(kafka.asked) == 1
+
+
+def test_a_target_that_is_not_in_sync_or_not_live_is_refused(run, kafka, metadata):
+    async def lagging(controller):
+        kafka.log(metadata.change(isr=(1, 2)))
+        await controller.elect("t-0", "forced", 3)
+
+    async def fenced(controller):
+        kafka.log(metadata.fence(2))
+        await controller.elect("t-0", "forced", 2)
+
+    with pytest.raises(CommandError, match="broker 3 is not in sync"):
+        run(lagging)
+    with pytest.raises(CommandError, match="broker 2 is not live"):
+        run(fenced)
+
+
+def test_a_refused_election_leaves_the_order_as_it_was_and_the_next_one_is_not_told_as_asked_for(
+    run, kafka, metadata, trace
+):
+    async def refused(controller):
+        kafka.refuse = "preferred"
+        with pytest.raises(CommandError, match="Kafka answers REFUSED"):
+            await controller.elect("t-0", "forced", 2)
+        kafka.log(metadata.change(leader=2))
+        return controller.status()
+
+    assert run(refused)["partitions"]["t-0"]["replicas"] == (1, 2, 3)
+    assert elections(trace)[-1] == (2, 1, "online")
+
+
+def test_reassignment(run, kafka):
+    run(lambda c: c.reassign("t-0", [2, 3]))
+    assert kafka.asked[1:] == [("reassign", 2, 3)]
+
+
+def test_a_second_reader_tells_nothing_again(run, config, kafka, trace, tmp_path):
+    run(nothing)
+    (tmp_path / "trace").write_text("".join(f'[0,0,"{entry[2]}",""]\n' for entry in trace))
+    trace.clear()
+
+    async def again():
+        controller = ClusterController(config, trace.extend, pytest.fail, kafka)
+        await controller.start()
+        status = controller.status()
+        await controller.close()
+        return status
+
+    assert asyncio.run(again())["partitions"]["t-0"]["leader"] == 1
+    assert trace == []

@@ -1,0 +1,92 @@
+"""Which kind each message of Kafka's protocol is, by who listens and who asks."""
+
+import asyncio
+
+import pytest
+
+from nodes.sidecar.proxy.kafka_speech import KafkaSpeech
+
+BROKER = {
+    1: ("fetch requests", "fetch responses"),
+    23: ("epoch requests", "epoch responses"),
+    4: ("leadership", None),
+    5: ("leadership", None),
+    6: ("leadership", None),
+    56: ("ISR changes", None),
+    18: (None, None),
+    62: (None, None),
+}
+CONTROLLER = {
+    1: (None, "leadership"),
+    59: (None, "leadership"),
+    62: ("heartbeats", None),
+    63: ("heartbeats", None),
+    56: ("ISR changes", None),
+    23: (None, None),
+}
+
+
+def kinds_of(speech, kafka, key):
+    asked = speech.request(memoryview(kafka.request(key, 7))[4:], 100)
+    answered = speech.response(memoryview(kafka.answer(7))[4:], 100)
+    return tuple(message.kinds[0] if message.kinds else None for message in (asked, answered))
+
+
+@pytest.mark.parametrize(("key", "kinds"), BROKER.items())
+def test_on_a_broker(kafka, key, kinds):
+    assert kinds_of(KafkaSpeech(2, 1), kafka, key) == kinds
+
+
+@pytest.mark.parametrize(("key", "kinds"), CONTROLLER.items())
+def test_on_a_kraft_controller(kafka, key, kinds):
+    assert kinds_of(KafkaSpeech(2, 0, controller=True), kafka, key) == kinds
+
+
+@pytest.mark.parametrize("key", BROKER)
+def test_what_the_machine_itself_asks_has_no_kind(kafka, key):
+    assert kinds_of(KafkaSpeech(1, 1), kafka, key) == (None, None)
+
+
+def test_an_answer_belongs_to_its_request(kafka):
+    speech = KafkaSpeech(2, 1)
+    for correlation, key in enumerate((1, 23, 0, 4)):
+        speech.request(memoryview(kafka.request(key, correlation))[4:], 100)
+    kinds = [speech.response(memoryview(kafka.answer(n))[4:], 10).kinds for n in (1, 0, 2)]
+    assert kinds == [("epoch responses",), (), ()]
+    assert speech.unanswered
+    speech.response(memoryview(kafka.answer(3))[4:], 10)
+    assert not speech.unanswered
+
+
+@pytest.mark.parametrize("head", [b"\xff\xff\0\0\0\0\0\1", b"\x7f\0\0\0\0\0\0\1", b"\0\1\x7f\0\0\0\0\1"])
+def test_what_cannot_be_a_request(head):
+    assert KafkaSpeech(2, 1).request(memoryview(head), 8) is None
+
+
+def test_exchanges_are_told_in_full(run, stage, kafka):
+    seen = []
+
+    async def play():
+        async with stage(observe=lambda *told: seen.append(told)) as s:
+            requester, broker = await s.pair(3)
+            asked, answered = kafka.request(23, 1, b"?" * 9_000), kafka.answer(1, b"!" * 200_000)
+            for part in (asked[:9], asked[9:5_000], asked[5_000:]):
+                requester.send(part)
+                await asyncio.sleep(0.01)
+            assert await broker.receive() == asked
+            broker.send(answered)
+            assert await requester.receive() == answered
+            requester.send(kafka.request(18, 2), kafka.request(1, 3))
+            await broker.receive(2)
+            broker.send(kafka.answer(3))
+            await requester.receive()
+            requester.send(kafka.request(1, 4))
+            await broker.receive()
+        assert seen == [
+            (3, 1, "epoch requests", 23, asked[4:], answered[4:]),
+            (3, 1, None, 18, kafka.request(18, 2)[4:], None),
+            (3, 1, "fetch requests", 1, kafka.request(1, 3)[4:], kafka.answer(3)[4:]),
+            (3, 1, "fetch requests", 1, kafka.request(1, 4)[4:], None),
+        ]
+
+    run(play())

@@ -1,0 +1,404 @@
+import asyncio
+import struct
+from datetime import timedelta
+
+import pytest
+from kio.schema.alter_partition_reassignments.v0 import response as altered
+from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
+from kio.schema.create_topics.v4 import response as created
+from kio.schema.elect_leaders.v1 import response as elected
+from kio.schema.errors import ErrorCode
+from kio.schema.fetch.v11 import response as fetched
+from kio.schema.list_offsets.v4 import response as listed
+from kio.schema.list_partition_reassignments.v0 import response as ongoing
+from kio.schema.metadata.v7 import response as metadata
+from kio.schema.types import BrokerId, TopicName
+from kio.static.primitive import i16, i32, i32Timedelta, i64
+
+from nodes.admin.config_file import Address
+from nodes.formats.wire.codec import API_VERSIONS, codec
+from nodes.formats.wire.frames import FrameReader, response_frame
+from nodes.sidecar.operations import Operations, PartitionDescription, ReplicaOffsets
+from nodes.sidecar.request_connection import (
+    ALTER_REASSIGNMENTS,
+    CREATE_TOPICS,
+    DESCRIBE_QUORUM,
+    ELECT_LEADERS,
+    FETCH,
+    LIST_OFFSETS,
+    LIST_REASSIGNMENTS,
+    METADATA,
+    VERSIONS,
+    OperationError,
+)
+
+NOW = i32Timedelta.parse(timedelta(0))
+T = TopicName("t")
+BROKER_APIS = (FETCH, LIST_OFFSETS, METADATA, CREATE_TOPICS, ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS)
+
+
+class Broker:
+    """Answers requests with what a test says: ``answers[key]`` takes the request and gives a response; None: to hang up."""
+
+    def __init__(self, apis=BROKER_APIS):
+        self.apis = {key: VERSIONS.get(key, 0) for key in apis}
+        self.answers = {}
+        self.heard = []
+
+    async def __aenter__(self):
+        self._tasks = set()
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self.address = Address("127.0.0.1", self._server.sockets[0].getsockname()[1])
+        return self
+
+    async def __aexit__(self, *_):
+        self._server.close()
+        await self._server.wait_closed()
+        await asyncio.gather(*self._tasks)
+
+    async def _serve(self, reader, writer):
+        self._tasks.add(asyncio.current_task())
+        frames = FrameReader()
+        try:
+            while data := await reader.read(1 << 16):
+                for frame in frames.feed(data):
+                    answer = self._answer(frame)
+                    if answer is None:
+                        return
+                    writer.write(answer)
+        finally:
+            writer.close()
+
+    def _answer(self, frame):
+        key, version, correlation, length = struct.unpack_from(">hhih", frame)
+        how = codec(key, version)
+        request = how.read_request(frame, 10 + length + how.flexible_request)
+        if key == API_VERSIONS:
+            keys = [ApiVersion(api_key=i16(k), min_version=i16(0), max_version=i16(v)) for k, v in self.apis.items()]
+            response = ApiVersionsResponse(error_code=ErrorCode.none, api_keys=tuple(keys))
+        else:
+            self.heard.append(key)
+            response = self.answers[key](request)
+        if response is None:
+            return None
+        if isinstance(response, bytes):
+            return struct.pack(">ii", 4 + len(response), correlation) + response
+        return response_frame(correlation, how.response_header, how.write_response, response)
+
+
+def run(what):
+    return asyncio.run(what())
+
+
+def asked_of(broker, **options):
+    return Operations(broker.address, 1, options.pop("peers", {}), **options)
+
+
+def cluster(controller, *, error=ErrorCode.none, leader=1):
+    """A Metadata response."""
+    partition = metadata.MetadataResponsePartition(
+        error_code=ErrorCode.none,
+        partition_index=i32(0),
+        leader_id=BrokerId(leader),
+        leader_epoch=i32(4),
+        replica_nodes=tuple(map(BrokerId, (1, 2, 3))),
+        isr_nodes=tuple(map(BrokerId, (2, 3))),
+    )
+    topic = metadata.MetadataResponseTopic(
+        error_code=error, name=T, partitions=() if error is not ErrorCode.none else (partition,)
+    )
+
+    def answer(request):
+        return metadata.MetadataResponse(
+            throttle_time=NOW,
+            brokers=(),
+            controller_id=BrokerId(controller),
+            topics=(topic,) if request.topics else (),
+        )
+
+    return answer
+
+
+def election(code=ErrorCode.none, message=None, whole=ErrorCode.none):
+    result = elected.PartitionResult(partition_id=i32(0), error_code=code, error_message=message)
+    results = (elected.ReplicaElectionResult(topic=T, partition_result=(result,)),)
+    return lambda _: elected.ElectLeadersResponse(throttle_time=NOW, error_code=whole, replica_election_results=results)
+
+
+def creation(code=ErrorCode.none, message=None):
+    topic = created.CreatableTopicResult(name=T, error_code=code, error_message=message)
+    return lambda _: created.CreateTopicsResponse(throttle_time=NOW, topics=(topic,))
+
+
+def alteration(code=ErrorCode.none):
+    result = altered.ReassignablePartitionResponse(partition_index=i32(0), error_code=code, error_message=None)
+    return altered.AlterPartitionReassignmentsResponse(
+        throttle_time=NOW,
+        error_code=ErrorCode.none,
+        error_message=None,
+        responses=(altered.ReassignableTopicResponse(name=T, partitions=(result,)),),
+    )
+
+
+def reassignments(*topics):
+    return ongoing.ListPartitionReassignmentsResponse(
+        throttle_time=NOW, error_code=ErrorCode.none, error_message=None, topics=topics
+    )
+
+
+UNDER_WAY = ongoing.OngoingTopicReassignment(
+    name=T, partitions=(ongoing.OngoingPartitionReassignment(partition_index=i32(0)),)
+)
+
+
+def test_a_topic_is_created_with_its_assignment_and_settings():
+    async def main():
+        seen = []
+        async with Broker() as broker:
+            broker.answers = {METADATA: cluster(1), CREATE_TOPICS: lambda r: (seen.append(r), creation()(r))[1]}
+            await asked_of(broker).create_topics({"t-0": [1, 2], "t-1": [2, 1]}, {"min.insync.replicas": "2"})
+        (topic,) = seen[0].topics
+        assert (topic.name, topic.num_partitions, topic.replication_factor) == ("t", -1, -1)
+        assert [(a.partition_index, a.broker_ids) for a in topic.assignments] == [(0, (1, 2)), (1, (2, 1))]
+        assert [(c.name, c.value) for c in topic.configs] == [("min.insync.replicas", "2")]
+
+    run(main)
+
+
+def test_a_topic_that_is_there_is_fine_and_other_errors_are_told_in_kafkas_words():
+    async def main():
+        async with Broker() as broker:
+            broker.answers = {METADATA: cluster(1), CREATE_TOPICS: creation(ErrorCode.topic_already_exists)}
+            await asked_of(broker).create_topics({"t-0": [1]}, {})
+            broker.answers[CREATE_TOPICS] = creation(ErrorCode.invalid_replica_assignment, "no broker 7.")
+            with pytest.raises(OperationError) as caught:
+                await asked_of(broker).create_topics({"t-0": [7]}, {})
+        assert str(caught.value) == (
+            "topic t cannot be created: Kafka answers INVALID_REPLICA_ASSIGNMENT (no broker 7)"
+        )
+        assert caught.value.kafka == "INVALID_REPLICA_ASSIGNMENT"
+
+    run(main)
+
+
+def test_with_zookeeper_the_controller_is_asked_whoever_it_is():
+    async def main():
+        async with Broker() as here, Broker() as there:
+            here.answers = {METADATA: cluster(3)}
+            there.answers = {ELECT_LEADERS: election()}
+            await asked_of(here, peers={3: there.address}).elect_preferred("t-0")
+            assert (here.heard, there.heard) == ([METADATA], [ELECT_LEADERS])
+            with pytest.raises(OperationError, match="the controller is broker 3, and nobody said where that is"):
+                await asked_of(here).elect_preferred("t-0")
+
+    run(main)
+
+
+def test_a_broker_that_passes_requests_on_is_asked_itself():
+    async def main():
+        async with Broker((*BROKER_APIS, DESCRIBE_QUORUM)) as broker:
+            broker.answers = {ELECT_LEADERS: election()}
+            await asked_of(broker).elect_preferred("t-0")
+            assert broker.heard == [ELECT_LEADERS]
+
+    run(main)
+
+
+def test_a_kraft_controller_is_asked_itself_and_knows_no_metadata():
+    async def main():
+        async with Broker((CREATE_TOPICS, ELECT_LEADERS)) as controller:
+            controller.answers = {ELECT_LEADERS: election()}
+            await asked_of(controller).elect_unclean("t-0")
+            with pytest.raises(OperationError, match="does not take Metadata version 7"):
+                await asked_of(controller).describe("t-0")
+
+    run(main)
+
+
+def test_who_is_no_controller_any_more_is_not_the_last_to_be_asked():
+    async def main():
+        async with Broker() as broker:
+            answers = [election(whole=ErrorCode.not_controller), election()]
+            broker.answers = {METADATA: cluster(1), ELECT_LEADERS: lambda request: answers.pop(0)(request)}  # noqa: PLW0108
+            await asked_of(broker).elect_preferred("t-0")
+            assert broker.heard == [METADATA, ELECT_LEADERS] * 2
+
+    run(main)
+
+
+def test_a_cluster_without_controller_is_waited_for_and_given_up():
+    async def main():
+        async with Broker() as broker:
+            broker.answers = {METADATA: cluster(-1)}
+            with pytest.raises(OperationError, match=r"the cluster had no controller for 1 s"):
+                await asked_of(broker, timeout_s=1.0).elect_preferred("t-0")
+            assert len(broker.heard) > 1
+
+    run(main)
+
+
+@pytest.mark.parametrize(("word", "kind"), [("preferred", 0), ("unclean", 1)])
+def test_a_refused_election_is_a_sentence(word, kind):
+    async def main():
+        seen = []
+        async with Broker() as broker:
+            answer = election(ErrorCode.election_not_needed, "Leader election not needed")
+            broker.answers = {METADATA: cluster(1), ELECT_LEADERS: lambda r: (seen.append(r), answer(r))[1]}
+            with pytest.raises(OperationError) as caught:
+                await getattr(asked_of(broker), f"elect_{word}")("t-0")
+        assert str(caught.value) == (
+            f"there is no {word} election for t-0: Kafka answers ELECTION_NOT_NEEDED (Leader election not needed)"
+        )
+        assert seen[0].election_type == kind
+
+    run(main)
+
+
+def test_a_reassignment_is_waited_for():
+    async def main():
+        seen = []
+        states = [reassignments(UNDER_WAY), reassignments(UNDER_WAY), reassignments()]
+        async with Broker() as broker:
+            broker.answers = {
+                METADATA: cluster(1),
+                ALTER_REASSIGNMENTS: lambda r: (seen.append(r), alteration())[1],
+                LIST_REASSIGNMENTS: lambda _: states.pop(0),
+            }
+            await asked_of(broker).reassign("t-0", [2, 3])
+        assert [topic.partitions[0].replicas for topic in seen[0].topics] == [(2, 3)]
+        assert len(seen) == 1
+        assert states == []
+
+    run(main)
+
+
+def test_a_reassignment_that_does_not_end_is_called_off():
+    async def main():
+        seen = []
+        async with Broker() as broker:
+            broker.answers = {
+                METADATA: cluster(1),
+                ALTER_REASSIGNMENTS: lambda r: (seen.append(r.topics[0].partitions[0].replicas), alteration())[1],
+                LIST_REASSIGNMENTS: lambda _: reassignments(UNDER_WAY),
+            }
+            with pytest.raises(OperationError, match=r"t-0 could not be moved to brokers 2, 3 within 1 s"):
+                await asked_of(broker, timeout_s=1.0).reassign("t-0", [2, 3])
+        assert seen == [(2, 3), None]
+
+    run(main)
+
+
+def test_calling_off_nothing_is_fine():
+    async def main():
+        async with Broker() as broker:
+            broker.answers = {
+                METADATA: cluster(1),
+                ALTER_REASSIGNMENTS: lambda _: alteration(ErrorCode.no_reassignment_in_progress),
+            }
+            await asked_of(broker).call_off("t-0")
+            broker.answers[ALTER_REASSIGNMENTS] = lambda _: alteration(ErrorCode.cluster_authorization_failed)
+            with pytest.raises(OperationError, match="CLUSTER_AUTHORIZATION_FAILED"):
+                await asked_of(broker).call_off("t-0")
+
+    run(main)
+
+
+def test_a_partition_is_described_as_the_broker_knows_it():
+    async def main():
+        async with Broker() as broker:
+            broker.answers = {METADATA: cluster(1)}
+            found = await asked_of(broker).describe("t-0")
+            assert found == PartitionDescription(leader=1, leader_epoch=4, isr=(2, 3), replicas=(1, 2, 3))
+            with pytest.raises(OperationError, match="broker 1 does not know t-7"):
+                await asked_of(broker).describe("t-7")
+            broker.answers = {METADATA: cluster(1, error=ErrorCode.unknown_topic_or_partition)}
+            with pytest.raises(
+                OperationError, match="does not know the topic t: Kafka answers UNKNOWN_TOPIC_OR_PARTITION"
+            ):
+                await asked_of(broker).describe("t-0")
+
+    run(main)
+
+
+def end_of_log(offset, code=ErrorCode.none):
+    found = listed.ListOffsetsPartitionResponse(partition_index=i32(0), error_code=code, offset=i64(offset))
+    topics = (listed.ListOffsetsTopicResponse(name=T, partitions=(found,)),)
+    return lambda _: listed.ListOffsetsResponse(throttle_time=NOW, topics=topics)
+
+
+def fetch(hw, code=ErrorCode.none):
+    found = fetched.PartitionData(
+        partition_index=i32(0), error_code=code, high_watermark=i64(hw), aborted_transactions=None, records=None
+    )
+    topics = (fetched.FetchableTopicResponse(topic=T, partitions=(found,)),)
+    return fetched.FetchResponse(throttle_time=NOW, error_code=ErrorCode.none, responses=topics)
+
+
+def test_a_replicas_end_and_high_watermark_are_asked_as_no_leader_would_be():
+    async def main():
+        seen = []
+        async with Broker() as broker:
+            broker.answers = {
+                LIST_OFFSETS: lambda r: (seen.append(r.replica_id), end_of_log(9)(r))[1],
+                FETCH: lambda r: (seen.append(r.topics[0].partitions[0].fetch_offset), fetch(7))[1],
+            }
+            assert await asked_of(broker).offsets("t-0") == ReplicaOffsets(leo=9, hw=7)
+        assert seen == [-2, 9]
+
+    run(main)
+
+
+def test_a_log_that_was_cut_meanwhile_is_fetched_from_its_beginning():
+    async def main():
+        def answer(request):
+            at_end = request.topics[0].partitions[0].fetch_offset == 9
+            return fetch(-1, ErrorCode.offset_out_of_range) if at_end else fetch(3)
+
+        async with Broker() as broker:
+            broker.answers = {LIST_OFFSETS: end_of_log(9), FETCH: answer}
+            assert (await asked_of(broker).offsets("t-0")).hw == 3
+
+    run(main)
+
+
+def test_a_replica_that_is_not_there_is_an_error():
+    async def main():
+        async with Broker() as broker:
+            broker.answers = {LIST_OFFSETS: end_of_log(-1, ErrorCode.not_leader_or_follower)}
+            with pytest.raises(OperationError, match="where t-0 ends: Kafka answers NOT_LEADER_OR_FOLLOWER"):
+                await asked_of(broker).offsets("t-0")
+
+    run(main)
+
+
+def test_api_versions():
+    async def main():
+        async with Broker((FETCH, CREATE_TOPICS)) as broker:
+            assert await asked_of(broker).api_versions() == {FETCH: (0, 11), CREATE_TOPICS: (0, 4)}
+
+    run(main)
+
+
+def test_nobody_there_no_answer_and_half_an_answer_are_told_apart():
+    async def main():
+        async with Broker() as broker:
+            broker.answers = {METADATA: lambda _: None}
+            with pytest.raises(OperationError, match="hung up before it answered Metadata"):
+                await asked_of(broker).describe("t-0")
+            broker.answers = {METADATA: lambda _: b"\0\0\0\0\0\0\0\7"}
+            with pytest.raises(OperationError, match=r"answer of 127\.0\.0\.1:[0-9]+ to Metadata cannot be read"):
+                await asked_of(broker).describe("t-0")
+        with pytest.raises(OperationError, match="cannot be reached"):
+            await asked_of(broker).describe("t-0")
+
+        async def silent(reader, writer):
+            await reader.read()
+            writer.close()
+
+        server = await asyncio.start_server(silent, "127.0.0.1", 0)
+        async with server:
+            address = Address("127.0.0.1", server.sockets[0].getsockname()[1])
+            with pytest.raises(OperationError, match=r"did not answer ApiVersions within 0\.1 s"):
+                await Operations(address, 1, {}, timeout_s=0.1).describe("t-0")
+
+    run(main)

@@ -1,0 +1,516 @@
+"""The keeper as a process, around a `java` that does what a test wants."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+
+from nodes.formats.record_batch import build, values_of
+
+FAKE_JAVA = Path(__file__).with_name("fake_java.py")
+PATIENCE_S = 20
+
+LOADED = (
+    "INFO kafka.log.LogManager - Completed load of Log(dir=/d/t-0, topic=t, partition=0, highWatermark=0, lastStableOffset=0,"
+    " logStartOffset=0, logEndOffset={}) with 1 segments in 21ms (1/1 loaded in /d)"
+)
+STARTED = "INFO kafka.server.KafkaServer - [KafkaServer id=1] started"
+SHUT_DOWN = "INFO kafka.server.KafkaServer - [KafkaServer id=1] shut down completed"
+OF_LOG = "kafka.log.Log - [Log partition=t-0, dir=/d] "
+
+
+def appended(first, end):
+    return (
+        f"TRACE {OF_LOG}Appended message set with last offset: {end - 1}, first offset: Some((offset={first} segment=[0:0])),"
+        f" next offset: {end}, and messages: MemoryRecords(size=69, buffer=java.nio.HeapByteBuffer[pos=0 lim=69 cap=72])"
+    )
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+def eventually(question, what):
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        answer = question()
+        if answer:
+            return answer
+        assert time.monotonic() < until, what
+        time.sleep(0.02)
+
+
+class Node:
+    """One keeper with its files."""
+
+    def __init__(self, root):
+        self.root = root
+        self.data = root / "data"
+        self.java_path = root / "bin"
+        self.java_path.mkdir(parents=True)
+        java = self.java_path / "java"
+        java.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE_JAVA} "$@"\n')
+        java.chmod(java.stat().st_mode | stat.S_IXUSR)
+        self.kafka, self.admin = free_port(), free_port()
+        self.environment = {}
+        self.config = {
+            "node": 1,
+            "incarnation": 3,
+            "version": "2.8.2",
+            "role": "broker",
+            "properties": {"broker.id": 1, "log.dirs": str(self.data)},
+            "heap": "64m",
+            "jvm_options": ["-XX:+UseSerialGC"],
+            "libs": "/nowhere/libs",
+            "proxies": [],
+            "peers": {},
+            "partitions": {"t-0": [1, 2, 3]},
+            "kafka": f"127.0.0.1:{self.kafka}",
+            "admin": f"127.0.0.1:{self.admin}",
+            "data": str(self.data),
+            "trace": str(root / "log" / "trace.jsonl"),
+            "process": str(root / "run" / "node.pid"),
+        }
+        self.process = None
+
+    def start(self, *steps, **entries):
+        self.config |= entries
+        self.config["properties"]["test.script"] = json.dumps(
+            [step if isinstance(step, list) else [step] for step in steps]
+        )
+        path = self.root / "node.json"
+        path.write_text(json.dumps(self.config))
+        environment = {**os.environ, **self.environment, "PATH": f"{self.java_path}:{os.environ['PATH']}"}
+        with (self.root / "node.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "nodes.sidecar", "--config", str(path)], env=environment, stdout=log, stderr=log
+            )
+        return self
+
+    def ready(self):
+        """Wait until the admin port listens."""
+        eventually(self._listens, "the keeper did not get ready")
+        return self
+
+    def _listens(self):
+        assert self.process.poll() is None, self.log()
+        try:
+            socket.create_connection(("127.0.0.1", self.admin), timeout=5).close()
+        except OSError:
+            return False
+        return True
+
+    def wait(self):
+        return self.process.wait(PATIENCE_S)
+
+    def ask(self, do, **entries):
+        with socket.create_connection(("127.0.0.1", self.admin), timeout=PATIENCE_S) as client:
+            client.sendall(json.dumps({"id": 5, "do": do, **entries}).encode() + b"\n")
+            with client.makefile("rb") as lines:
+                answer = json.loads(lines.readline())
+        assert answer.pop("id") == 5
+        return answer
+
+    @property
+    def jvm(self):
+        return int((self.root / "run" / "node.pid").read_text().split()[0])
+
+    def trace(self):
+        path = self.root / "log" / "trace.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def events(self):
+        """Without times and nodes; of an append its values."""
+        return [
+            [event, *fields[:3], list(values_of(b64decode(fields[3])))] if event == "append" else [event, *fields]
+            for _, _, event, *fields in self.trace()
+        ]
+
+    def log(self):
+        return (self.root / "node.log").read_text()
+
+    def end(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture
+def node(tmp_path):
+    found = Node(tmp_path)
+    yield found
+    found.end()
+
+
+@pytest.fixture
+def serve(node):
+    """The steps of a broker that gets ready."""
+    return [["serve", f"127.0.0.1:{node.kafka}"], ["print", STARTED]]
+
+
+def test_a_life(node, serve):
+    first, second, third = build([1, 2], 0, 0), build([3], 2, 0), build([4], 2, 1)
+    node.start(
+        ["write", "replication-offset-checkpoint", "0\n1\nt 0 1\n"],
+        ["print", LOADED.format(0)],
+        *serve,
+        ["append", "t-0", (first + second).hex()],
+        ["print", appended(0, 3)],
+        ["sleep", 0.1],
+        ["print", f"INFO {OF_LOG}Truncating to offset 2"],
+        ["cut", "t-0", len(first)],
+        ["append", "t-0", third.hex()],
+        ["print", appended(2, 3)],
+        "wait",
+        ["print", "INFO kafka.server.KafkaServer - [KafkaServer id=1] shutting down"],
+        ["print", SHUT_DOWN],
+        ["exit", 143],
+    ).ready()
+    eventually(lambda: len(node.trace()) >= 6, "the broker's events are not traced")
+    os.kill(node.jvm, signal.SIGTERM)
+    assert node.wait() == 0, node.log()
+    events = node.events()
+    assert [event[:1] + event[2:] for event in events if event[0] != "truncate"] == [
+        ["start", 3],
+        ["recovered", 0, 0, -1],
+        ["append", 0, 0, [1, 2]],
+        ["append", 2, 0, [3]],
+        ["append", 2, 1, [4]],
+        ["stop", "clean"],
+    ]
+    assert events[4][:4] == ["truncate", "t-0", 2, 3]
+    times = [entry[0] for entry in node.trace()]
+    assert times == sorted(times)
+
+
+def test_a_batch_that_is_cut_at_once(node, serve):
+    """The line about the append and the one about the cut are read together, when the bytes are gone."""
+    batch = build([1], 0, 0)
+    node.start(
+        ["print", LOADED.format(0)],
+        ["sleep", 0.2],
+        ["append", "t-0", batch.hex()],
+        ["sleep", 0.2],
+        ["cut", "t-0", 0],
+        ["print", f"{appended(0, 1)}\n2026-11-21T14:48:36.393 INFO {OF_LOG}Truncating to offset 0"],
+        *serve,
+        "wait",
+    ).ready()
+    events = eventually(lambda: node.events()[3:], "nothing was traced")
+    assert node.events()[2] == ["append", "t-0", 0, 0, [1]]
+    assert events[0][:4] == ["truncate", "t-0", 0, 1]
+
+
+def test_status(node, serve):
+    node.start(
+        ["write", "replication-offset-checkpoint", "0\n1\nt 0 7\n"],
+        ["write", "t-0/leader-epoch-checkpoint", "0\n2\n0 0\n3 5\n"],
+        ["print", LOADED.format(9)],
+        *serve,
+        "wait",
+    ).ready()
+    status = node.ask("status")
+    assert (status["node"], status["incarnation"], status["pid"]) == (1, 3, node.jvm)
+    assert abs(status["wall_us"] - time.time_ns() // 1000) < 10_000_000
+    assert abs(status["mono_us"] - time.monotonic_ns() // 1000) < 10_000_000
+    assert (status["transport"], status["slow_disk_us"], status["understood"]) == ([], 0, True)
+    assert status["partitions"]["t-0"] == {
+        "role": "no leader",
+        "leader": -1,
+        "leader_epoch": -1,
+        "partition_epoch": -1,
+        "leo": 9,
+        "hw": 0,
+        "isr": [],
+        "maximal": [],
+        "epochs": [[0, 0], [3, 5]],
+        "checkpointed_hw": 7,
+        "refused": "",
+    }
+
+
+def test_the_jvms_clock_is_asked_for_when_no_line_came(node, serve):
+    node.start(*serve, "wait").ready()
+    time.sleep(1.2)
+    before = len(node.log())
+    node.ask("status")
+    assert "Accepted connection" in node.log()[before:]
+
+
+def test_a_status_of_a_jvm_that_stands_still(node, serve):
+    node.start(*serve, "wait").ready()
+    os.kill(node.jvm, signal.SIGSTOP)
+    time.sleep(1.2)
+    assert node.ask("status")["pid"] == node.jvm
+    os.kill(node.jvm, signal.SIGCONT)
+
+
+def test_a_quiet_one_for_measurements(node, serve):
+    """No lines beside the default ones are asked for; what comes nevertheless is not traced, nor is the JVM asked for its time."""
+    steps = (["print", LOADED.format(0)], ["append", "t-0", build([1], 0, 0).hex()], ["print", appended(0, 1)])
+    node.start("arguments", *steps, *serve, "wait", quiet=True).ready()
+    arguments = json.loads((node.data / "arguments.json").read_text())
+    assert not [option for option in arguments if "simpleLogger.log." in option]
+    time.sleep(1.2)
+    before = len(node.log())
+    assert node.ask("status")["partitions"] == {}
+    assert "Accepted connection" not in node.log()[before:]
+    os.kill(node.jvm, signal.SIGKILL)
+    assert node.wait() == 0
+    assert node.events() == [["start", "", 3]]
+
+
+def test_the_log_of_a_partition(node, serve):
+    raw = build([1, 2], 0, 4) + build([3], 2, 5)
+    node.start(["append", "t-0", raw.hex()], ["print", LOADED.format(3)], *serve, "wait").ready()
+    assert node.ask("log", partition="t-0") == {"ok": True, "batches": [[0, 4, 2], [2, 5, 1]]}
+    node.config["partitions"] = {}
+    assert "there is no partition 't-1'" in node.ask("log", partition="t-1")["error"]
+
+
+def test_rules_for_the_proxies(node, serve):
+    node.start(*serve, "wait").ready()
+    rules = [{"kind": "fetch requests", "from": 2, "effect": "drop"}]
+    assert node.ask("transport", key=4, rules=rules) == {"ok": True}
+    assert node.ask("status")["transport"] == [4]
+    assert node.ask("transport-clear", key=4) == {"ok": True, "found": True}
+    assert node.ask("transport-clear", key=4) == {"ok": True, "found": False}
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ({"do": "dance"}, "There is no command 'dance': known are status, log, words"),
+        (
+            {"do": "elect", "partition": "t-0", "how": "forced", "target": 1},
+            "elect: only the controller holds elections.",
+        ),
+        ({"do": "create-topics", "partitions": {"t-0": [1]}}, "only the controller creates topics"),
+        ({"do": "reassign", "partition": "t-0", "replicas": [1]}, "only the controller reassigns replicas"),
+        ({"do": "words", "lines": 0}, "lines must be a whole number"),
+        ({"do": "slow-disk", "delay_us": -1}, "delay_us must be"),
+        ({"do": "transport", "key": 1, "rules": []}, "rules must be a list"),
+        ({"do": "transport", "key": 1, "rules": [{"effect": "sing"}]}, "transport: effect must be one of"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(node, serve, command, words):
+    node.start(*serve, "wait").ready()
+    assert words in node.ask(command.pop("do"), **command)["error"]
+
+
+def test_watching(node, serve):
+    node.start(["print", LOADED.format(0)], *serve, "wait", ["print", SHUT_DOWN], ["exit", 0]).ready()
+    with (
+        socket.create_connection(("127.0.0.1", node.admin), timeout=PATIENCE_S) as client,
+        client.makefile("rb") as lines,
+    ):
+        client.sendall(b'{"id": 1, "do": "watch", "events": "*"}\n')
+        assert json.loads(lines.readline()) == {"id": 1, "ok": True}
+        os.kill(node.jvm, signal.SIGTERM)
+        assert json.loads(lines.readline())["trace"][1:] == [1, "stop", "", "clean"]
+        assert lines.readline() == b""
+
+
+def test_a_killed_jvm_has_no_last_words_in_the_trace(node, serve):
+    node.start(*serve, "wait").ready()
+    os.kill(node.jvm, signal.SIGKILL)
+    assert node.wait() == 0
+    assert node.events() == [["start", "", 3]]
+    assert node.log().rstrip().endswith("keeper: gave up: the JVM was killed by SIGKILL")
+
+
+def test_a_jvm_that_ends_by_itself(node, serve):
+    node.start(*serve, ["print-plain", "Terminating due to java.lang.OutOfMemoryError: Java heap space"], ["exit", 3])
+    assert node.wait() == 1
+    _, fatal, stop = node.events()
+    assert fatal[:2] == ["fatal", ""]
+    assert "exit code 3" in fatal[2]
+    assert "java.lang.OutOfMemoryError: Java heap space" in fatal[2]
+    assert stop == ["stop", "", "fatal"]
+
+
+def test_a_jvm_that_is_ended_before_it_serves(node):
+    node.start(["print", "INFO kafka.server.KafkaServer - starting"], "wait", ["exit", 143])
+    eventually((node.root / "run" / "node.pid").exists, "the JVM was not started")
+    eventually(lambda: "starting" in node.log(), "it printed nothing")
+    os.kill(node.jvm, signal.SIGTERM)
+    assert node.wait() == 0
+    assert node.events()[-1] == ["stop", "", "crash"]
+
+
+def test_a_line_that_was_not_printed_to_its_end_says_nothing(node, serve):
+    line = f"2026-11-21T14:48:36.393 {LOADED.format(123)}"
+    node.start(*serve, ["print-part", line[: line.index("123") + 1]], ["kill", 9])
+    assert node.wait() == 0
+    assert node.events() == [["start", "", 3]]
+    assert "logEndOffset=1" in node.log()
+
+
+def test_no_jvm_outlives_its_keeper(node, serve):
+    node.start(*serve, "wait").ready()
+    jvm = node.jvm
+    node.process.kill()
+    node.process.wait()
+    eventually(lambda: not _alive(jvm), "the JVM lives on")
+
+
+def _alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_the_keeper_itself_is_not_terminated(node, serve):
+    node.start(*serve, "wait").ready()
+    node.process.send_signal(signal.SIGTERM)
+    assert node.ask("status")["pid"] == node.jvm
+
+
+def test_what_the_jvm_is_given(node, serve):
+    node.environment = {
+        "TIDEMARK_JVM_LD_PRELOAD": "/nowhere/libclock.so",
+        "FAKETIME_CACHE_DURATION": "1",
+    }
+    node.data.mkdir()
+    node.start("environment", "arguments", *serve, "wait").ready()
+    given = json.loads((node.data / "environment.json").read_text())
+    assert given["LD_PRELOAD"] == "/nowhere/libclock.so"
+    assert given["FAKETIME_CACHE_DURATION"] == "1"
+    assert "TIDEMARK_JVM_LD_PRELOAD" not in given
+    arguments = json.loads((node.data / "arguments.json").read_text())
+    assert {"-Xmx64m", "-XX:+UseSerialGC", "-Dorg.slf4j.simpleLogger.log.kafka.log.Log=trace"} <= set(arguments)
+    assert arguments[-4:-1] == ["-cp", "/nowhere/libs/*", "kafka.Kafka"]
+
+
+def test_process_files(node, serve):
+    node.start(*serve, "wait").ready()
+    for name, pid in (("node.pid", node.jvm), ("node.pid.keeper", node.process.pid)):
+        number, since = (node.root / "run" / name).read_text().split()
+        assert int(number) == pid
+        assert since == Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+
+
+def test_a_successor_waits_for_the_trace_to_be_whole(node, serve):
+    node.start(*serve, "wait").ready()
+    first = node.process
+    node.start(*serve, "wait", incarnation=4)
+    time.sleep(0.3)
+    assert node.process.poll() is None
+    assert [entry[2] for entry in node.trace()] == ["start"]
+    os.kill(node.jvm, signal.SIGKILL)
+    assert first.wait(PATIENCE_S) == 0
+    node.ready()
+    assert node.events() == [["start", "", 3], ["start", "", 4]]
+
+
+def test_a_version_that_is_not_understood(node, serve):
+    node.start(*serve[:1], "wait", version="3.5.1").ready()
+    status = node.ask("status")
+    assert status["understood"] is False
+    assert "3.5.1" in status["why"]
+
+
+def test_a_program_that_is_not_there(node):
+    (node.java_path / "java").unlink()
+    node.environment = {"PATH": str(node.java_path)}
+    path = os.environ["PATH"]
+    try:
+        os.environ["PATH"] = ""
+        node.start("wait")
+    finally:
+        os.environ["PATH"] = path
+    assert node.wait() == 1
+    assert [event[0] for event in node.events()] == ["start", "fatal", "stop"]
+    assert "java" in node.events()[1][2]
+
+
+def test_an_address_that_is_taken(node):
+    with socket.create_server(("127.0.0.1", node.admin)):
+        node.start("wait")
+        assert node.wait() == 2
+    assert f"cannot listen on 127.0.0.1:{node.admin}" in node.log()
+    assert node.trace() == []
+
+
+def test_a_configuration_that_cannot_be_used(node):
+    node.start("wait", role="king")
+    assert node.wait() == 2
+    assert "role must be one of broker, zookeeper, kraft-controller, not 'king'" in node.log()
+
+
+class TestControllersMachine:
+    @pytest.fixture
+    def machine(self, node):
+        self.zookeeper = free_port()
+        node.config |= {
+            "node": 0,
+            "role": "zookeeper",
+            "zookeeper": {"dataDir": str(node.data / "zookeeper"), "clientPort": self.zookeeper},
+        }
+        node.environment = {"TIDEMARK_JVM_LD_PRELOAD": "/nowhere/libclock.so"}
+        return node
+
+    def test_zookeeper_comes_first_and_ends_last(self, machine, serve):
+        machine.start(*serve, "wait").ready()
+        assert machine.ask("status")["node"] == 0
+        assert "zookeeper 20" in machine.log()
+        socket.create_connection(("127.0.0.1", self.zookeeper), timeout=5).close()
+        os.kill(machine.jvm, signal.SIGKILL)
+        assert machine.wait() == 0
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", self.zookeeper), timeout=5)
+
+    def test_zookeeper_stands_still_with_its_broker(self, machine, serve):
+        machine.start(*serve, "wait").ready()
+        (zookeeper,) = [pid for pid in _children(machine.process.pid) if pid != machine.jvm]
+        os.kill(machine.jvm, signal.SIGSTOP)
+        eventually(lambda: _state(zookeeper) == "T", "ZooKeeper goes on")
+        os.kill(machine.jvm, signal.SIGCONT)
+        eventually(lambda: _state(zookeeper) != "T", "ZooKeeper stands still")
+
+    def test_a_zookeeper_that_does_not_start(self, machine, serve):
+        machine.config["zookeeper"]["test.broken"] = 1
+        machine.start(*serve, "wait")
+        assert machine.wait() == 1
+        assert "Address already in use" in machine.events()[1][2]
+
+    def test_a_zookeeper_that_ends(self, machine, serve):
+        machine.start(*serve, "wait").ready()
+        jvm = machine.jvm
+        (zookeeper,) = [pid for pid in _children(machine.process.pid) if pid != jvm]
+        os.kill(zookeeper, signal.SIGKILL)
+        assert machine.wait() == 1
+        assert "ZooKeeper ended by itself" in machine.events()[-2][2]
+        assert not _alive(jvm)
+
+    def test_there_is_no_log(self, machine, serve):
+        machine.start(*serve, "wait").ready()
+        assert machine.ask("log", partition="t-0")["error"] == "log: the controller has no log and no disk."
+
+
+def _children(pid):
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _state(pid):
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_a_slow_disk(node, serve):
+    node.start(*serve, "wait").ready()
+    assert node.ask("slow-disk", delay_us=1000) == {"ok": True}
+    assert node.ask("status")["slow_disk_us"] == 1000
+    assert node.ask("slow-disk", delay_us=0) == {"ok": True}
+    assert node.ask("status")["slow_disk_us"] == 0
