@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.throughput import VARIANT
-from harness.containers.link_faults import TRANSPORT
-from harness.containers.recorder import Recorder
-from harness.containers.session import ContainerSession
-from harness.containers.world import RealWorld
+from harness.live.link_faults import TRANSPORT
+from harness.live.live_cluster import LiveCluster
+from harness.live.recorder import Recorder
+from harness.live.session import ContainerSession
 from nemesis import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
@@ -31,7 +31,7 @@ def booted(session: ContainerSession, brokers: int, *, variant: str = VARIANT, s
     machines = session.open().machines
     with Recorder({}, None, lambda _entry: None) as recorder:
         protocol = session.system.variant(variant)
-        world = RealWorld(machines, plan, protocol, recorder, delay=TRANSPORT, system=session.system)
+        world = LiveCluster(machines, plan, protocol, recorder, delay=TRANSPORT, system=session.system)
         try:
             world.boot()
             yield ",".join(machines[broker].advertised for broker in cluster.broker_ids())

@@ -13,7 +13,7 @@ PLANS = 200
 CHILD = """
 import hashlib, sys
 from checkers import history_lines
-from harness.runner import execute
+from harness.simulator.execute import execute
 from nemesis import PROFILES, generate_plan
 from nodes.core.cluster import ClusterSpec
 profiles = list(PROFILES)

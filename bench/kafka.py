@@ -16,7 +16,7 @@ from time import perf_counter
 
 from bench.booted import booted
 from bench.throughput import RECORDS, VARIANT, first_write, measure, wait_for_isr
-from harness.containers.session import ContainerSession
+from harness.live.session import ContainerSession
 from harness.systems.kafka.jvm_settings import MEASURED
 from harness.systems.kafka.protocol_versions import parse_system
 from harness.systems.kafka.system import KafkaSystem

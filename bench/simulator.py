@@ -14,7 +14,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-import harness.simulator.world as world_module
+import harness.simulator.simulation as world_module
 from harness.simulator import simulate
 from nemesis import Plan, generate_plan
 from nodes.core.cluster import ClusterSpec

@@ -56,21 +56,21 @@ PROGRAM = "fixed_primary"
 # ------------------------------------------------------------------------------------------------ what Tidemark loads
 
 if __name__ != "__main__":  # a node runs this file as its program, and has no harness
-    from harness.containers.images import ensure_image
-    from harness.containers.node_config import node_config
-    from harness.containers.node_control import NodeControl
-    from harness.containers.node_places import Places
-    from harness.containers.node_script import NodeScripts
-    from harness.containers.partition_disk import read_disk
+    from harness.evidence.partition_disk import read_disk
+    from harness.machines.images import ensure_image
+    from harness.machines.node_control import NodeControl
+    from harness.machines.node_places import Places
+    from harness.machines.node_script import NodeScripts
     from harness.systems.system import System, SystemRefusalError
+    from harness.systems.tidemark_config import node_config
 
     if TYPE_CHECKING:
         from collections.abc import Callable
 
         from docker import DockerClient
 
-        from harness.containers.machine import Machine
-        from harness.containers.partition_disk import Disk
+        from harness.evidence.partition_disk import Disk
+        from harness.machines.machine import Machine
         from harness.systems.system import Deployment
         from nemesis import Plan
         from nodes.core.variant import Variant

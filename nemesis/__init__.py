@@ -6,7 +6,7 @@ and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault 
 
 from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, Fault, FaultError, Trigger
 from nemesis.generate import PROFILES, generate_plan
-from nemesis.injector import FaultyWorld, Injector
+from nemesis.injector import FaultTarget, Injector
 from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "REAL_ONLY",
     "Fault",
     "FaultError",
-    "FaultyWorld",
+    "FaultTarget",
     "Injector",
     "Plan",
     "PlanError",

@@ -1,6 +1,6 @@
 """Makes a plan's faults happen in a world, heals them, and records what they hit.
 
-A world (the simulator, containers, real brokers) offers the few verbs of :class:`FaultyWorld`; everything about roles, overlaps
+A world (the simulator, containers, real brokers) offers the few verbs of :class:`FaultTarget`; everything about roles, overlaps
 and healing is here and the same for all.
 """
 
@@ -23,7 +23,7 @@ Link = tuple[int, int]
 """(from, to); 0 is the controller, −1 all clients."""
 
 
-class FaultyWorld(Protocol):
+class FaultTarget(Protocol):
     """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense.
 
     Where :data:`nemesis.fault.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and ``start`` take
@@ -91,7 +91,7 @@ class FaultyWorld(Protocol):
 class Injector:
     """Schedules faults, resolves their targets when they strike, and undoes them."""
 
-    def __init__(self, world: FaultyWorld, faults: tuple[Fault, ...]) -> None:
+    def __init__(self, world: FaultTarget, faults: tuple[Fault, ...]) -> None:
         """Only remember; :meth:`arm` schedules."""
         self._world = world
         self._faults = faults

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
-from nodes.core.cluster import ClusterError, ClusterSpec
+from nodes.core.cluster import ClusterSpec, ClusterSpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -155,7 +155,7 @@ class Plan:
                 raise PlanError(msg)
         try:
             cluster = ClusterSpec.from_json(_object(data, "cluster"))
-        except ClusterError as error:
+        except ClusterSpecError as error:
             raise PlanError(str(error)) from None
         return Plan(
             profile=str(data.get("profile", "by hand")),

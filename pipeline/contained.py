@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.store import store_verdict
+from harness.runs.folder import store_verdict
 from pipeline.evidence import run_folder
 from pipeline.simulate import plan_of
 
 if TYPE_CHECKING:
-    from harness.containers.session import ContainerSession
-    from harness.runner import RunResult
+    from harness.live.session import ContainerSession
+    from harness.runs.judged import JudgedRun
     from nemesis import Plan
     from pipeline.campaign_spec import CampaignSpec
 
@@ -29,7 +29,7 @@ class Contained:
         self._folder = folder
         self._which = ""
 
-    def __call__(self, spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, RunResult]:
+    def __call__(self, spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
         """Run plan `index` under `variant`."""
         plan = plan_of(spec, index)
         self._which = f"{variant}, plan {index}"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from checkers import check
-from harness.runner import RunResult
-from harness.store import PLAN, VERDICT, load_history
+from harness.runs.folder import PLAN, VERDICT, load_history
+from harness.runs.judged import JudgedRun
 from nemesis import Plan, read_plan
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ def run_folder(folder: Path, variant: str, index: int) -> Path:
 def stored_runs(folder: Path) -> Simulate:
     """Looks runs up in place of running them again."""
 
-    def look_up(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, RunResult]:
+    def look_up(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
         where = run_folder(folder, variant, index)
         plan, history = read_plan(where / PLAN), load_history(where)
         stored = json.loads((where / VERDICT).read_text(encoding="utf-8"))
         duration = int(history.meta.get("end_us", 0))
-        return plan, RunResult(history, check(history), stored["digest"], len(history.trace), duration)
+        return plan, JudgedRun(history, check(history), stored["digest"], len(history.trace), duration)
 
     return look_up

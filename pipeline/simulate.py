@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from harness.runner import RunResult, execute
+from harness.runs.judged import JudgedRun
+from harness.simulator.execute import execute
 from nemesis import Plan, generate_plan
 from nodes.core.cluster import ClusterSpec
 from pipeline.campaign_spec import CampaignSpec
 
-Simulate: TypeAlias = Callable[[CampaignSpec, str, int], tuple[Plan, RunResult]]
+Simulate: TypeAlias = Callable[[CampaignSpec, str, int], tuple[Plan, JudgedRun]]
 """(spec, variant, index of the plan) -> (plan, result). It has no side effects and depends on nothing else."""
 
 
-def simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, RunResult]:
+def simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
     """Run plan `index` under `variant`; the plan is the same for every variant."""
     plan = plan_of(spec, index)
     return plan, execute(plan, variant, spec.contract)

@@ -9,11 +9,11 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-from harness.containers.engine import can_install, can_start, connect, diagnose, install_engine, start_engine
-from harness.containers.errors import ContainerWorldError, ImageError
-from harness.containers.images import ensure_image
-from harness.containers.kafka_image import ensure_kafka_image
-from harness.containers.leftovers import every
+from harness.machines.engine import can_install, can_start, connect, diagnose, install_engine, start_engine
+from harness.machines.errors import ContainerWorldError, ImageError
+from harness.machines.images import ensure_image
+from harness.machines.kafka_image import ensure_kafka_image
+from harness.machines.leftovers import every
 
 _skipped = pytest.StashKey[str]()
 

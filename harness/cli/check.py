@@ -12,7 +12,7 @@ from checkers import HistoryFormatError, check
 from harness.cli.exits import exit_code
 from harness.cli.options import contract_option, json_option
 from harness.cli.show import print_verdict
-from harness.store import load_history, store_verdict
+from harness.runs.folder import load_history, store_verdict
 
 EPILOG = """\b
 Examples:

@@ -19,7 +19,7 @@ from harness.cli.system_option import chosen_variants, system_of, system_options
 if TYPE_CHECKING:
     from docker import DockerClient
 
-    from harness.containers.by_hand import ByHand
+    from harness.live.by_hand import ByHand
 
 DEFAULT_NAME = "play"
 
@@ -61,9 +61,9 @@ def cluster_group() -> None:
 @click.option("--detach", "-d", is_flag=True, help="Leave it running when this command ends.")
 def up_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Start containers and the nodes in them, and say how to reach them. NAME is the cluster's, `play` by default."""
-    from harness.containers import by_hand
-    from harness.containers.leftovers import offer_cleanup
-    from harness.containers.owner import Owner
+    from harness.live import by_hand
+    from harness.machines.leftovers import offer_cleanup
+    from harness.machines.owner import Owner
 
     spec = cluster_of(options)
     system = system_of(options)
@@ -98,7 +98,7 @@ def up_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over b
 @json_option
 def status_command(name: str | None, as_json: bool) -> int:
     """Show clusters, their nodes, and what each node says of itself. Without NAME, of all clusters."""
-    from harness.containers import by_hand
+    from harness.live import by_hand
 
     with engine() as client:
         clusters = by_hand.all_clusters(client) if name is None else [_existing(client, name)]
@@ -125,7 +125,7 @@ def status_command(name: str | None, as_json: bool) -> int:
 @click.option("--follow", "-f", is_flag=True, help="Go on until Ctrl-C.")
 def logs_command(node: str | None, name: str | None, lines: int, follow: bool) -> int:
     """Print what node processes have printed. NODE is `controller`, `b1`, `b2` …; without it, all of them."""
-    from harness.containers.node_places import Places
+    from harness.machines.node_places import Places
 
     with engine() as client:
         cluster = _existing(client, name) if name else _only(client)
@@ -155,7 +155,7 @@ def logs_command(node: str | None, name: str | None, lines: int, follow: bool) -
 @click.option("--hosts", type=click.Path(path_type=Path, dir_okay=False), help="Clean the machines of a hosts file.")
 def down_command(name: str | None, everything: bool, force: bool, hosts: Path | None) -> int:
     """Remove a cluster: containers, network, volumes. Without NAME, the only one that was started by hand."""
-    from harness.containers import by_hand
+    from harness.live import by_hand
 
     if sum((name is not None, everything, hosts is not None)) > 1:
         raise click.UsageError("give a NAME, or --all, or --hosts FILE")
@@ -176,8 +176,8 @@ def down_command(name: str | None, everything: bool, force: bool, hosts: Path | 
 
 
 def _remove_all(client: DockerClient, *, force: bool) -> int:
-    from harness.containers.by_hand import NAME, forget_key
-    from harness.containers.leftovers import every, remove, stale
+    from harness.live.by_hand import NAME, forget_key
+    from harness.machines.leftovers import every, remove, stale
 
     found = every(client) if force else stale(client)
     remove(client, found)
@@ -191,8 +191,8 @@ def _remove_all(client: DockerClient, *, force: bool) -> int:
 
 
 def _clean_hosts(hosts: Path, *, force: bool) -> int:
-    from harness.containers.errors import ContainerWorldError
-    from harness.containers.hosts_file import HostsCluster
+    from harness.machines.errors import ContainerWorldError
+    from harness.machines.hosts_file import HostsCluster
 
     try:
         cluster = HostsCluster.from_file(hosts)
@@ -204,7 +204,7 @@ def _clean_hosts(hosts: Path, *, force: bool) -> int:
 
 
 def _existing(client: DockerClient, name: str) -> ByHand:
-    from harness.containers.by_hand import all_clusters, find
+    from harness.live.by_hand import all_clusters, find
 
     cluster = find(client, name)
     if cluster is None:
@@ -215,14 +215,14 @@ def _existing(client: DockerClient, name: str) -> ByHand:
 
 def _only(client: DockerClient) -> ByHand:
     """The one that was started from here; runs that are under way keep their keys to themselves."""
-    from harness.containers.by_hand import all_clusters
+    from harness.live.by_hand import all_clusters
 
     return _one_of([one for one in all_clusters(client) if one.key is not None])
 
 
 def _only_by_hand(client: DockerClient) -> ByHand:
-    from harness.containers.by_hand import all_clusters
-    from harness.containers.owner import BY_HAND
+    from harness.live.by_hand import all_clusters
+    from harness.machines.owner import BY_HAND
 
     return _one_of([one for one in all_clusters(client) if one.owner.pid == BY_HAND])
 
@@ -241,8 +241,8 @@ def _tail(path: str, lines: int, *, follow: bool = False) -> str:
 
 def _follow(cluster: ByHand, nodes: list[int], lines: int) -> None:
     """Print what nodes print until Ctrl-C, or until all of them are gone."""
-    from harness.containers.errors import ContainerWorldError
-    from harness.containers.node_places import Places
+    from harness.machines.errors import ContainerWorldError
+    from harness.machines.node_places import Places
 
     def show(node: int) -> None:
         machine = cluster.machines[node]

@@ -11,7 +11,7 @@ from nodes.core.messages import CONTROLLER
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from harness.containers.by_hand import ByHand
+    from harness.live.by_hand import ByHand
     from nodes.core.cluster import ClusterSpec
 
 _SSH = "ssh -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR"

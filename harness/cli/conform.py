@@ -18,9 +18,9 @@ from harness.scenario import UnknownScenarioError, all_scenarios, find
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from harness.conform.differences import Comparison
     from harness.conform.pairing import Pairing
-    from harness.conform.worlds import World
+    from harness.conform.players import Player
+    from harness.conform.side_by_side import SideBySide
     from harness.scenario import Scenario
     from harness.scenario.run import SetUp
 
@@ -84,13 +84,13 @@ def conform_command(
     **options: Any,  # noqa: ANN401
 ) -> int:
     """Play scenarios in the simulator, in containers and on real Kafka, and say in what they differ."""
-    from harness.conform.differences import stale
-    from harness.conform.findings import FINDINGS
+    from harness.conform.known_differences import KNOWN_DIFFERENCES
     from harness.conform.show import STANDINGS, show_comparison, show_summary
+    from harness.conform.side_by_side import stale
 
     pairings = _pairings(_scenarios(names), variants, options)
     console, status = Console(), Console(stderr=True)
-    comparisons: list[Comparison] = []
+    comparisons: list[SideBySide] = []
     with _worlds(pairings, options) as worlds:
         for number, pairing in enumerate(pairings, 1):
             words = f"{number} of {len(pairings)}: {pairing.words}"
@@ -99,7 +99,7 @@ def conform_command(
             status.print(f"{words}: {STANDINGS[comparison.standing][0]}", highlight=False, markup=False, soft_wrap=True)
             if not as_json:
                 show_comparison(comparison, console)
-    outdated = stale(FINDINGS, comparisons)
+    outdated = stale(KNOWN_DIFFERENCES, comparisons)
     if as_json:
         data = {
             "system": options["system"] if REAL in options["worlds"] else None,
@@ -146,59 +146,63 @@ def _pairings(scenarios: list[Scenario], variants: tuple[str, ...], options: dic
 
 def _stand_in(system: str) -> Callable[[str], tuple[str, str] | None]:
     from harness.conform.reality import stands_for
-    from harness.systems.kafka.protocol_versions import parse_system
+    from harness.systems.kafka.system import KafkaSystem
     from harness.systems.system import SystemRefusalError
 
     try:
-        return stands_for(parse_system(system))
+        return stands_for(KafkaSystem.parse(system, {}))
     except SystemRefusalError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _compared(pairing: Pairing, worlds: list[World], times: int, words: str, status: Console) -> Comparison:
-    from harness.conform.findings import FINDINGS
+def _compared(pairing: Pairing, worlds: list[Player], times: int, words: str, status: Console) -> SideBySide:
+    from harness.conform.known_differences import KNOWN_DIFFERENCES
     from harness.conform.run import conform
 
     with status.status(words) as shown:
         return conform(
-            pairing, worlds, times=times, findings=FINDINGS, tell=lambda doing: shown.update(f"{words}, {doing}")
+            pairing,
+            worlds,
+            times=times,
+            findings=KNOWN_DIFFERENCES,
+            tell=lambda doing: shown.update(f"{words}, {doing}"),
         )
 
 
 @contextmanager
-def _worlds(pairings: list[Pairing], options: dict[str, Any]) -> Iterator[list[World]]:
+def _worlds(pairings: list[Pairing], options: dict[str, Any]) -> Iterator[list[Player]]:
     """The worlds, ready; gone at the end.
 
     Raises:
         click.ClickException: one of them is not to be had.
     """
-    from harness.conform.worlds import SimulatedWorld
-    from harness.containers.errors import ContainerWorldError
+    from harness.conform.players import SimulatorPlayer
+    from harness.machines.errors import ContainerWorldError
 
     brokers = max(pairing.scenario.cluster.brokers for pairing in pairings)
     try:
         with ExitStack() as machines:
-            staged = {
-                name: machines.enter_context(_staged(name, brokers, options))
+            on_machines = {
+                name: machines.enter_context(_on_machines(name, brokers, options))
                 for name in options["worlds"]
                 if name != "sim"
             }
-            yield [staged.get(name) or SimulatedWorld() for name in options["worlds"]]
+            yield [on_machines.get(name) or SimulatorPlayer() for name in options["worlds"]]
     except ContainerWorldError as error:
         raise click.ClickException(str(error)) from None
 
 
 @contextmanager
-def _staged(name: str, brokers: int, options: dict[str, Any]) -> Iterator[World]:
-    from harness.conform.reality import staged_as
-    from harness.conform.worlds import StagedWorld
-    from harness.scenario.real.theatre import Theatre
+def _on_machines(name: str, brokers: int, options: dict[str, Any]) -> Iterator[Player]:
+    from harness.conform.players import MachinePlayer
+    from harness.conform.reality import played_as
+    from harness.scenario.live.target_factory import LiveTargets
     from harness.systems.registry import find_system
 
     system = find_system(options["system"] if name == REAL else "tidemark")
     with containers({"hosts": None, "clients": "confluent"}, brokers, system) as session:
 
         def set_up() -> SetUp:
-            return staged_as(system, Theatre(session.open().machines, options["time_scale"], system).stage)
+            return played_as(system, LiveTargets(session.open().machines, options["time_scale"], system).target)
 
-        yield StagedWorld(name, set_up, session.close, real=name == REAL)
+        yield MachinePlayer(name, set_up, session.close, real=name == REAL)

@@ -33,8 +33,8 @@ def _package(name: str, what: str) -> Finding:
 
 
 def _engine() -> list[Finding]:
-    from harness.containers.engine import connect, diagnose
-    from harness.containers.errors import ContainerWorldError
+    from harness.machines.engine import connect, diagnose
+    from harness.machines.errors import ContainerWorldError
 
     state, found, fix = diagnose()
     engine = Finding("Docker engine", well=state == "running", found=found, advice=fix, optional=True)
@@ -51,9 +51,9 @@ def _engine() -> list[Finding]:
 
 
 def _image_and_kernel(client: DockerClient) -> list[Finding]:
-    from harness.containers.errors import ContainerWorldError
-    from harness.containers.images import current_image
-    from harness.containers.kernel_probe import probe_kernel
+    from harness.machines.errors import ContainerWorldError
+    from harness.machines.images import current_image
+    from harness.machines.kernel_probe import probe_kernel
 
     try:
         name = current_image(client)
@@ -83,8 +83,8 @@ def _image_and_kernel(client: DockerClient) -> list[Finding]:
 
 
 def _kafka_images(client: DockerClient) -> Finding:
-    from harness.containers.errors import ContainerWorldError
-    from harness.containers.kafka_image import list_kafka_images
+    from harness.machines.errors import ContainerWorldError
+    from harness.machines.kafka_image import list_kafka_images
 
     try:
         images = list_kafka_images(client)
@@ -102,8 +102,8 @@ def _kafka_images(client: DockerClient) -> Finding:
 
 
 def _leftovers(client: DockerClient) -> Finding:
-    from harness.containers.errors import ContainerWorldError
-    from harness.containers.leftovers import stale
+    from harness.machines.errors import ContainerWorldError
+    from harness.machines.leftovers import stale
 
     try:
         found = stale(client)

@@ -21,8 +21,8 @@ def engine() -> Iterator[DockerClient]:
     Raises:
         click.ClickException: that sentence.
     """
-    from harness.containers.engine import connect
-    from harness.containers.errors import ContainerWorldError
+    from harness.machines.engine import connect
+    from harness.machines.errors import ContainerWorldError
 
     try:
         client = connect()

@@ -56,8 +56,8 @@ def build_command(
     system: str, base: str | None, ready: str | None, ready_libs: str | None, rebuild: bool, as_json: bool
 ) -> int:
     """Build the node image, or one for Kafka's brokers, unless one of exactly this content is there."""
-    from harness.containers.images import build_images
-    from harness.containers.kafka_image import LIBS, ReadyKafka, build_kafka_image
+    from harness.machines.images import build_images
+    from harness.machines.kafka_image import LIBS, ReadyKafka, build_kafka_image
 
     version = _kafka_version(system)
     if version is None and (ready or ready_libs):
@@ -98,8 +98,8 @@ def _kafka_version(system: str) -> str | None:
 @json_option
 def list_command(as_json: bool) -> int:
     """List the images of Tidemark that this engine has, and which of them would be used now."""
-    from harness.containers.images import list_images
-    from harness.containers.kafka_image import list_kafka_images
+    from harness.machines.images import list_images
+    from harness.machines.kafka_image import list_kafka_images
 
     with engine() as client:
         found = sorted(

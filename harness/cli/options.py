@@ -11,7 +11,7 @@ import click
 
 from checkers import PROMISES
 from nemesis import PROFILES
-from nodes.core.cluster import ACKS, ClusterError, ClusterSpec
+from nodes.core.cluster import ACKS, ClusterSpec, ClusterSpecError
 from nodes.core.settings import Settings
 from nodes.core.variant import VariantError, parse_variant
 
@@ -84,7 +84,7 @@ def cluster_of(options: dict[str, Any]) -> ClusterSpec:
     settings = replace(Settings(), min_isr=min_isr, unclean_election=options.pop("unclean_election"))
     try:
         return ClusterSpec(brokers, factor, options.pop("partitions"), options.pop("acks"), settings)
-    except ClusterError as error:
+    except ClusterSpecError as error:
         raise click.UsageError(f"impossible cluster: {error}", click.get_current_context(silent=True)) from None
 
 

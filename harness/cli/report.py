@@ -10,7 +10,7 @@ from rich.console import Console
 
 from checkers import HistoryFormatError, check
 from harness.cli.options import json_option
-from harness.store import HISTORY, PLAN, REPORT, load_history
+from harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from nemesis import PlanError, read_plan
 
 EPILOG = """\b

@@ -27,9 +27,9 @@ from harness.cli.options import (
 from harness.cli.show import print_verdict
 from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of, variant_on
 from harness.cli.world import containers, refuse_container_options, world_options
-from harness.runner import RunResult
+from harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
+from harness.runs.judged import JudgedRun
 from harness.simulator import simulate
-from harness.store import HISTORY, REPORT, store_history, store_verdict
 from nemesis import Plan, PlanError, generate_plan, read_plan
 from nodes.core.variant import parse_variant
 
@@ -114,18 +114,18 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
 _OF = {"sim": " of virtual time", "docker": " in containers"}
 
 
-def _simulated(plan: Plan, variant: str, contract: str | None, folder: Path) -> RunResult:
+def _simulated(plan: Plan, variant: str, contract: str | None, folder: Path) -> JudgedRun:
     try:
         run = simulate(plan, parse_variant(variant), contract)
     except PlanError as error:
         raise click.ClickException(str(error)) from None
     store_history(folder, plan, run.history)
-    return RunResult(run.history, check(run.history), run.digest, run.events, run.virtual_us)
+    return JudgedRun(run.history, check(run.history), run.digest, run.events, run.virtual_us)
 
 
-def _contained(plan: Plan, options: dict[str, Any], system: System, folder: Path) -> RunResult:
-    from harness.containers.progress import shown
-    from harness.containers.run_error import RunError
+def _contained(plan: Plan, options: dict[str, Any], system: System, folder: Path) -> JudgedRun:
+    from harness.evidence.run_error import RunError
+    from harness.live.progress import shown
     from harness.systems.system import SystemRefusalError
 
     variant = variant_on(system, options["variant"])

@@ -139,9 +139,10 @@ def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Trie
     Raises:
         click.ClickException: there are no containers to be had.
     """
-    from harness.containers.errors import ContainerWorldError
-    from harness.scenario.real.theatre import Theatre
-    from harness.scenario.stage import CannotStageError, StageError
+    from harness.conform.expectation import judged
+    from harness.machines.errors import ContainerWorldError
+    from harness.scenario.live.target_factory import LiveTargets
+    from harness.scenario.target import CannotPlayError, ScriptError
 
     brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
     console = Console(stderr=True)
@@ -151,17 +152,17 @@ def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Trie
             for attempt in range(1, world["times"] + 1):
                 words = f"{number} of {len(pairs)}: {one.scenario.name} under {one.variant}"
                 words += f", try {attempt} of {world['times']}" if world["times"] > 1 else ""
-                theatre = Theatre(session.open().machines, world["time_scale"], system)
+                targets = LiveTargets(session.open().machines, world["time_scale"], system)
                 try:
                     with _shown(console, words) as status:
-                        outcome = run_scenario(one.scenario, one.variant, theatre.stage, status)
-                        outcome = system.judge(outcome)
-                except CannotStageError as error:
+                        outcome = run_scenario(one.scenario, one.variant, targets.target, status)
+                        outcome = judged(outcome, system)
+                except CannotPlayError as error:
                     one.failures.append(str(error))
-                    said = f"cannot be staged: {error}"
+                    said = f"cannot be played: {error}"
                     console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
                     break
-                except (ContainerWorldError, StageError) as error:
+                except (ContainerWorldError, ScriptError) as error:
                     one.failures.append(str(error))
                     session.close()
                     said = f"not carried out: {error}"

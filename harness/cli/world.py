@@ -12,7 +12,7 @@ from rich.console import Console
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from harness.containers.session import ContainerSession
+    from harness.live.session import ContainerSession
     from harness.systems.system import System
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -75,9 +75,9 @@ def containers(options: dict[str, Any], brokers: int, system: System | None = No
     Raises:
         click.ClickException: whatever the container world refused, as one sentence.
     """
-    from harness.containers.errors import ContainerWorldError
-    from harness.containers.leftovers import offer_cleanup
-    from harness.containers.session import ContainerSession
+    from harness.live.session import ContainerSession
+    from harness.machines.errors import ContainerWorldError
+    from harness.machines.leftovers import offer_cleanup
 
     status = Console(stderr=True)
     try:

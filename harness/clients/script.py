@@ -8,7 +8,7 @@ from random import Random
 from nemesis.plan import WorkloadSpec
 
 VALUES_PER_PRODUCER = 1_000_000
-"""As in `harness.workload.producer`."""
+"""As in `harness.simulator.workload.producer`."""
 
 
 class ProducerScript:

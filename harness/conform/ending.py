@@ -15,14 +15,14 @@ from harness.conform.epochs import Reign, Renumbering, merged, reigns, renumber
 from harness.conform.final_epochs import replicas_in_own_epochs
 from harness.scenario.compare import describe
 from harness.scenario.expectations import epochs
-from harness.scenario.links import Answer
+from harness.scenario.links import LeaderAnswer
 from harness.scenario.records import compact
 
 if TYPE_CHECKING:
     from checkers import History
     from harness.scenario.model import Scenario
     from harness.scenario.run import ScenarioOutcome
-    from harness.scenario.stage import ReplicaState
+    from harness.scenario.target import ReplicaSnapshot
 
 _EPOCHS = re.compile(r"\b\d+(?=:[A-Za-z]|@\d)")
 """Of ``0:m1`` and ``0@1`` the 0."""
@@ -100,7 +100,7 @@ def _only_epochs(said: str) -> bool:
     return (bool(but) and should.rpartition(" be ")[2] == is_.partition(" ")[2]) or " should know leader epoch " in said
 
 
-def _replica(scenario: Scenario, state: ReplicaState, numbers: Renumbering, *, epoch_cache: bool) -> dict[str, str]:
+def _replica(scenario: Scenario, state: ReplicaSnapshot, numbers: Renumbering, *, epoch_cache: bool) -> dict[str, str]:
     name = scenario.broker_name(state.broker)
     log = compact([(numbers.code(epoch), record) for epoch, record in state.log])
     cache = merged((numbers.code(epoch), start) for epoch, start in state.cache) if epoch_cache else ()
@@ -121,7 +121,7 @@ def _truncations(scenario: Scenario, history: History) -> dict[str, str]:
     return {f"truncations of {scenario.broker_name(b)}": ", ".join(told) or "none" for b, told in cuts.items()}
 
 
-def _questions(scenario: Scenario, answers: tuple[Answer, ...], numbers: Renumbering) -> dict[str, str]:
+def _questions(scenario: Scenario, answers: tuple[LeaderAnswer, ...], numbers: Renumbering) -> dict[str, str]:
     """A question that is repeated and answered the same is told once: how often a follower tries is a matter of time."""
     asked: dict[int, list[str]] = {broker: [] for broker in scenario.cluster.broker_ids()}
     for one in answers:

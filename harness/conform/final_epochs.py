@@ -1,6 +1,6 @@
 """The replicas at the end of a run with the leader epochs that their system itself counts, as the trace has them.
 
-A stage on a system that counts epochs otherwise than scripts do tells them in the script's numbers, so that claims can be held
+A target on a system that counts epochs otherwise than scripts do tells them in the script's numbers, so that claims can be held
 against it; and logs of an old format have no epochs in their files at all.
 """
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from checkers.history import TraceEvent
     from harness.scenario.run import ScenarioOutcome
-    from harness.scenario.stage import ReplicaState
+    from harness.scenario.target import ReplicaSnapshot
 
 _Log = list[tuple[int, int]]
 """(leader epoch, value) by offset."""
 
 
-def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaState]:
-    """All replicas at rest. What the trace does not know is left as the stage told it."""
+def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaSnapshot]:
+    """All replicas at rest. What the trace does not know is left as the target told it."""
     logs = _replayed(outcome.history.trace)
     finals = {node: fields for _, node, event, _, *fields in outcome.history.trace if event == "final"}
     name = outcome.scenario.records.name

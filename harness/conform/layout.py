@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.conform.differences import ABSENT
 from harness.conform.ending import PLAYED, TO_THE_END
+from harness.conform.side_by_side import ABSENT
 from nodes.core.variant import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.conform.differences import Comparison, Played
     from harness.conform.ending import Ending
+    from harness.conform.side_by_side import Played, SideBySide
 
 EQUAL = "="
 """Stands in a cell that says what the first one says."""
@@ -35,14 +35,14 @@ class Sides(NamedTuple):
     rows: tuple[Row, ...]
 
 
-def presets_of(comparisons: Sequence[Comparison]) -> list[str]:
+def presets_of(comparisons: Sequence[SideBySide]) -> list[str]:
     """All variants, presets in the order of Kafka's versions and first."""
     order = list(PRESETS)
     names = dict.fromkeys(comparison.pairing.preset for comparison in comparisons)
     return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
 
-def sides(comparison: Comparison) -> Sides:
+def sides(comparison: SideBySide) -> Sides:
     """What is shown of each world; of several tries, the first that is not as the reference."""
     playing = [one for one in comparison.played if one.outcomes]
     if not playing:
@@ -72,7 +72,7 @@ def _shown(endings: list[Ending], model: Ending) -> Ending:
     return next((one for one in endings if one.values != model.values), endings[0])
 
 
-def _lines(comparison: Comparison, shown: list[Ending]) -> dict[str, tuple[str, ...]]:
+def _lines(comparison: SideBySide, shown: list[Ending]) -> dict[str, tuple[str, ...]]:
     scenario = comparison.pairing.scenario
     brokers = [scenario.broker_name(broker) for broker in scenario.cluster.broker_ids()]
     aspects = list(dict.fromkeys(aspect for one in shown for aspect in one.values))

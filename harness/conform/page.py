@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from harness.conform.differences import Comparison
-    from harness.conform.finding import Finding
+    from harness.conform.known_difference import KnownDifference
+    from harness.conform.side_by_side import SideBySide
 
 
-def render(comparisons: Sequence[Comparison], outdated: Sequence[Finding], out: Path) -> Path:
+def render(comparisons: Sequence[SideBySide], outdated: Sequence[KnownDifference], out: Path) -> Path:
     """Write the page.
 
     Args:
@@ -51,7 +51,7 @@ def render(comparisons: Sequence[Comparison], outdated: Sequence[Finding], out: 
     return out
 
 
-def _chapters(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+def _chapters(comparisons: Sequence[SideBySide]) -> list[dict[str, Any]]:
     """One a script, each with its comparisons by preset."""
     chapters: dict[str, dict[str, Any]] = {}
     for comparison in comparisons:

@@ -1,10 +1,9 @@
-"""Real Apache Kafka as a world: which protocol version a preset is there, and which variant of the core is its model."""
+"""A system with a model of its own: what it is under a preset, and targets that are told what it really does there."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.systems.kafka.protocol_versions import KafkaVersion, model_variant, protocol_for
 from harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
@@ -12,28 +11,27 @@ if TYPE_CHECKING:
 
     from harness.scenario.model import Scenario
     from harness.scenario.run import SetUp
-    from harness.scenario.stage import Stage
+    from harness.scenario.target import ScriptTarget
     from harness.systems.system import System
     from nodes.core.variant import Variant
 
 
-def stands_for(kafka: KafkaVersion) -> Callable[[str], tuple[str, str] | None]:
-    """What a preset is on this binary: its model, and the binary held to a protocol; `None` if it cannot be that."""
+def stands_for(system: System) -> Callable[[str], tuple[str, str] | None]:
+    """What a preset is on a system (:meth:`~harness.systems.system.System.model`); `None` if it cannot be that."""
 
     def stand_in(preset: str) -> tuple[str, str] | None:
         try:
-            protocol = protocol_for(kafka, preset)
+            return system.model(preset)
         except SystemRefusalError:
             return None
-        return model_variant(kafka.version, protocol).name, str(KafkaVersion(kafka.version, protocol))
 
     return stand_in
 
 
-def staged_as(system: System, set_up: SetUp) -> SetUp:
-    """The same stages, for variants as a system understands them: under the preset's name, what its binary really does."""
+def played_as(system: System, set_up: SetUp) -> SetUp:
+    """The same targets, for variants as a system understands them: under the preset's name, what its binary really does."""
 
-    def stage(scenario: Scenario, variant: Variant) -> Stage:
+    def target(scenario: Scenario, variant: Variant) -> ScriptTarget:
         return set_up(scenario, system.variant(variant.name))
 
-    return stage
+    return target

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.conform.differences import Comparison, Played
-from harness.containers.errors import ContainerWorldError
-from harness.scenario.stage import CannotStageError, StageError
+from harness.conform.side_by_side import Played, SideBySide
+from harness.machines.errors import ContainerWorldError
+from harness.scenario.target import CannotPlayError, ScriptError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.conform.finding import Finding
+    from harness.conform.known_difference import KnownDifference
     from harness.conform.pairing import Pairing
-    from harness.conform.worlds import World
+    from harness.conform.players import Player
     from harness.scenario.run import ScenarioOutcome, Tell
 
 
 def conform(
-    pairing: Pairing, worlds: Sequence[World], *, times: int, findings: Sequence[Finding], tell: Tell
-) -> Comparison:
+    pairing: Pairing, worlds: Sequence[Player], *, times: int, findings: Sequence[KnownDifference], tell: Tell
+) -> SideBySide:
     """Play a pairing everywhere; nowhere else, if the reference does not come to the script's end.
 
     Args:
@@ -37,25 +37,25 @@ def conform(
         if played and any(outcome.stopped for outcome in played[0].outcomes):
             break
         played.append(_play(pairing, world, times if world.repeats else 1, tell))
-    return Comparison(pairing, played, findings)
+    return SideBySide(pairing, played, findings)
 
 
-def _play(pairing: Pairing, world: World, times: int, tell: Tell) -> Played:
+def _play(pairing: Pairing, world: Player, times: int, tell: Tell) -> Played:
     played = Played(world.name, world.system(pairing))
     for number in range(1, times + 1):
         where = f"{world.name}, try {number} of {times}" if times > 1 else world.name
         try:
             played.outcomes.append(_try(pairing, world, where, tell))
-        except CannotStageError as error:
+        except CannotPlayError as error:
             played.cannot = str(error)
             break
-        except (ContainerWorldError, StageError) as error:
+        except (ContainerWorldError, ScriptError) as error:
             played.failures.append(str(error))
             world.renew()
     return played
 
 
-def _try(pairing: Pairing, world: World, where: str, tell: Tell) -> ScenarioOutcome:
+def _try(pairing: Pairing, world: Player, where: str, tell: Tell) -> ScenarioOutcome:
     """One run; begun anew once if it could not be carried out."""
 
     def told(words: str) -> None:
@@ -63,7 +63,7 @@ def _try(pairing: Pairing, world: World, where: str, tell: Tell) -> ScenarioOutc
 
     try:
         return world.play(pairing, told)
-    except (ContainerWorldError, StageError) as error:
+    except (ContainerWorldError, ScriptError) as error:
         told(f"begins anew, because {error}")
         world.renew()
         return world.play(pairing, told)

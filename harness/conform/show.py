@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from harness.conform.differences import Comparison, Difference
-    from harness.conform.finding import Finding
+    from harness.conform.known_difference import KnownDifference
+    from harness.conform.side_by_side import Difference, SideBySide
 
 STANDINGS = {
     "equal": ("equal", "green"),
     "known": ("known differences", "yellow"),
     "unexplained": ("UNEXPLAINED", "bold red"),
     "failed": ("not carried out", "red"),
-    "alone": ("cannot be staged", "dim"),
+    "alone": ("cannot be played", "dim"),
     "stopped": ("cannot be played", "dim"),
 }
 """Words and style of how a pairing came out."""
 
 
-def show_comparison(comparison: Comparison, console: Console) -> None:
+def show_comparison(comparison: SideBySide, console: Console) -> None:
     """One pairing side by side."""
     pairing = comparison.pairing
     words, style = STANDINGS[comparison.standing]
@@ -52,7 +52,7 @@ def show_comparison(comparison: Comparison, console: Console) -> None:
                 console.print(Text(spent, style="dim"))
                 break
         if one.cannot:
-            console.print(Text(f"  Cannot be staged in {one.world}: {one.cannot}", style="yellow"))
+            console.print(Text(f"  Cannot be played in {one.world}: {one.cannot}", style="yellow"))
         for failure in one.failures:
             console.print(Text(f"  Not carried out in {one.world}: {failure}", style="red"))
     for difference in comparison.differences:
@@ -63,7 +63,7 @@ def _cell(text: str, place: int) -> Text:
     return Text(text, style="dim" if text == EQUAL else "bold" if place else "")
 
 
-def _told(comparison: Comparison, difference: Difference) -> Text:
+def _told(comparison: SideBySide, difference: Difference) -> Text:
     tries = f" in {difference.tries} of {difference.times} tries" if difference.times > 1 else ""
     text = Text("  ")
     text.append(f"{difference.aspect}{tries}: ", style="bold")
@@ -75,7 +75,7 @@ def _told(comparison: Comparison, difference: Difference) -> Text:
     return text
 
 
-def show_summary(comparisons: Sequence[Comparison], outdated: Sequence[Finding], console: Console) -> None:
+def show_summary(comparisons: Sequence[SideBySide], outdated: Sequence[KnownDifference], console: Console) -> None:
     """How everything came out, one row a script."""
     presets = presets_of(comparisons)
     table = Table("scenario", *presets)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.scenario.words import duration_us
-from nodes.core.cluster import ClusterError, ClusterSpec
+from nodes.core.cluster import ClusterSpec, ClusterSpecError
 from nodes.core.settings import Settings
 
 _MS = 1_000
@@ -65,5 +65,5 @@ def parse_cluster(text: str, brokers: int) -> tuple[ClusterSpec, int]:
         raise ValueError("the cluster needs its acks and its min ISR")
     try:
         return ClusterSpec(brokers, brokers, 1, acks, replace(KAFKA_TIMES, **settings)), first_epoch
-    except ClusterError as error:
+    except ClusterSpecError as error:
         raise ValueError(str(error)) from error

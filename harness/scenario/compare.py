@@ -5,7 +5,7 @@ from __future__ import annotations
 from checkers import Anomaly, Verdict
 from harness.scenario.expectations import differences
 from harness.scenario.model import Expected, ExpectedAnomaly, Scenario
-from harness.scenario.stage import Stage
+from harness.scenario.target import ScriptTarget
 
 
 def describe(scenario: Scenario, anomaly: Anomaly) -> str:
@@ -28,23 +28,23 @@ def describe(scenario: Scenario, anomaly: Anomaly) -> str:
     return ""
 
 
-def compare(stage: Stage, expected: Expected, verdict: Verdict) -> list[str]:
+def compare(target: ScriptTarget, expected: Expected, verdict: Verdict) -> list[str]:
     """What differs from the expected outcome, each with the script's line where there is one."""
     wrong = []
     if verdict.valid != expected.verdict:
         wrong.append(f"line {expected.line}: the run should be {expected.verdict}, but is {verdict.valid}")
-    wrong += _compare_anomalies(stage.scenario, expected, verdict)
-    wrong += _compare_cuts(stage, expected)
+    wrong += _compare_anomalies(target.scenario, expected, verdict)
+    wrong += _compare_cuts(target, expected)
     for broker, asked in expected.questions.items():
-        answers = tuple(str(answer) for answer in stage.answers if answer.follower == broker)
+        answers = tuple(str(answer) for answer in target.answers if answer.follower == broker)
         if answers != asked:
             wrong.append(
-                f"line {expected.line}: {stage.name(broker)} should have asked {'; '.join(asked) or 'nothing'}, "
+                f"line {expected.line}: {target.name(broker)} should have asked {'; '.join(asked) or 'nothing'}, "
                 f"but asked {'; '.join(answers) or 'nothing'}"
             )
     for text in expected.replicas.values():
         found = differences(
-            text, stage.state(text.broker), stage.name(text.broker), epoch_cache=stage.variant.has_epoch_cache
+            text, target.state(text.broker), target.name(text.broker), epoch_cache=target.variant.has_epoch_cache
         )
         wrong += [f"line {text.line}: in the end {words}" for words in found]
     return wrong
@@ -80,19 +80,19 @@ def _is(scenario: Scenario, wanted: ExpectedAnomaly, anomaly: Anomaly) -> bool:
     )
 
 
-def cuts(stage: Stage) -> tuple[tuple[int, int, int], ...]:
+def cuts(target: ScriptTarget) -> tuple[tuple[int, int, int], ...]:
     """All truncations of a run in order, as (broker, old LEO, new LEO)."""
-    return tuple((event[1], event[5], event[4]) for event in stage.trace if event[2] == "truncate")
+    return tuple((event[1], event[5], event[4]) for event in target.trace if event[2] == "truncate")
 
 
-def _compare_cuts(stage: Stage, expected: Expected) -> list[str]:
-    actual = cuts(stage)
+def _compare_cuts(target: ScriptTarget, expected: Expected) -> list[str]:
+    actual = cuts(target)
     if actual == expected.truncations:
         return []
-    should, does = cut_words(stage, expected.truncations or ()), cut_words(stage, actual)
+    should, does = cut_words(target, expected.truncations or ()), cut_words(target, actual)
     return [f"line {expected.line}: the truncations should be {should}, but are {does}"]
 
 
-def cut_words(stage: Stage, truncations: tuple[tuple[int, int, int], ...]) -> str:
+def cut_words(target: ScriptTarget, truncations: tuple[tuple[int, int, int], ...]) -> str:
     """Truncations in the notation of the scripts."""
-    return ", ".join(f"{stage.name(broker)} from {old} to {new}" for broker, old, new in truncations) or "none"
+    return ", ".join(f"{target.name(broker)} from {old} to {new}" for broker, old, new in truncations) or "none"

@@ -6,14 +6,14 @@ import re
 from collections.abc import Callable
 
 from harness.scenario.records import Names, expand_list
-from harness.scenario.stage import Stage
-from harness.scenario.words import Cast
+from harness.scenario.target import ScriptTarget
+from harness.scenario.words import BrokerNames
 
-Condition = Callable[[Stage], bool]
-_Builder = Callable[[Cast, Names, re.Match[str]], Condition]
+Condition = Callable[[ScriptTarget], bool]
+_Builder = Callable[[BrokerNames, Names, re.Match[str]], Condition]
 
 
-def parse_condition(cast: Cast, records: Names, text: str) -> Condition:
+def parse_condition(cast: BrokerNames, records: Names, text: str) -> Condition:
     """A condition.
 
     Raises:
@@ -26,64 +26,64 @@ def parse_condition(cast: Cast, records: Names, text: str) -> Condition:
     raise ValueError(f"cannot wait until {text!r}: conditions are {'; '.join(FORMS)}")
 
 
-def _offset(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
+def _offset(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     brokers, end = cast.brokers(m[1]), int(m[3])
     if m[4] and m[2] == "LEO":
         raise ValueError("only a high watermark has a checkpoint on disk")
     field = "hw_on_disk" if m[4] else m[2].lower()
-    return lambda stage: all(getattr(stage.glance(b), field) == end for b in brokers)
+    return lambda target: all(getattr(target.glance(b), field) == end for b in brokers)
 
 
-def _is_in(stage: Stage, seen: int, wanted: int | None) -> bool:
+def _is_in(target: ScriptTarget, seen: int, wanted: int | None) -> bool:
     """Whether that is the wanted epoch; where a system spends epochs that no script counts, a later one will do."""
-    return wanted is None or seen == wanted or (stage.spends_epochs and seen > wanted)
+    return wanted is None or seen == wanted or (target.spends_epochs and seen > wanted)
 
 
-def _leads(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
+def _leads(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     broker, epoch = cast.broker(m[1]), int(m[2]) if m[2] else None
 
-    def leads(stage: Stage) -> bool:
-        seen = stage.glance(broker)
-        return seen.role == "leader" and _is_in(stage, seen.epoch, epoch)
+    def leads(target: ScriptTarget) -> bool:
+        seen = target.glance(broker)
+        return seen.role == "leader" and _is_in(target, seen.epoch, epoch)
 
     return leads
 
 
-def _follows(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
+def _follows(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     brokers, leader, epoch = cast.brokers(m[1]), cast.broker(m[2]), int(m[3]) if m[3] else None
 
-    def follows(stage: Stage) -> bool:
-        seen = [stage.glance(broker) for broker in brokers]
-        return all((one.role, one.leader) == ("follower", leader) and _is_in(stage, one.epoch, epoch) for one in seen)
+    def follows(target: ScriptTarget) -> bool:
+        seen = [target.glance(broker) for broker in brokers]
+        return all((one.role, one.leader) == ("follower", leader) and _is_in(target, one.epoch, epoch) for one in seen)
 
     return follows
 
 
-def _isr(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
+def _isr(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     isr = set(cast.brokers(m[1]))
-    return lambda stage: set(stage.isr()) == isr
+    return lambda target: set(target.isr()) == isr
 
 
-def _leader(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
+def _leader(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     leader = -1 if m[1] == "none" else cast.broker(m[1])
-    return lambda stage: stage.leader() == leader
+    return lambda target: target.leader() == leader
 
 
-def _acked(_cast: Cast, records: Names, m: re.Match[str]) -> Condition:
+def _acked(_cast: BrokerNames, records: Names, m: re.Match[str]) -> Condition:
     names = expand_list(m[1])
     for name in names:
         if not records.knows(name):
             raise ValueError(f"record {name} has not been sent")
-    return lambda stage: all(stage.sends[name].state == "acked" for name in names)
+    return lambda target: all(target.sends[name].state == "acked" for name in names)
 
 
-def _fenced(cast: Cast, _records: Names, m: re.Match[str]) -> Condition:
+def _fenced(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     broker = cast.broker(m[1])
-    return lambda stage: stage.fenced(broker)
+    return lambda target: target.fenced(broker)
 
 
-def _rest(_cast: Cast, _records: Names, _m: re.Match[str]) -> Condition:
-    return lambda stage: stage.at_rest()
+def _rest(_cast: BrokerNames, _records: Names, _m: re.Match[str]) -> Condition:
+    return lambda target: target.at_rest()
 
 
 _CONDITIONS: tuple[tuple[re.Pattern[str], _Builder], ...] = (

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from harness.scenario.model import ReplicaText
 from harness.scenario.records import Names, compact, expand_list
-from harness.scenario.stage import ReplicaState, Stage
-from harness.scenario.words import Cast, parse_replica
+from harness.scenario.target import ReplicaSnapshot, ScriptTarget
+from harness.scenario.words import BrokerNames, parse_replica
 
-_Builder = Callable[[Cast, Names, re.Match[str]], Callable[[Stage], None]]
+_Builder = Callable[[BrokerNames, Names, re.Match[str]], Callable[[ScriptTarget], None]]
 
 
-def parse_expectation(cast: Cast, records: Names, text: str) -> Callable[[Stage], None]:
-    """A check to be made on the stage.
+def parse_expectation(cast: BrokerNames, records: Names, text: str) -> Callable[[ScriptTarget], None]:
+    """A check to be made on the target.
 
     Raises:
         ValueError: with one sentence.
@@ -31,18 +31,18 @@ def parse_expectation(cast: Cast, records: Names, text: str) -> Callable[[Stage]
     )
 
 
-def _replica(expected: ReplicaText) -> Callable[[Stage], None]:
-    def check(stage: Stage) -> None:
-        epoch_cache = stage.variant.has_epoch_cache
+def _replica(expected: ReplicaText) -> Callable[[ScriptTarget], None]:
+    def check(target: ScriptTarget) -> None:
+        epoch_cache = target.variant.has_epoch_cache
         for words in differences(
-            expected, stage.state(expected.broker), stage.name(expected.broker), epoch_cache=epoch_cache
+            expected, target.state(expected.broker), target.name(expected.broker), epoch_cache=epoch_cache
         ):
-            stage.mismatch(words)
+            target.mismatch(words)
 
     return check
 
 
-def differences(expected: ReplicaText, actual: ReplicaState, name: str, *, epoch_cache: bool) -> list[str]:
+def differences(expected: ReplicaText, actual: ReplicaSnapshot, name: str, *, epoch_cache: bool) -> list[str]:
     """In which parts a replica is not what was expected, as sentences.
 
     Where the variant keeps no epoch cache (up to 0.10), what the script says of it does not apply.
@@ -68,32 +68,32 @@ def epochs(cache: tuple[tuple[int, int], ...]) -> str:
     return " ".join(f"{epoch}@{start}" for epoch, start in cache) or "none"
 
 
-def _leader(cast: Cast, _records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+def _leader(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     leader = -1 if m[1] == "none" else cast.broker(m[1])
 
-    def check(stage: Stage) -> None:
-        if stage.leader() != leader:
-            stage.mismatch(f"the leader should be {stage.name(leader)}, but is {stage.name(stage.leader())}")
+    def check(target: ScriptTarget) -> None:
+        if target.leader() != leader:
+            target.mismatch(f"the leader should be {target.name(leader)}, but is {target.name(target.leader())}")
 
     return check
 
 
-def _isr(cast: Cast, _records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+def _isr(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     isr = () if m[1] == "none" else cast.brokers(m[1])
 
-    def check(stage: Stage) -> None:
-        actual = stage.isr()
+    def check(target: ScriptTarget) -> None:
+        actual = target.isr()
         if set(actual) != set(isr):
-            stage.mismatch(f"the ISR should be {_brokers(stage, isr)}, but is {_brokers(stage, actual)}")
+            target.mismatch(f"the ISR should be {_brokers(target, isr)}, but is {_brokers(target, actual)}")
 
     return check
 
 
-def _brokers(stage: Stage, brokers: tuple[int, ...]) -> str:
-    return ", ".join(map(stage.name, brokers)) or "none"
+def _brokers(target: ScriptTarget, brokers: tuple[int, ...]) -> str:
+    return ", ".join(map(target.name, brokers)) or "none"
 
 
-def _sent(_cast: Cast, records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+def _sent(_cast: BrokerNames, records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     names = expand_list(m["records"])
     for name in names:
         if not records.knows(name):
@@ -101,25 +101,25 @@ def _sent(_cast: Cast, records: Names, m: re.Match[str]) -> Callable[[Stage], No
     error = m.groupdict().get("error")
     acked = not m.groupdict().get("no")
 
-    def check(stage: Stage) -> None:
+    def check(target: ScriptTarget) -> None:
         for name in names:
-            state = stage.sends[name].state
+            state = target.sends[name].state
             if error is not None and state != error:
-                stage.mismatch(f"{name} should have failed with {error}, but is {state}")
+                target.mismatch(f"{name} should have failed with {error}, but is {state}")
             elif error is None and (state == "acked") != acked:
-                stage.mismatch(f"{name} should {'' if acked else 'not '}be acknowledged, but is {state}")
+                target.mismatch(f"{name} should {'' if acked else 'not '}be acknowledged, but is {state}")
 
     return check
 
 
-def _read(_cast: Cast, _records: Names, m: re.Match[str]) -> Callable[[Stage], None]:
+def _read(_cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     names = () if m[1] == "nothing" else expand_list(m[1])
 
-    def check(stage: Stage) -> None:
-        read = stage.last_read
+    def check(target: ScriptTarget) -> None:
+        read = target.last_read
         if read != names:
             seen = "was refused" if read is None else f"read {', '.join(read) or 'nothing'}"
-            stage.mismatch(f"the consumer should have read {', '.join(names) or 'nothing'}, but {seen}")
+            target.mismatch(f"the consumer should have read {', '.join(names) or 'nothing'}, but {seen}")
 
     return check
 

@@ -13,7 +13,7 @@ class Link(NamedTuple):
     to: int | None
 
 
-class Answer(NamedTuple):
+class LeaderAnswer(NamedTuple):
     """What a leader told a follower about where its log ends.
 
     `asked` is the epoch of an ``OffsetForLeaderEpoch``, or, for a fetch, the last fetched epoch, with the fetch offset beside it.

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from harness.scenario.records import LogRecord, Names
 from nodes.core.cluster import ClusterSpec
-
-if TYPE_CHECKING:
-    from harness.scenario.stage import Stage
 
 
 class ScenarioError(ValueError):
@@ -76,7 +72,7 @@ class Expected:
         replicas: the final state, by broker.
         anomalies: all of them.
         truncations: all of them in order, as (broker, old LEO, new LEO).
-        questions: per broker, all its questions and the leader's answers, in the words of `harness.scenario.links.Answer`.
+        questions: per broker, all its questions and the leader's answers, in the words of `harness.scenario.links.LeaderAnswer`.
     """
 
     line: int
@@ -89,12 +85,12 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One line under a step: what to do to the stage. `variants` restricts it; `None` means all."""
+    """One line under a step: `perform` does something to the script's target. `variants` restricts it; `None` means all."""
 
     line: int
     text: str
     variants: frozenset[str] | None
-    perform: Callable[[Stage], object]
+    perform: Callable[..., object]
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 from harness.scenario.model import Expected, ExpectedAnomaly, ReplicaText
 from harness.scenario.records import Names, expand_list
-from harness.scenario.words import Cast, parse_replica
+from harness.scenario.words import BrokerNames, parse_replica
 
 _ANOMALY = re.compile(r"(violation|permitted) ([A-Za-z0-9-]+)(?: (.+?))?(?: breaks (.+))?")
 _CUT = re.compile(r"(\S+) from (\d+) to (\d+)")
@@ -15,7 +15,7 @@ _QUESTION = re.compile(r"(epoch \d+|fetch \d+ after epoch \d+) -> \((-?\d+), (-?
 _PER_RECORD = ("lost-committed-write", "lost-write", "duplicate", "G1a", "phantom")
 
 
-def parse_outcome_line(expected: Expected, cast: Cast, records: Names, line: int, text: str) -> None:
+def parse_outcome_line(expected: Expected, cast: BrokerNames, records: Names, line: int, text: str) -> None:
     """Add one line of a block to a variant's expected outcome.
 
     Raises:
@@ -46,7 +46,7 @@ def _anomalies(m: re.Match[str], line: int) -> list[ExpectedAnomaly]:
     return [ExpectedAnomaly(line, verdict, name, detail, breaks) for detail in details]
 
 
-def _truncations(cast: Cast, text: str) -> tuple[tuple[int, int, int], ...]:
+def _truncations(cast: BrokerNames, text: str) -> tuple[tuple[int, int, int], ...]:
     if text == "none":
         return ()
     cuts = []

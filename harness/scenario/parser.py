@@ -12,7 +12,7 @@ from harness.scenario.outcome_text import parse_outcome_line, unfinished
 from harness.scenario.records import Names, flatten, parse_batches
 from harness.scenario.variants import parse_variants
 from harness.scenario.verbs import Vocabulary, parse_command
-from harness.scenario.words import Cast, parse_replica
+from harness.scenario.words import BrokerNames, parse_replica
 
 _HEAD = ("name", "title", "source", "brokers", "cluster")
 _KEY = re.compile(r"([a-z]+):\s*(.*)")
@@ -49,7 +49,7 @@ class _Parser:
         self.head: dict[str, str] = {}
         self.about: list[str] = []
         self.scenario: Scenario | None = None
-        self.cast = Cast(())
+        self.cast = BrokerNames(())
         self.section: Callable[[str], None] = self._nothing
         self.outcomes: tuple[Expected, ...] = ()
 
@@ -119,7 +119,7 @@ class _Parser:
         self.head[key] = value
         self.section = self._nothing
         if key == "brokers":
-            self.cast = Cast(tuple(name.strip() for name in value.split(",")))
+            self.cast = BrokerNames(tuple(name.strip() for name in value.split(",")))
         elif key == "cluster":
             parse_cluster(value, brokers=len(self.cast.names) or 3)
 

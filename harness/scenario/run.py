@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkers import History, Verdict, check
-from harness.run_meta import run_meta
+from harness.runs.meta import run_meta
 from harness.scenario.compare import compare, cut_words, cuts
-from harness.scenario.links import Answer
+from harness.scenario.links import LeaderAnswer
 from harness.scenario.model import Expected, Scenario
 from harness.scenario.records import compact
-from harness.scenario.simulated import SimulatedStage
-from harness.scenario.stage import ReplicaState, Stage, StageError
+from harness.scenario.simulated import SimulatedTarget
+from harness.scenario.target import ReplicaSnapshot, ScriptError, ScriptTarget
 from nodes.core.variant import Variant, parse_variant
 
-SetUp = Callable[[Scenario, Variant], Stage]
-"""Makes the stage for one run."""
+SetUp = Callable[[Scenario, Variant], ScriptTarget]
+"""Makes the target for one run."""
 
 Tell = Callable[[str], None]
 """Is told what is being done."""
@@ -30,7 +30,7 @@ class Scene:
     number: int
     words: str
     did: tuple[str, ...]
-    replicas: tuple[ReplicaState, ...]
+    replicas: tuple[ReplicaSnapshot, ...]
     time_us: int
 
 
@@ -63,7 +63,7 @@ class ScenarioOutcome:
     plays: str = ""
     claims_broken: tuple[str, ...] = ()
     stopped: str = ""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[LeaderAnswer, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data, always with the same order of keys; the history is not in it."""
@@ -91,7 +91,7 @@ class ScenarioOutcome:
         }
 
 
-def _state_json(state: ReplicaState) -> dict[str, Any]:
+def _state_json(state: ReplicaSnapshot) -> dict[str, Any]:
     return {
         "role": state.role,
         "paused": state.paused,
@@ -111,12 +111,12 @@ def variants_of(scenario: Scenario) -> tuple[str, ...]:
 def run_scenario(
     scenario: Scenario,
     variant_name: str,
-    set_up: SetUp = SimulatedStage,
+    set_up: SetUp = SimulatedTarget,
     tell: Tell | None = None,
     *,
     plays: str | None = None,
 ) -> ScenarioOutcome:
-    """Act a scenario out, in the simulator unless another stage is set up.
+    """Act a scenario out, in the simulator unless another target is set up.
 
     A variant the script does not speak about may be tried too; the outcome then has ``expected`` `None` and can only be
     mismatched by the claims inside the steps, or by a step that cannot be carried out.
@@ -127,56 +127,58 @@ def run_scenario(
     Args:
         scenario: the script.
         variant_name: the protocol.
-        set_up: makes the stage.
+        set_up: makes the target.
         tell: is told every command before it is carried out.
         plays: the variant whose commands are carried out, if not those of `variant_name`.
 
     Raises:
         VariantError: there is no such variant.
-        CannotStageError: this stage cannot act the scenario out.
+        CannotPlayError: this target cannot act the scenario out.
     """
     variant = parse_variant(variant_name)
     part = variant.name if plays is None else parse_variant(plays).name
-    stage = set_up(scenario, variant)
+    target = set_up(scenario, variant)
     try:
-        return _act(stage, part, tell or _silent)
+        return _act(target, part, tell or _silent)
     finally:
-        stage.dispose()
+        target.dispose()
 
 
-def _act(stage: Stage, plays: str, tell: Tell) -> ScenarioOutcome:
-    scenario = stage.scenario
-    stage.prepare()
-    narrative = [_scene(stage, 0, "Before the first step.", ())]
-    stopped = _perform(stage, plays, narrative, tell)
-    claims_broken = tuple(stage.mismatches)
+def _act(target: ScriptTarget, plays: str, tell: Tell) -> ScenarioOutcome:
+    scenario = target.scenario
+    target.prepare()
+    narrative = [_scene(target, 0, "Before the first step.", ())]
+    stopped = _perform(target, plays, narrative, tell)
+    claims_broken = tuple(target.mismatches)
     tell("coming to rest")
-    healed = stage.finish()
-    narrative.append(_scene(stage, len(scenario.steps) + 1, "Everything is healed, and the cluster comes to rest.", ()))
-    history = _history(stage, healed)
+    healed = target.finish()
+    narrative.append(
+        _scene(target, len(scenario.steps) + 1, "Everything is healed, and the cluster comes to rest.", ())
+    )
+    history = _history(target, healed)
     verdict = check(history)
-    expected = scenario.outcomes.get(stage.variant.name)
-    mismatches = stage.mismatches
+    expected = scenario.outcomes.get(target.variant.name)
+    mismatches = target.mismatches
     if stopped:
         mismatches.append(stopped)
         mismatches.append("the steps after that were not carried out, and the outcome was not compared")
     elif expected is not None:
-        mismatches += compare(stage, expected, verdict)
+        mismatches += compare(target, expected, verdict)
     return ScenarioOutcome(
         scenario,
-        stage.variant.name,
+        target.variant.name,
         not mismatches,
         mismatches,
         verdict,
         history,
         narrative,
         expected,
-        _summary(stage),
-        stage.digest(),
+        _summary(target),
+        target.digest(),
         plays,
         claims_broken,
         stopped,
-        tuple(stage.answers),
+        tuple(target.answers),
     )
 
 
@@ -184,47 +186,47 @@ def _silent(words: str) -> None:
     """Nobody wants to know."""
 
 
-def _perform(stage: Stage, plays: str, narrative: list[Scene], tell: Tell) -> str:
+def _perform(target: ScriptTarget, plays: str, narrative: list[Scene], tell: Tell) -> str:
     """Carry the steps out; says why one could not be, if so."""
     try:
         tell("starting")
-        stage.boot()
-        for step in stage.scenario.steps:
+        target.boot()
+        for step in target.scenario.steps:
             did = []
             for command in step.commands:
                 if command.variants is None or plays in command.variants:
-                    stage.line = command.line
-                    tell(f"step {step.number} of {len(stage.scenario.steps)}: {command.text}")
-                    command.perform(stage)
+                    target.line = command.line
+                    tell(f"step {step.number} of {len(target.scenario.steps)}: {command.text}")
+                    command.perform(target)
                     did.append(command.text)
-            narrative.append(_scene(stage, step.number, step.words, tuple(did)))
-    except StageError as error:
-        return f"line {stage.line}: {error}"
+            narrative.append(_scene(target, step.number, step.words, tuple(did)))
+    except ScriptError as error:
+        return f"line {target.line}: {error}"
     return ""
 
 
-def _scene(stage: Stage, number: int, words: str, did: tuple[str, ...]) -> Scene:
-    return Scene(number, words, did, stage.states(), stage.now_us)
+def _scene(target: ScriptTarget, number: int, words: str, did: tuple[str, ...]) -> Scene:
+    return Scene(number, words, did, target.states(), target.now_us)
 
 
-def _history(stage: Stage, healed: int) -> History:
+def _history(target: ScriptTarget, healed: int) -> History:
     meta = {
-        **run_meta(stage.scenario.cluster, stage.variant),
+        **run_meta(target.scenario.cluster, target.variant),
         "faults_end_us": healed,
-        "end_us": stage.now_us,
+        "end_us": target.now_us,
         "plan": 0,
         "seed": 0,
-        "scenario": stage.scenario.name,
+        "scenario": target.scenario.name,
     }
-    return History(meta=meta, ops=stage.ops, nemesis=stage.nemesis, trace=stage.trace)
+    return History(meta=meta, ops=target.ops, nemesis=target.nemesis, trace=target.trace)
 
 
-def _summary(stage: Stage) -> dict[str, Any]:
+def _summary(target: ScriptTarget) -> dict[str, Any]:
     questions: dict[str, list[str]] = {}
-    for answer in stage.answers:
-        questions.setdefault(stage.name(answer.follower), []).append(str(answer))
+    for answer in target.answers:
+        questions.setdefault(target.name(answer.follower), []).append(str(answer))
     return {
-        "truncations": cut_words(stage, cuts(stage)),
+        "truncations": cut_words(target, cuts(target)),
         "questions": questions,
-        **stage.measures(),
+        **target.measures(),
     }

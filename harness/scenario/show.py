@@ -17,7 +17,7 @@ from harness.scenario.expectations import epochs
 from harness.scenario.model import Scenario
 from harness.scenario.records import compact
 from harness.scenario.run import ScenarioOutcome, Scene, variants_of
-from harness.scenario.stage import ReplicaState
+from harness.scenario.target import ReplicaSnapshot
 
 _ROLE_STYLE = {"leader": "green", "down": "red", "no leader": "yellow"}
 _VERDICT_STYLE = {"valid": "green", "invalid": "red", "unknown": "yellow", "violation": "red", "permitted": "yellow"}
@@ -68,7 +68,7 @@ def _show_scene(scenario: Scenario, scene: Scene, before: Scene | None, console:
     console.print(table)
 
 
-def _row(scenario: Scenario, state: ReplicaState) -> tuple[str, ...]:
+def _row(scenario: Scenario, state: ReplicaSnapshot) -> tuple[str, ...]:
     return (
         scenario.broker_name(state.broker),
         f"{state.role}, paused" if state.paused else state.role,

@@ -1,6 +1,6 @@
 """The commands of a script: what each line after ``>`` means. `docs/scenarios.md` lists them for people.
 
-Every entry of `COMMANDS` is a pattern and a function that turns its match into something that can be done to a `Stage`.
+Every entry of `COMMANDS` is a pattern and a function that turns its match into something that can be done to a `ScriptTarget`.
 Whatever is wrong with a line raises ``ValueError`` with one sentence; the parser adds file and line.
 """
 
@@ -15,11 +15,11 @@ from harness.scenario.conditions import Condition, parse_condition
 from harness.scenario.expectations import parse_expectation
 from harness.scenario.links import Link
 from harness.scenario.records import Names, expand_list
-from harness.scenario.stage import PATIENCE_US, Stage
-from harness.scenario.words import Cast, duration_us
+from harness.scenario.target import PATIENCE_US, ScriptTarget
+from harness.scenario.words import BrokerNames, duration_us
 from nodes.core.messages import KINDS
 
-Perform = Callable[[Stage], object]
+Perform = Callable[[ScriptTarget], object]
 """Carries a command out; what it returns does not matter."""
 
 
@@ -27,7 +27,7 @@ Perform = Callable[[Stage], object]
 class Vocabulary:
     """What a line may refer to: the brokers, and the records written so far."""
 
-    cast: Cast
+    cast: BrokerNames
     records: Names
 
 
@@ -64,25 +64,25 @@ def _send(v: Vocabulary, m: re.Match[str]) -> Perform:
     broker = v.cast.broker(m["to"]) if m["to"] else None
     acks = m["acks"]
     if m[1] == "send":
-        return lambda stage: stage.send(names, broker, acks)
-    return lambda stage: stage.write(names, broker, acks)
+        return lambda target: target.send(names, broker, acks)
+    return lambda target: target.write(names, broker, acks)
 
 
 def _read(v: Vocabulary, m: re.Match[str]) -> Perform:
     broker = v.cast.broker(m["broker"]) if m["broker"] else None
-    return lambda stage: stage.read(broker)
+    return lambda target: target.read(broker)
 
 
 def _run(v: Vocabulary, m: re.Match[str]) -> Perform:
     time = duration_us(m[1])
-    return lambda stage: stage.run(time)
+    return lambda target: target.run(time)
 
 
 def _until(v: Vocabulary, m: re.Match[str]) -> Perform:
     condition: Condition = parse_condition(v.cast, v.records, m[1])
     within = duration_us(m[2]) if m[2] else PATIENCE_US
     text = m[1]
-    return lambda stage: stage.wait(text, lambda: condition(stage), within)
+    return lambda target: target.wait(text, lambda: condition(target), within)
 
 
 def _cut(v: Vocabulary, m: re.Match[str]) -> Perform:
@@ -102,14 +102,14 @@ def _kind_link(v: Vocabulary, m: re.Match[str]) -> Perform:
 def _end(how: str) -> _Builder:
     def build(v: Vocabulary, m: re.Match[str]) -> Perform:
         broker = v.cast.broker(m[1])
-        return lambda stage: stage.end_process(broker, how)
+        return lambda target: target.end_process(broker, how)
 
     return build
 
 
 def _power(v: Vocabulary, m: re.Match[str]) -> Perform:
     broker, keep = v.cast.broker(m[1]), int(m[2])
-    return lambda stage: stage.end_process(broker, "power", keep)
+    return lambda target: target.end_process(broker, "power", keep)
 
 
 def _life(v: Vocabulary, m: re.Match[str]) -> Perform:
@@ -118,9 +118,9 @@ def _life(v: Vocabulary, m: re.Match[str]) -> Perform:
 
 def _elect(v: Vocabulary, m: re.Match[str]) -> Perform:
     if m[1] == "the preferred leader":
-        return lambda stage: stage.elect("preferred", 1)
+        return lambda target: target.elect("preferred", 1)
     broker, how = v.cast.broker(m[1]), "unclean" if m[2] else "forced"
-    return lambda stage: stage.elect(how, broker)
+    return lambda target: target.elect(how, broker)
 
 
 def _expect(v: Vocabulary, m: re.Match[str]) -> Perform:

@@ -23,7 +23,7 @@ def duration_us(text: str) -> int:
     return round(float(match[1]) * _UNITS[match[2]])
 
 
-class Cast:
+class BrokerNames:
     """The brokers by name; ids are their places in assignment order."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
@@ -73,7 +73,7 @@ def parse_cache(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(entries)
 
 
-def parse_replica(cast: Cast, records: Names, line: int, text: str) -> ReplicaText:
+def parse_replica(cast: BrokerNames, records: Names, line: int, text: str) -> ReplicaText:
     """``A: leader | epoch 2 | 1:m1 1:m2 | LEO 2 | HW 1 | epochs 1@0``, any of the parts in any order.
 
     Raises:

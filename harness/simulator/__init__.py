@@ -3,6 +3,6 @@
 A run is code version + plan + variant; the plan names its noise seed. The same run gives the same bytes in any process.
 """
 
-from harness.simulator.run import RunResult, simulate
+from harness.simulator.run import SimulatedRun, simulate
 
-__all__ = ["RunResult", "simulate"]
+__all__ = ["SimulatedRun", "simulate"]

@@ -10,7 +10,6 @@ from nodes.core.actions import Halt, MarkCleanShutdown, Sync, Truncate, WriteEpo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.simulator.world import World
     from nodes.core.actions import Action
 
 
@@ -59,7 +58,7 @@ class Caller(Actor):
         event()
 
 
-class Machine(Protocol):
+class StateMachine(Protocol):
     """A broker or the controller."""
 
     def step(self, now_us: int, event: object) -> list[Action]:
@@ -69,15 +68,15 @@ class Machine(Protocol):
 class SimNode(Actor):
     """A node that runs a state machine on a simulated disk."""
 
-    __slots__ = ("disk", "incarnation", "machine", "node_id", "restart_wanted", "running", "stopping", "world")
+    __slots__ = ("disk", "incarnation", "machine", "node_id", "on_halt", "restart_wanted", "running", "stopping")
 
-    def __init__(self, world: World, node_id: int) -> None:
-        """Not running yet."""
+    def __init__(self, node_id: int, on_halt: Callable[[SimNode, str], None]) -> None:
+        """Not running yet; ``on_halt`` is told how the machine ends its process."""
         super().__init__()
         self.port.node = self
-        self.world = world
+        self.on_halt = on_halt
         self.node_id = node_id
-        self.machine: Machine | None = None
+        self.machine: StateMachine | None = None
         self.disk = SimDisk()
         self.incarnation = 0
         self.running = False
@@ -98,4 +97,4 @@ class SimNode(Actor):
         elif isinstance(action, MarkCleanShutdown):
             disk.clean_broker_epoch = action.broker_epoch
         elif isinstance(action, Halt):
-            self.world.halted(self, action.how)
+            self.on_halt(self, action.how)

@@ -18,7 +18,7 @@ CLIENTS_FROM = 100
 """Node ids from here on are clients."""
 
 
-class LinkFaults:
+class NetworkFaults:
     """Which links are cut, slow or lossy now. A link with several faults suffers all of them."""
 
     def __init__(self, noise: Random) -> None:

@@ -9,11 +9,11 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from checkers.history import History
-from harness.run_meta import run_meta
-from harness.simulator.convergence import restored, waiting_for
+from harness.runs.meta import run_meta
+from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
-from harness.simulator.world import World
-from harness.workload import Consumer, FinalReader, Producer
+from harness.simulator.simulation import Simulation
+from harness.simulator.workload import Consumer, FinalReader, Producer
 from nemesis import LASTING_CONTROLLER_ONLY, REAL_ONLY, Injector, PlanError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ FINAL_READ_US = 5_000_000
 
 
 @dataclass(slots=True)
-class RunResult:
+class SimulatedRun:
     """What a simulated run gives.
 
     Attributes:
@@ -46,7 +46,7 @@ class RunResult:
     virtual_us: int
 
 
-def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunResult:
+def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> SimulatedRun:
     """Run a plan under a variant, in virtual time.
 
     Args:
@@ -69,7 +69,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunRe
     collecting = gc.isenabled()
     gc.disable()
     try:
-        world = World(plan.cluster, variant, plan.noise_seed)
+        world = Simulation(plan.cluster, variant, plan.noise_seed)
         _drive(world, plan)
     finally:
         if collecting:
@@ -87,12 +87,12 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> RunRe
         nemesis=world.nemesis,
         trace=world.trace,
     )
-    result = RunResult(history, digest_of(world), len(world.times), world.now)
+    result = SimulatedRun(history, digest_of(world), len(world.times), world.now)
     world.dispose()
     return result
 
 
-def _drive(world: World, plan: Plan) -> None:
+def _drive(world: Simulation, plan: Plan) -> None:
     world.boot()
     work = plan.workload
     producers = [Producer(world, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
@@ -112,7 +112,7 @@ def _drive(world: World, plan: Plan) -> None:
     dump_logs(world)
 
 
-def _work_on(world: World) -> None:
+def _work_on(world: Simulation) -> None:
     """Go on with the workload for a while, and note when each partition is whole again."""
     hurt = list(world.partitions())
     end = world.now + AFTER_HEAL_US
@@ -123,7 +123,7 @@ def _work_on(world: World) -> None:
         world.run_until(world.now + WATCH_US)
 
 
-def converge(world: World) -> None:
+def converge(world: Simulation) -> None:
     """Run until every partition is at rest, or the bound is over; trace which."""
     deadline = world.now + CONVERGE_US
     waiting = dict.fromkeys(world.partitions(), "")
@@ -136,7 +136,7 @@ def converge(world: World) -> None:
         world.trace_event(0, "converged", name, not why, why)
 
 
-def read_back(world: World) -> None:
+def read_back(world: Simulation) -> None:
     """Read every partition from the start, as a consumer."""
     reader = FinalReader(world, 3 * CLIENTS_FROM)
     reader.begin()
@@ -146,7 +146,7 @@ def read_back(world: World) -> None:
     reader.stopped = True
 
 
-def dump_logs(world: World) -> None:
+def dump_logs(world: Simulation) -> None:
     """Trace every running replica's final state."""
     for broker in world.brokers():
         machine = world.broker(broker)
@@ -168,7 +168,7 @@ def dump_logs(world: World) -> None:
             )
 
 
-def digest_of(world: World) -> str:
+def digest_of(world: Simulation) -> str:
     """Of everything observable, and of when every event was delivered.
 
     ``marshal`` version 2 has neither references nor interning flags: equal values give equal bytes.

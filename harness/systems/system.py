@@ -8,10 +8,10 @@ one in a single file.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.systems.needs import MachineNeeds
+from harness.machines.needs import MachineNeeds
 from nemesis import LASTING_CONTROLLER_ONLY
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-    from checkers.history import TraceEvent
-    from harness.containers.collect import Evidence
-    from harness.containers.machine import Machine
-    from harness.containers.node_control import NodeControl
-    from harness.containers.partition_disk import Disk
-    from harness.containers.trace_history import Segment
-    from harness.scenario.run import ScenarioOutcome
+    from harness.evidence.collect import Evidence
+    from harness.evidence.partition_disk import Disk
+    from harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from harness.machines.machine import Machine
+    from harness.machines.node_control import NodeControl
     from nemesis import Plan
     from nodes.core.cluster import ClusterSpec
     from nodes.core.variant import Variant
@@ -56,21 +54,6 @@ class Deployment:
     variant: Variant
     first_leader_epoch: int = 0
     given: bool = False
-
-
-@dataclass(slots=True)
-class ReplicaEvidence:
-    """What the replicas' own evidence comes to, when a system has looked through it.
-
-    Attributes:
-        events: node → its trace events, in order.
-        segments: node → partition → what its log holds at the end.
-        not_understood: why the evidence cannot be relied on, as sentences; empty if it can.
-    """
-
-    events: Mapping[int, list[TraceEvent]]
-    segments: Mapping[int, Mapping[str, Segment]]
-    not_understood: list[str] = field(default_factory=list)
 
 
 class System(ABC):
@@ -114,6 +97,15 @@ class System(ABC):
         from nodes.core.variant import parse_variant
 
         return parse_variant(name)
+
+    def model(self, preset: str) -> tuple[str, str] | None:
+        """What this system is under a preset, where it is not the preset's own design: the variant of the core that is its model,
+        and the system's name with whatever holds it to that; `None` if the preset itself is the model.
+
+        Raises:
+            SystemRefusalError: this system cannot be that.
+        """
+        return None
 
     def check(self, plan: Plan, variant: Variant) -> None:
         """Refuse what cannot be expressed; called before anything is started. Whoever refuses more, refuses this as well.
@@ -241,12 +233,6 @@ class System(ABC):
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Look through all nodes' events and logs before they become the history's trace; as they are, unless told otherwise."""
         return found
-
-    def judge(self, outcome: ScenarioOutcome) -> ScenarioOutcome:
-        """Hold what came of a scenario against what this system should make of it: what its script claims, unless told
-        otherwise.
-        """
-        return outcome
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """What a history's meta line says of the system."""

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.containers.images import ensure_image
-from harness.containers.node_config import node_config
-from harness.containers.node_control import NodeControl
-from harness.containers.node_places import Places
-from harness.containers.partition_disk import Disk, lay_out, read_disk
+from harness.evidence.partition_disk import Disk, lay_out, read_disk
+from harness.machines.images import ensure_image
+from harness.machines.node_control import NodeControl
+from harness.machines.node_places import Places
 from harness.systems.system import Deployment, System
+from harness.systems.tidemark_config import node_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from docker import DockerClient
 
-    from harness.containers.machine import Machine
+    from harness.machines.machine import Machine
 
 
 class TidemarkSystem(System):

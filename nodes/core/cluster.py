@@ -10,7 +10,7 @@ from nodes.core.settings import Settings
 ACKS = ("all", "1", "0")
 
 
-class ClusterError(ValueError):
+class ClusterSpecError(ValueError):
     """The cluster cannot exist; the message says why in one sentence."""
 
 
@@ -28,16 +28,16 @@ class ClusterSpec:
         """Refuse what no Kafka cluster could be."""
         if self.brokers < 1 or self.partitions < 1 or self.replication_factor < 1:
             msg = "brokers, partitions and replication factor must each be at least 1"
-            raise ClusterError(msg)
+            raise ClusterSpecError(msg)
         if self.replication_factor > self.brokers:
             msg = f"replication factor {self.replication_factor} is larger than the number of brokers {self.brokers}"
-            raise ClusterError(msg)
+            raise ClusterSpecError(msg)
         if not 1 <= self.settings.min_isr <= self.replication_factor:
             msg = f"min ISR {self.settings.min_isr} must lie between 1 and the replication factor {self.replication_factor}"
-            raise ClusterError(msg)
+            raise ClusterSpecError(msg)
         if self.acks not in ACKS:
             msg = f"acks {self.acks!r} must be one of {', '.join(ACKS)}"
-            raise ClusterError(msg)
+            raise ClusterSpecError(msg)
 
     def broker_ids(self) -> tuple[int, ...]:
         """1, 2, 3 …"""
@@ -60,7 +60,7 @@ class ClusterSpec:
         """The reverse of :meth:`to_json`; missing entries keep their defaults.
 
         Raises:
-            ClusterError: unknown entry, wrong type, or an impossible cluster.
+            ClusterSpecError: unknown entry, wrong type, or an impossible cluster.
         """
         data = dict(data)
         settings = data.pop("settings", {})
@@ -74,11 +74,11 @@ def _check_entries(kind: type[Settings | ClusterSpec], data: object, what: str) 
     known = {f.name: f.default for f in fields(kind)}
     if not isinstance(data, dict):
         msg = f"{what} must be an object"
-        raise ClusterError(msg)
+        raise ClusterSpecError(msg)
     for name, value in data.items():
         if name not in known:
             msg = f"{what}: unknown entry {name!r}"
-            raise ClusterError(msg)
+            raise ClusterSpecError(msg)
         if type(value) is not type(known[name]):
             msg = f"{what}.{name} must be {type(known[name]).__name__}, not {value!r}"
-            raise ClusterError(msg)
+            raise ClusterSpecError(msg)

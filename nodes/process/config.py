@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodes.admin.config_file import Address, ConfigError, Entries, address, load
-from nodes.core.cluster import ClusterError, ClusterSpec
+from nodes.core.cluster import ClusterSpec, ClusterSpecError
 from nodes.core.messages import CONTROLLER
 from nodes.core.variant import Variant, VariantError, parse_variant
 
@@ -76,7 +76,7 @@ class NodeConfig:
         try:
             variant = parse_variant(entries.text("variant"))
             cluster = ClusterSpec.from_json(entries.mapping("cluster"))
-        except (VariantError, ClusterError) as e:
+        except (VariantError, ClusterSpecError) as e:
             raise ConfigError(str(e)) from e
         node = entries.number("node", 0)
         if node not in (CONTROLLER, *cluster.broker_ids()):

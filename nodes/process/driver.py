@@ -50,7 +50,7 @@ class BrokerDriver(NodeDriver):
         self.states: dict[str, LeaderAndIsr] = {}
         self.checkpointed: dict[str, int] = {}
         self.refused: dict[str, str] = {}
-        self._nodes = BrokerPeers(self)
+        self._nodes = BrokerPeers(self, self.took)
         self._clients: ClientApis
 
     @property
@@ -123,11 +123,14 @@ class BrokerDriver(NodeDriver):
                 log.info("%s: %s in leader epoch %s", entry[3], event, entry[4])
         self._clients.after_step(entries)
 
-    def note_state(self, state: LeaderAndIsr) -> None:
-        """Remember what the controller said, unless something newer is known."""
+    def took(self, state: LeaderAndIsr) -> bool:
+        """Whether the core took a state of the controller's, which is then remembered unless something newer is known."""
+        if self.core._known.get(state.partition, -1) < state.partition_epoch:  # noqa: SLF001 (what its heartbeats report)
+            return False
         known = self.states.get(state.partition)
         if known is None or state.partition_epoch >= known.partition_epoch:
             self.states[state.partition] = state
+        return True
 
     # Wire
 

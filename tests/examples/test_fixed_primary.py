@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from checkers import check
-from harness.containers.cluster import ContainerCluster
-from harness.containers.run import run_plan
+from harness.live.run import run_plan
+from harness.machines.cluster import ContainerCluster
 from harness.systems.registry import find_system
 from harness.systems.system import SystemRefusalError
 from nemesis import Fault, Plan, WorkloadSpec

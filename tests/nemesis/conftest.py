@@ -9,7 +9,7 @@ from nemesis import Injector
 
 
 class NotedWorld:
-    """Implements ``nemesis.FaultyWorld``; ``said`` holds the verbs in order, as (verb, *arguments)."""
+    """Implements ``nemesis.FaultTarget``; ``said`` holds the verbs in order, as (verb, *arguments)."""
 
     def __init__(self, *, brokers, partitions):
         self.ids = brokers

@@ -34,7 +34,7 @@ class FakePlan:
 
 @dataclass(frozen=True)
 class FakeResult:
-    """The fields of `harness.runner.RunResult`."""
+    """The fields of `harness.runs.judged.JudgedRun`."""
 
     history: History
     verdict: Verdict

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.store import store_history, store_verdict
+from harness.runs.folder import store_history, store_verdict
 from nemesis import generate_plan
 from nodes.core.cluster import ClusterSpec
 from pipeline import campaign

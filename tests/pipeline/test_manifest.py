@@ -83,7 +83,7 @@ def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
 def test_the_code_digest_follows_what_can_change_a_run_and_nothing_else(tmp_path: Path) -> None:
     for name in (
         "nodes/core/log.py",
-        "harness/runner.py",
+        "harness/simulator/execute.py",
         "harness/report/page.py",
         "pipeline/compare.py",
         "pipeline/rows.py",
@@ -96,7 +96,7 @@ def test_the_code_digest_follows_what_can_change_a_run_and_nothing_else(tmp_path
     (tmp_path / "pipeline/compare.py").write_text("x = 2\n")
     assert code_digest(tmp_path) == before
 
-    for name in ("nodes/core/log.py", "harness/runner.py", "pipeline/rows.py"):
+    for name in ("nodes/core/log.py", "harness/simulator/execute.py", "pipeline/rows.py"):
         (tmp_path / name).write_text("x = 2\n")
         assert code_digest(tmp_path) != before
         (tmp_path / name).write_text("x = 1\n")

@@ -1,5 +1,5 @@
-"""A stage in virtual time, on the simulator."""
+"""A target in virtual time, on the simulator."""
 
-from harness.scenario.simulated.stage import SimulatedStage
+from harness.scenario.simulated.target import SimulatedTarget
 
-__all__ = ["SimulatedStage"]
+__all__ = ["SimulatedTarget"]

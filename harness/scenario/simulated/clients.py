@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from checkers.history import Op
-from harness.scenario.simulated.world import StageWorld
+from harness.scenario.simulated.simulation import ScriptedSimulation
 from harness.simulator.actors import Actor
 from nodes.core.messages import (
     NOT_ENOUGH_REPLICAS,
@@ -27,7 +27,7 @@ class BatchProducer(Actor):
 
     __slots__ = ("acks", "client_id", "key", "process", "state", "values", "world")
 
-    def __init__(self, world: StageWorld, client_id: int, key: str, values: tuple[int, ...], acks: str) -> None:
+    def __init__(self, world: ScriptedSimulation, client_id: int, key: str, values: tuple[int, ...], acks: str) -> None:
         super().__init__()
         self.world = world
         self.client_id = client_id
@@ -83,7 +83,7 @@ class StartReader(Actor):
 
     __slots__ = ("client_id", "done", "key", "process", "seen", "world")
 
-    def __init__(self, world: StageWorld, client_id: int, key: str) -> None:
+    def __init__(self, world: ScriptedSimulation, client_id: int, key: str) -> None:
         super().__init__()
         self.world = world
         self.client_id = client_id

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.containers.node_control import TAIL_LINES, NodeControl
+from harness.machines.node_control import TAIL_LINES, NodeControl
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.scripts import KafkaScripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.containers.node_control import NodeMachine
+    from harness.machines.node_control import NodeMachine
 
 LAST_WORDS = "keeper: gave up: "
 """In the last line of a keeper whose node did not end in order."""

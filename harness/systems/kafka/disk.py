@@ -10,14 +10,14 @@ from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from harness.containers.errors import NodeError
-from harness.containers.partition_disk import Disk
+from harness.evidence.partition_disk import Disk
+from harness.machines.errors import NodeError
 from nodes.formats import checkpoints
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.message_set import read_partition
 
 if TYPE_CHECKING:
-    from harness.containers.node_control import NodeControl
+    from harness.machines.node_control import NodeControl
 
 LOOKS = 3
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.containers.run_error import RunError
+from harness.evidence.run_error import RunError
 from harness.systems.kafka.places import KafkaPlaces
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
@@ -16,8 +16,8 @@ from nodes.formats.partition_files import RECOVERY_POINTS, CheckpointFormatError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.containers.collect import Evidence
-    from harness.containers.trace_history import Segment
+    from harness.evidence.collect import Evidence
+    from harness.evidence.replica_evidence import Segment
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.evidence.log_agreement import agreement
+from harness.evidence.replica_evidence import ReplicaEvidence
 from harness.systems.kafka.epochs_of_old_formats import attribute
-from harness.systems.kafka.log_agreement import agreement
-from harness.systems.system import ReplicaEvidence
 from nodes.core.messages import CONTROLLER
 from nodes.sidecar.lines import dialect
 

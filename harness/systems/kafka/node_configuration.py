@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.containers.machine import INTERNAL_PORT
+from harness.machines.machine import INTERNAL_PORT
 from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.properties import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.containers.node_places import Places
+from harness.machines.node_places import Places
 
 
 @dataclass(frozen=True, slots=True)

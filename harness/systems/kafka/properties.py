@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.containers.machine import HOST_PORT, INTERNAL_PORT
+from harness.machines.machine import HOST_PORT, INTERNAL_PORT
 from harness.systems.system import SystemRefusalError
 from nodes.core.messages import CONTROLLER
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from harness.containers.node_script import NodeScripts
+from harness.machines.node_script import NodeScripts
 from harness.systems.kafka.places import KafkaPlaces
 
 if TYPE_CHECKING:
-    from harness.containers.node_places import Places
+    from harness.machines.node_places import Places
 
 POWER_LOSS = "nodes.sidecar.power_loss"
 

@@ -11,7 +11,9 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.containers.errors import NodeError
+from harness.evidence.replica_evidence import ReplicaEvidence
+from harness.machines.errors import NodeError
+from harness.machines.needs import MachineNeeds
 from harness.systems.kafka.control import KafkaControl
 from harness.systems.kafka.disk import read_disk
 from harness.systems.kafka.evidence import segments_of
@@ -26,8 +28,7 @@ from harness.systems.kafka.protocol_versions import (
     protocol_for,
     shown_preset,
 )
-from harness.systems.needs import MachineNeeds
-from harness.systems.system import Deployment, ReplicaEvidence, Rules, System
+from harness.systems.system import Deployment, Rules, System
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
@@ -35,12 +36,11 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-    from harness.containers.collect import Evidence
-    from harness.containers.machine import Machine
-    from harness.containers.node_control import NodeControl
-    from harness.containers.partition_disk import Disk
-    from harness.containers.trace_history import Segment
-    from harness.scenario.run import ScenarioOutcome
+    from harness.evidence.collect import Evidence
+    from harness.evidence.partition_disk import Disk
+    from harness.evidence.replica_evidence import Segment
+    from harness.machines.machine import Machine
+    from harness.machines.node_control import NodeControl
     from nemesis import Plan
     from nodes.core.variant import Variant
 
@@ -102,6 +102,11 @@ class KafkaSystem(System):
         protocol = protocol_for(self.kafka, name)
         return replace(model_variant(self.kafka.version, protocol), name=name)
 
+    def model(self, preset: str) -> tuple[str, str]:
+        """A binary under an older protocol is not that older binary: its model, and the binary held to that protocol."""
+        protocol = protocol_for(self.kafka, preset)
+        return model_variant(self.kafka.version, protocol).name, str(replace(self.kafka, protocol=protocol))
+
     @property
     def default_variant(self) -> str:
         """What the binary is by itself, or under the protocol it is held to."""
@@ -117,7 +122,7 @@ class KafkaSystem(System):
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """An image with this version's jars."""
-        from harness.containers.kafka_image import ensure_kafka_image
+        from harness.machines.kafka_image import ensure_kafka_image
 
         return ensure_kafka_image(client, self.kafka.version, tell)
 
@@ -204,12 +209,6 @@ class KafkaSystem(System):
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
         return interpret(found, self.kafka.version)
-
-    def judge(self, outcome: ScenarioOutcome) -> ScenarioOutcome:
-        """A binary under an older protocol is not that older binary: what is expected is what its model does in the simulator."""
-        from harness.systems.kafka.expectation import judged
-
-        return judged(outcome, self.kafka)
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """Binary, protocol, and settings that were asked for."""

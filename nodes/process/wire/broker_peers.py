@@ -27,7 +27,7 @@ from nodes.process.wire import translate_control, translate_epoch
 from nodes.process.wire.translate_fetch import FetchTranslation, replica_of
 
 if TYPE_CHECKING:
-    from nodes.process.driver import BrokerDriver
+    from nodes.process.node_driver import NodeDriver
     from nodes.process.wire.server import Connection, Handler, Request
 
 log = logging.getLogger(__name__)
@@ -44,11 +44,13 @@ class BrokerPeers:
 
     Args:
         driver: gets what is heard.
+        took: whether the core took a state that it was given.
     """
 
-    def __init__(self, driver: BrokerDriver) -> None:
+    def __init__(self, driver: NodeDriver, took: Callable[[LeaderAndIsr], bool]) -> None:
         """Know the messages, and how each is sent."""
         self._driver = driver
+        self._took = took
         self._node = driver.config.node
         self._fetches = FetchTranslation(driver.config.variant, driver.config.cluster.settings, driver.topics)
         self._asked: dict[int, Request] = {}
@@ -155,13 +157,8 @@ class BrokerPeers:
 
     def _acknowledge(self, request: Request, state: LeaderAndIsr, _now: int) -> None:
         """Say whether the core took the state: it leaves one for another incarnation alone (KIP-380)."""
-        driver = self._driver
-        known = driver.core._known.get(state.partition, -1)  # noqa: SLF001 (what its heartbeats report)
-        taken = known >= state.partition_epoch
-        if taken:
-            driver.note_state(state)
-        answer = translate_control.state_response(state, None if taken else STALE_BROKER_EPOCH)
-        driver.reply(request, CONTROLLER, None, answer)
+        answer = translate_control.state_response(state, None if self._took(state) else STALE_BROKER_EPOCH)
+        self._driver.reply(request, CONTROLLER, None, answer)
 
     # Said
 

@@ -1,9 +1,9 @@
 """What brokers say in their logs: lines → events (:mod:`nodes.sidecar.events`), by version.
 
-Verified on real brokers, with recordings under ``tests/nodes/sidecar/lines``: **2.8.2** with ZooKeeper at protocols 0.10.2, 1.1,
-2.0 and 2.8; **3.7.2**, **3.9.1**, **4.0.0** and **4.1.1** with KRaft. A version of another series gets the nearest dialect, which
-is then not ``understood``: its lines are read as well as can be, and the harness answers ``unknown`` for what depends on them. ``…``
-leaves something out; "all" are those five, "3.9, 4.1" are all with KRaft.
+Verified on real brokers, with recordings under ``tests/nodes/sidecar/lines``: **2.8.2** with ZooKeeper at protocols 0.10.2,
+1.1, 2.0 and 2.8; **3.7.2**, **3.9.1**, **4.0.0** and **4.1.1** with KRaft. A version of another series gets the nearest
+dialect, which is then not ``understood``: its lines are read as well as can be, and the harness answers ``unknown`` for what
+depends on them. ``…`` leaves something out; "all" are those five, "3.9, 4.1" are all with KRaft.
 
 =====================================================================  ======================================  ==================
 line (of logger)                                                       event                                   versions

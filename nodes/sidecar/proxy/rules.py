@@ -55,7 +55,7 @@ class Rule(NamedTuple):
         return (self.kind is None or self.kind in kinds) and self.source in (None, source) and self.to in (None, to)
 
 
-class Verdict(NamedTuple):
+class Ruling(NamedTuple):
     """What happens to one message.
 
     Attributes:
@@ -68,7 +68,7 @@ class Verdict(NamedTuple):
     late_us: int = 0
 
 
-UNHARMED = Verdict("delay")
+UNHARMED = Ruling("delay")
 
 
 class Rules:
@@ -110,7 +110,7 @@ class Rules:
         """Be told no more."""
         self._on_clear.remove(tell)
 
-    def judge(self, kinds: Sequence[str], source: int, to: int) -> Verdict:
+    def judge(self, kinds: Sequence[str], source: int, to: int) -> Ruling:
         """What happens to a message now. What a machine says to itself is nobody's business."""
         if not self._faults or source == to:
             return UNHARMED
@@ -120,12 +120,12 @@ class Rules:
                 if not rule.carries(kinds, source, to):
                     continue
                 if rule.effect == "drop":
-                    return Verdict("drop", key)
+                    return Ruling("drop", key)
                 if rule.effect == "lose":
                     if self._noise.random() * 1_000 < rule.amount:
-                        return Verdict("lose", key)
+                        return Ruling("lose", key)
                 elif rule.effect == "hold":
-                    holder = holder or Verdict("hold", key)
+                    holder = holder or Ruling("hold", key)
                 else:
                     late += int(self._noise.random() * (rule.amount + 1))
-        return holder or (Verdict("delay", late_us=late) if late else UNHARMED)
+        return holder or (Ruling("delay", late_us=late) if late else UNHARMED)

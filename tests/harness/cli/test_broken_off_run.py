@@ -8,10 +8,10 @@ from io import StringIO
 import pytest
 
 from harness.cli import main
-from harness.containers import progress
-from harness.containers.errors import ClusterError
-from harness.containers.run_error import RunError
-from harness.store import store_plan
+from harness.evidence.run_error import RunError
+from harness.live import progress
+from harness.machines.errors import ClusterError
+from harness.runs.folder import store_plan
 
 WHY = "the controller's process ended: [ERROR] no space [bold] left"
 
@@ -38,8 +38,8 @@ class BreakingSession:
 @pytest.fixture
 def tidemark(monkeypatch, tmp_path):
     """Runs the program in an empty folder; its containers break off with this error."""
-    monkeypatch.setattr("harness.containers.session.ContainerSession", BreakingSession)
-    monkeypatch.setattr("harness.containers.leftovers.offer_cleanup", lambda console: None)
+    monkeypatch.setattr("harness.live.session.ContainerSession", BreakingSession)
+    monkeypatch.setattr("harness.machines.leftovers.offer_cleanup", lambda console: None)
 
     def run(*words, error):
         out, complaint = StringIO(), StringIO()

@@ -15,9 +15,9 @@ import pytest
 import harness.cli.doctor
 from harness.cli import main
 from harness.cli.finding import Finding
-from harness.containers import by_hand
-from harness.containers.leftovers import every, remove
-from harness.containers.owner import Owner
+from harness.live import by_hand
+from harness.machines.leftovers import every, remove
+from harness.machines.owner import Owner
 
 docker = pytest.mark.docker
 
@@ -26,7 +26,7 @@ docker = pytest.mark.docker
 def own_state(monkeypatch, tmp_path_factory):
     """Keys of clusters go where nobody else looks."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-    monkeypatch.setattr("harness.containers.leftovers.offer_cleanup", lambda console: None)
+    monkeypatch.setattr("harness.machines.leftovers.offer_cleanup", lambda console: None)
 
 
 @pytest.fixture

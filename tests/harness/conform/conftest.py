@@ -3,10 +3,10 @@
 import pytest
 
 from harness.conform.pairing import Pairing
+from harness.conform.players import MachinePlayer, SimulatorPlayer
 from harness.conform.run import conform
-from harness.conform.worlds import SimulatedWorld, StagedWorld
 from harness.scenario import parse_scenario
-from harness.scenario.simulated import SimulatedStage
+from harness.scenario.simulated import SimulatedTarget
 
 SCRIPT = """\
 name: two
@@ -35,7 +35,7 @@ outcome kafka-0.10, kafka-2.7: unknown
 """
 
 
-class LateEpochs(SimulatedStage):
+class LateEpochs(SimulatedTarget):
     """Its first leader epoch is 7."""
 
     def prepare(self):
@@ -52,7 +52,7 @@ class ToldInTheScriptsNumbers(LateEpochs):
         return seen._replace(epoch=seen.epoch - 7, log=log, cache=tuple((e - 7, start) for e, start in seen.cache))
 
 
-class LowHighWatermark(SimulatedStage):
+class LowHighWatermark(SimulatedTarget):
     """Says in the end that B's high watermark is 2."""
 
     def state(self, broker):
@@ -67,11 +67,11 @@ def pairing():
 
 @pytest.fixture
 def compare(pairing):
-    """Compares the simulator with stages of another kind."""
+    """Compares the simulator with targets of another kind."""
 
-    def compare(stage, *, times=1, findings=(), of=pairing, tell=lambda words: None):
-        other = StagedWorld("kafka", lambda: stage, lambda: None, real=True)
-        return conform(of, [SimulatedWorld(), other], times=times, findings=findings, tell=tell)
+    def compare(target, *, times=1, findings=(), of=pairing, tell=lambda words: None):
+        other = MachinePlayer("kafka", lambda: target, lambda: None, real=True)
+        return conform(of, [SimulatorPlayer(), other], times=times, findings=findings, tell=tell)
 
     return compare
 

@@ -1,4 +1,4 @@
-"""``tidemark conform``, with simulated stages in place of containers and of Kafka."""
+"""``tidemark conform``, with simulated targets in place of containers and of Kafka."""
 
 import json
 from contextlib import contextmanager
@@ -9,17 +9,17 @@ from click.testing import CliRunner
 
 from harness.cli import conform as module
 from harness.cli.conform import conform_command
-from harness.conform import findings
-from harness.conform.finding import Finding
-from harness.containers.errors import ContainerWorldError
-from harness.scenario.real.theatre import Theatre
-from harness.scenario.simulated import SimulatedStage
-from harness.scenario.stage import CannotStageError
+from harness.conform import known_differences as findings
+from harness.conform.known_difference import KnownDifference
+from harness.machines.errors import ContainerWorldError
+from harness.scenario.live.target_factory import LiveTargets
+from harness.scenario.simulated import SimulatedTarget
+from harness.scenario.target import CannotPlayError
 
 KIP_279 = ("kip-279-scenario-1-n-20", "--variants", "kafka-0.11,kafka-2.0")
 
 
-class LowHighWatermark(SimulatedStage):
+class LowHighWatermark(SimulatedTarget):
     """Says of B, under KIP-279's rule, that its high watermark is 30 in the end."""
 
     def state(self, broker):
@@ -30,7 +30,7 @@ class LowHighWatermark(SimulatedStage):
 
 @pytest.fixture
 def run(monkeypatch):
-    """Runs the command; `opened` names the systems that were brought up, `stage` makes the real stages."""
+    """Runs the command; `opened` names the systems that were brought up, `target` makes the real targets."""
 
     @contextmanager
     def containers(options, brokers, system):
@@ -38,15 +38,15 @@ def run(monkeypatch):
         yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}), close=lambda: None)
         run.closed.append(system.name)
 
-    def stage(self, scenario, variant):
-        return run.stage(scenario, variant)
+    def target(self, scenario, variant):
+        return run.target(scenario, variant)
 
     def run(*arguments):
         return CliRunner().invoke(conform_command, list(arguments), standalone_mode=False)
 
     monkeypatch.setattr(module, "containers", containers)
-    monkeypatch.setattr(Theatre, "stage", stage)
-    run.opened, run.closed, run.stage = [], [], SimulatedStage
+    monkeypatch.setattr(LiveTargets, "target", target)
+    run.opened, run.closed, run.target = [], [], SimulatedTarget
     return run
 
 
@@ -73,7 +73,7 @@ def test_the_brokers_run_the_preset_and_the_model_its_binary(run):
 
 
 def test_an_unexplained_difference_is_an_exit_code(run):
-    run.stage = LowHighWatermark
+    run.target = LowHighWatermark
     told = run(*KIP_279, "--worlds", "sim,docker")
 
     assert told.return_value == 1
@@ -83,9 +83,9 @@ def test_an_unexplained_difference_is_an_exit_code(run):
 
 
 def test_a_known_one_is_not(run, monkeypatch):
-    run.stage = LowHighWatermark
-    why = Finding("nobody looks", "no KIP", "kip-279-*", "kafka:2.8.2@2.0", "*")
-    monkeypatch.setattr(findings, "FINDINGS", (why,))
+    run.target = LowHighWatermark
+    why = KnownDifference("nobody looks", "no KIP", "kip-279-*", "kafka:2.8.2@2.0", "*")
+    monkeypatch.setattr(findings, "KNOWN_DIFFERENCES", (why,))
     told = run("kip-279-scenario-1-n-20", "--variants", "kafka-2.0", "--worlds", "sim,kafka")
 
     assert told.return_value == 0
@@ -93,8 +93,8 @@ def test_a_known_one_is_not(run, monkeypatch):
 
 
 def test_a_stale_one_is_told(run, monkeypatch):
-    why = Finding("nobody looks", "no KIP", "kip-279-*", "kafka:2.8.2@2.0", "log of *")
-    monkeypatch.setattr(findings, "FINDINGS", (why,))
+    why = KnownDifference("nobody looks", "no KIP", "kip-279-*", "kafka:2.8.2@2.0", "log of *")
+    monkeypatch.setattr(findings, "KNOWN_DIFFERENCES", (why,))
     told = run(*KIP_279, "--worlds", "sim,kafka")
 
     assert told.return_value == 0
@@ -103,20 +103,20 @@ def test_a_stale_one_is_told(run, monkeypatch):
 
 def test_what_cannot_be_staged_is_told(run):
     def cannot(scenario, variant):
-        raise CannotStageError("Kafka cannot begin with given logs")
+        raise CannotPlayError("Kafka cannot begin with given logs")
 
-    run.stage = cannot
+    run.target = cannot
     told = run(*KIP_279, "--worlds", "sim,kafka")
 
     assert told.return_value == 0
-    assert "Cannot be staged in kafka: Kafka cannot begin with given logs" in told.stdout
+    assert "Cannot be played in kafka: Kafka cannot begin with given logs" in told.stdout
 
 
 def test_what_could_not_be_carried_out_is_bad(run):
     def fails(scenario, variant):
         raise ContainerWorldError("b1 does not answer")
 
-    run.stage = fails
+    run.target = fails
     told = run(*KIP_279)
 
     assert told.exception.format_message() == (
@@ -131,7 +131,7 @@ def test_a_version_has_the_presets_that_it_can_be(run):
 
 
 def test_the_page_needs_nothing_else(run, tmp_path):
-    run.stage = LowHighWatermark
+    run.target = LowHighWatermark
     page = tmp_path / "pages" / "conform.html"
     told = run(*KIP_279, "--worlds", "sim,docker", "--html", str(page))
     text = page.read_text(encoding="utf-8")

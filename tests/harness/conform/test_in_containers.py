@@ -5,11 +5,11 @@ import secrets
 import pytest
 
 from harness.conform.pairing import Pairing
+from harness.conform.players import MachinePlayer, SimulatorPlayer
 from harness.conform.run import conform
-from harness.conform.worlds import SimulatedWorld, StagedWorld
-from harness.containers.cluster import ContainerCluster
+from harness.machines.cluster import ContainerCluster
 from harness.scenario import find
-from harness.scenario.real.theatre import Theatre
+from harness.scenario.live.target_factory import LiveTargets
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
@@ -17,8 +17,8 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def worlds(engine, image):
     with ContainerCluster.up(2, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
-        theatre = Theatre(cluster.machines, 0.5)
-        yield [SimulatedWorld(), StagedWorld("docker", lambda: theatre.stage, lambda: None)]
+        targets = LiveTargets(cluster.machines, 0.5)
+        yield [SimulatorPlayer(), MachinePlayer("docker", lambda: targets.target, lambda: None)]
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from struct import Struct
 
 import pytest
 
-from harness.containers.addresses import free_ports
-from harness.containers.errors import CommandFailed, NodeError
-from harness.containers.node_places import Places
-from harness.containers.ssh import Result
-from harness.scenario.real.nodes import Nodes
+from harness.machines.addresses import free_ports
+from harness.machines.errors import CommandFailed, NodeError
+from harness.machines.node_places import Places
+from harness.machines.ssh import Result
+from harness.scenario.live.nodes import Nodes
 from nodes.formats.wire.codec import codec
 from nodes.formats.wire.frames import response_frame
 

@@ -4,17 +4,17 @@ import secrets
 
 import pytest
 
-from harness.containers.cluster import ContainerCluster
+from harness.machines.cluster import ContainerCluster
 from harness.scenario import find, run_scenario
-from harness.scenario.real.theatre import Theatre
+from harness.scenario.live.target_factory import LiveTargets
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def theatre(engine, image):
+def targets(engine, image):
     with ContainerCluster.up(2, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
-        yield Theatre(cluster.machines, 0.5)
+        yield LiveTargets(cluster.machines, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ def theatre(engine, image):
         ("kip-279-scenario-1-n-20", "kafka-2.0", "valid"),
     ],
 )
-def test_it_comes_out_as_its_script_says(theatre, name, variant, verdict):
-    outcome = run_scenario(find(name), variant, theatre.stage)
+def test_it_comes_out_as_its_script_says(targets, name, variant, verdict):
+    outcome = run_scenario(find(name), variant, targets.target)
 
     assert outcome.mismatches == []
     assert outcome.verdict.valid == verdict

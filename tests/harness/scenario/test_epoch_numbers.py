@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from harness.containers.partition_disk import Disk
+from harness.evidence.partition_disk import Disk
+from harness.evidence.replica_evidence import ReplicaEvidence
 from harness.scenario import parse_scenario, run_scenario
-from harness.scenario.real.epoch_numbers import UNKNOWN, EpochNumbers
-from harness.scenario.real.stage import RealStage
+from harness.scenario.live.epoch_numbers import UNKNOWN, EpochNumbers
+from harness.scenario.live.target import LiveTarget
 from harness.systems.kafka.epochs_of_old_formats import attribute
-from harness.systems.system import ReplicaEvidence
 from harness.systems.tidemark import TidemarkSystem
 
 TIME_SCALE = 0.2
@@ -79,7 +79,7 @@ def test_entries_of_a_cache_that_are_one_reign_are_one_entry():
     assert found.cache(()) == ()
 
 
-# On a stage
+# On a target
 
 
 class CountsOtherwise(TidemarkSystem):
@@ -133,7 +133,7 @@ def play(tmp_path, local_nodes):
         def set_up(scenario, variant):
             nodes = local_nodes(tmp_path, replace(scenario, first_epoch=7), variant, TIME_SCALE)
             nodes.system = system
-            return RealStage(scenario, variant, nodes, TIME_SCALE)
+            return LiveTarget(scenario, variant, nodes, TIME_SCALE)
 
         return run_scenario(parse_scenario(SCRIPT), "kafka-2.7", set_up)
 

@@ -13,11 +13,11 @@ import pytest
 
 from checkers import check
 from harness.cli import main
-from harness.containers.cluster import ContainerCluster
-from harness.containers.leftovers import every
-from harness.containers.run import run_plan
+from harness.live.run import run_plan
+from harness.machines.cluster import ContainerCluster
+from harness.machines.leftovers import every
 from harness.scenario import find, run_scenario
-from harness.scenario.real.theatre import Theatre
+from harness.scenario.live.target_factory import LiveTargets
 from harness.systems.registry import find_system
 from nemesis import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
@@ -48,7 +48,7 @@ def play(machines):
 
     def play(name, system, preset):
         system = find_system(system)
-        return system.judge(run_scenario(find(name), preset, Theatre(machines.machines, system=system).stage))
+        return system.judge(run_scenario(find(name), preset, LiveTargets(machines.machines, system=system).target))
 
     return play
 

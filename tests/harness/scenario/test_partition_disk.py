@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.containers.node_control import NodeControl
-from harness.containers.node_places import Places
-from harness.containers.partition_disk import Disk, lay_out, read_disk
+from harness.evidence.partition_disk import Disk, lay_out, read_disk
+from harness.machines.node_control import NodeControl
+from harness.machines.node_places import Places
 from nodes.process.storage.log_directory import LogDirectory
 
 GIVEN = Disk([(0, 1, (1, 2, 3)), (3, 1, (4,)), (4, 3, (5, 6))], ((1, 0), (3, 4)), 4)

@@ -1,4 +1,4 @@
-"""``tidemark scenario --world docker``, with simulated stages in place of containers."""
+"""``tidemark scenario --world docker``, with simulated targets in place of containers."""
 
 import json
 from contextlib import contextmanager
@@ -9,11 +9,11 @@ from click.testing import CliRunner
 
 from harness.cli import scenario as module
 from harness.cli import tidemark
-from harness.containers.errors import ContainerWorldError, NodeError
+from harness.machines.errors import ContainerWorldError, NodeError
 from harness.scenario import find
-from harness.scenario.real.theatre import Theatre
-from harness.scenario.simulated import SimulatedStage
-from harness.scenario.stage import StageError
+from harness.scenario.live.target_factory import LiveTargets
+from harness.scenario.simulated import SimulatedTarget
+from harness.scenario.target import ScriptError
 from nodes.core.variant import parse_variant
 
 
@@ -31,7 +31,7 @@ def run(monkeypatch):
         yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}), close=lambda: closed.append(brokers))
 
     monkeypatch.setattr(module, "containers", containers)
-    monkeypatch.setattr(Theatre, "stage", lambda self, scenario, variant: SimulatedStage(scenario, variant))
+    monkeypatch.setattr(LiveTargets, "target", lambda self, scenario, variant: SimulatedTarget(scenario, variant))
 
     def run(*arguments):
         return CliRunner().invoke(tidemark, ["scenario", *arguments], standalone_mode=False)
@@ -85,14 +85,14 @@ def test_the_table_says_how_often_and_why_not(run, monkeypatch):
     """Every other try a replica loses its disk."""
     made = []
 
-    class Unlucky(SimulatedStage):
+    class Unlucky(SimulatedTarget):
         def boot(self):
             super().boot()
             made.append(self)
             if len(made) % 2:
-                raise StageError("the disk is gone")
+                raise ScriptError("the disk is gone")
 
-    monkeypatch.setattr(Theatre, "stage", lambda self, scenario, variant: Unlucky(scenario, variant))
+    monkeypatch.setattr(LiveTargets, "target", lambda self, scenario, variant: Unlucky(scenario, variant))
     told = run(*DATA_LOSS, "--times", "4")
 
     assert told.return_value == 1
@@ -123,12 +123,12 @@ def test_what_makes_no_sense_is_refused(run, arguments, words):
     assert run.opened == []
 
 
-@pytest.mark.parametrize("error", [StageError("broker A does not answer"), NodeError("broker A does not answer")])
+@pytest.mark.parametrize("error", [ScriptError("broker A does not answer"), NodeError("broker A does not answer")])
 def test_a_run_that_could_not_be_carried_out_is_an_error_and_no_outcome(run, monkeypatch, error):
     def fail(self):
         raise error
 
-    monkeypatch.setattr(SimulatedStage, "finish", fail)
+    monkeypatch.setattr(SimulatedTarget, "finish", fail)
     told = run(*DATA_LOSS)
 
     assert str(told.exception) == "1 could not be carried out: broker A does not answer"
@@ -136,7 +136,7 @@ def test_a_run_that_could_not_be_carried_out_is_an_error_and_no_outcome(run, mon
 
 
 def test_the_others_are_carried_out_all_the_same_on_new_machines(run, monkeypatch):
-    finish = SimulatedStage.finish
+    finish = SimulatedTarget.finish
     tries = []
 
     def fail_once(self):
@@ -145,7 +145,7 @@ def test_the_others_are_carried_out_all_the_same_on_new_machines(run, monkeypatc
             raise NodeError("broker A does not answer")
         return finish(self)
 
-    monkeypatch.setattr(SimulatedStage, "finish", fail_once)
+    monkeypatch.setattr(SimulatedTarget, "finish", fail_once)
     told = run(*DATA_LOSS, "--times", "3", "--json")
     (row,) = json.loads(told.stdout)
 
@@ -157,4 +157,4 @@ def test_the_others_are_carried_out_all_the_same_on_new_machines(run, monkeypatc
 
 def test_too_few_machines_are_told():
     with pytest.raises(ContainerWorldError, match="log-divergence needs machines for a controller and 3 brokers"):
-        Theatre({0: None, 1: None}).stage(find("log-divergence"), parse_variant("kafka-2.7"))
+        LiveTargets({0: None, 1: None}).target(find("log-divergence"), parse_variant("kafka-2.7"))

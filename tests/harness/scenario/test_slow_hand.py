@@ -7,15 +7,15 @@ from random import Random
 import pytest
 
 from harness.scenario import all_scenarios, run_scenario, variants_of
-from harness.scenario.simulated import SimulatedStage
-from harness.scenario.simulated.world import carries
-from harness.scenario.stage import PATIENCE_US, StageError
+from harness.scenario.simulated import SimulatedTarget
+from harness.scenario.simulated.simulation import carries
+from harness.scenario.target import PATIENCE_US, ScriptError
 from nodes.core.events import Started
 
 COMMANDS = ("send", "read", "end_process", "pause", "resume", "elect", "block", "unblock", "hold", "release")
 
 
-class SlowStage(SimulatedStage):
+class SlowStage(SimulatedTarget):
     """Looks and acts at some moment, not at the right one."""
 
     reaction_us = 40_000
@@ -67,7 +67,7 @@ class SlowStage(SimulatedStage):
         deadline = self.world.now + within_us
         while not condition():
             if self.world.now > deadline:
-                raise StageError(f"waited until {what}; {self.standing()}")
+                raise ScriptError(f"waited until {what}; {self.standing()}")
             self._dawdle(0.2, 1)
         self._dawdle(0.2, 1)
 

@@ -10,8 +10,8 @@ from kio.schema.produce.v7.response import PartitionProduceResponse, ProduceResp
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
-from harness.scenario.real.clients import BatchSender, Reader
-from harness.scenario.real.wire_client import PRODUCE, BrokerConnection, NoAnswerError, RefusedError
+from harness.scenario.live.clients import BatchSender, Reader
+from harness.scenario.live.wire_client import PRODUCE, BrokerConnection, NoAnswerError, RefusedError
 from nodes.formats.record_batch import build, values_of
 
 NO_WAIT = i32Timedelta.parse(timedelta(0))

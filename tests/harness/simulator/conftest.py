@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.simulator.world import World
+from harness.simulator.simulation import Simulation
 from nemesis import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
@@ -31,7 +31,7 @@ def world():
 
     def make(variant="kafka-2.7", *, until=SECOND, noise_seed=1, brokers=3, **settings):
         cluster = ClusterSpec(brokers=brokers, settings=Settings(**settings))
-        made.append(World(cluster, parse_variant(variant), noise_seed))
+        made.append(Simulation(cluster, parse_variant(variant), noise_seed))
         made[-1].boot()
         made[-1].run_until(until)
         return made[-1]

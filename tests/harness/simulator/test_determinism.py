@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from harness.simulator import simulate
-from harness.simulator.world import World
+from harness.simulator.simulation import Simulation
 from nemesis import Fault, Plan, WorkloadSpec, generate_plan
 from nodes.core.cluster import ClusterSpec
 from nodes.core.leader import Leadership
@@ -126,8 +126,8 @@ def test_chance_in_any_one_stream_would_be_noticed(monkeypatch, name):
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(interval_us=50_000), faults, 3_000_000)
     variant = parse_variant("kafka-2.7")
     before = simulate(plan, variant).digest
-    stream = World.stream
-    monkeypatch.setattr(World, "stream", lambda self, n: Random(1) if n == name else stream(self, n))
+    stream = Simulation.stream
+    monkeypatch.setattr(Simulation, "stream", lambda self, n: Random(1) if n == name else stream(self, n))
 
     assert simulate(plan, variant).digest != before
 

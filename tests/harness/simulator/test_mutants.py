@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from harness.runner import execute
+from harness.simulator.execute import execute
 from nemesis import Fault, Plan, Trigger, WorkloadSpec, generate_plan
 from nodes.core.cluster import ClusterSpec
 

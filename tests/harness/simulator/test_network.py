@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from harness.simulator.network import LinkFaults
+from harness.simulator.network import NetworkFaults
 from nodes.core.messages import Heartbeat, LeaderAndIsr
 
 WORD = LeaderAndIsr(0, "t-0", 1, 0, (1,), 0, (1, 2), 1)
@@ -14,7 +14,7 @@ LOST = -1
 
 @pytest.fixture
 def faults():
-    return LinkFaults(Random("links"))
+    return NetworkFaults(Random("links"))
 
 
 def judged(faults, source, to, message=OTHER, times=300):

@@ -159,10 +159,10 @@ def test_without_consumers_only_the_final_reader_polls(plan):
 
 def test_a_partition_that_cannot_come_to_rest_is_given_up(plan, monkeypatch):
     """The leader's broker halts the moment it is started: it never comes back."""
-    from harness.simulator.world import World
+    from harness.simulator.simulation import Simulation
 
-    start = World.start
-    monkeypatch.setattr(World, "start", lambda self, b: None if b == 1 and self.now > 0 else start(self, b))
+    start = Simulation.start
+    monkeypatch.setattr(Simulation, "start", lambda self, b: None if b == 1 and self.now > 0 else start(self, b))
     trace = run(plan(Fault("crash", SECOND, 1, "b1"), end=2 * SECOND)).history.trace
 
     assert [entry[3:] for entry in trace if entry[2] == "converged"] == [(T, False, "broker 1 is not running")]

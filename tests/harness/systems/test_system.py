@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.systems.system import Deployment, ReplicaEvidence, System, SystemRefusalError
+from harness.evidence.replica_evidence import ReplicaEvidence
+from harness.systems.system import Deployment, System, SystemRefusalError
 from harness.systems.tidemark import TidemarkSystem
 from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nodes.core.cluster import ClusterError, ClusterSpec
+from nodes.core.cluster import ClusterSpec, ClusterSpecError
 from nodes.core.settings import Settings
 
 
@@ -36,7 +36,7 @@ def test_preferred_leaders_go_round():
     ],
 )
 def test_an_impossible_cluster_is_refused(kwargs, words):
-    with pytest.raises(ClusterError, match=words):
+    with pytest.raises(ClusterSpecError, match=words):
         ClusterSpec(**kwargs)
 
 
@@ -70,7 +70,7 @@ def test_what_is_left_out_has_its_default():
     ],
 )
 def test_what_a_file_gets_wrong_is_named(data, words):
-    with pytest.raises(ClusterError, match=words):
+    with pytest.raises(ClusterSpecError, match=words):
         ClusterSpec.from_json(data)
 
 

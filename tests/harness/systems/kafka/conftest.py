@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.containers.errors import CommandFailed
-from harness.containers.machine import Machine
-from harness.containers.node_control import NodeControl
-from harness.containers.ssh import Result, Shell
+from harness.machines.errors import CommandFailed
+from harness.machines.machine import Machine
+from harness.machines.node_control import NodeControl
+from harness.machines.ssh import Result, Shell
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.scripts import KafkaScripts
 from harness.systems.system import Deployment

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.containers.collect import Evidence
-from harness.containers.run_error import RunError
+from harness.evidence.collect import Evidence
+from harness.evidence.run_error import RunError
 from harness.systems.kafka.evidence import files_of, segments_of
 from nodes.formats.record_batch import build
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.containers.errors import NodeError
-from harness.containers.partition_disk import Disk
+from harness.evidence.partition_disk import Disk
+from harness.machines.errors import NodeError
 from harness.systems.kafka.disk import read_disk
 from nodes.formats.record_batch import build
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.containers.errors import NodeError
+from harness.machines.errors import NodeError
 from harness.systems.kafka.control import KafkaControl
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.scripts import KafkaScripts

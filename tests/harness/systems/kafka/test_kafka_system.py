@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.containers.errors import NodeError
-from harness.containers.link_faults import LinkFault, LinkFaults
+from harness.live.link_faults import LinkFault, LinkFaults
+from harness.machines.errors import NodeError
 from harness.systems.kafka import system as module
 from harness.systems.kafka.system import KafkaSystem
 from harness.systems.system import SystemRefusalError

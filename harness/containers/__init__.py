@@ -1,6 +1,0 @@
-"""The container world: nodes as real processes, in containers or on machines reached by SSH.
-
-``engine`` finds or starts Docker, ``images`` builds what the nodes run from, ``cluster`` makes machines of containers and
-``hosts_file`` of a list of hosts; both give :class:`harness.containers.machine.Machine`, and nothing above can tell which.
-``leftovers`` finds what a run that was killed left behind.
-"""

@@ -1,0 +1,137 @@
+"""Do a broker's log lines and its log files tell the same story? If not, the lines were not understood, and must not be relied on.
+
+Every ``append``, ``truncate`` and ``recovered`` of a node is replayed; the log that comes out must be the one in its files.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from harness.evidence.replayed_log import UNKNOWN, ReplayedLog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from checkers.history import TraceEvent
+    from harness.evidence.replica_evidence import Segment
+
+GOES_ON_AT = "go on at"
+"""In the reason of a truncation after which the log begins at a later offset than 0."""
+
+
+def agreement(events: Iterable[TraceEvent], segments: Mapping[str, Segment], *, down: bool = False) -> list[str]:
+    """Where a node's trace and its files differ, as sentences; none if they agree.
+
+    A process that is killed may have written what it could not tell any more: after such a death a log may be longer than was
+    told. So may the file of one that is down at the end; and shorter, if the power or the disk was lost.
+
+    Args:
+        events: the node's, in order, as docs/history.md has them.
+        segments: partition → what its files hold at the end.
+        down: whether its process was gone when they were collected.
+    """
+    node = 0
+    replays: dict[str, _Replay] = defaultdict(_Replay)
+    clean = False
+    for _, node, event, partition, *fields in events:  # noqa: B007 (all are of one node)
+        if event == "start":
+            for replay in replays.values():
+                replay.was_clean = clean
+            clean = False
+        elif event == "stop":
+            clean = fields[0] == "clean"
+        elif event in _STEPS:
+            _STEPS[event](replays[partition], *fields)
+    said = []
+    for partition in sorted({*replays, *segments}):
+        replay = replays[partition]
+        replay.compare(segments.get(partition, []), down=down, clean=clean)
+        said += [f"Broker {node}, {partition}: {sentence}" for sentence in replay.said]
+    return said
+
+
+class _Replay:
+    """One partition's log, and what is wrong with the story so far; one sentence is enough."""
+
+    def __init__(self) -> None:
+        self.log = ReplayedLog()
+        self.said: list[str] = []
+        self.was_clean = False
+        self.told = 0
+        self.untold = 0
+        self._holes: set[tuple[int, int]] = set()
+        """(end, next base): a cut through a batch leaves offsets without records, in the files as well."""
+        self._may_begin_anywhere = False
+
+    def _say(self, sentence: str) -> None:
+        if not self.said:
+            self.said.append(sentence)
+
+    def append(self, base: int, epoch: int, values: tuple[int, ...]) -> None:
+        if base > self.log.end and not self._may_begin_anywhere:
+            self._holes.add((self.log.end, base))
+            self.log.append(self.log.end, UNKNOWN, (None,) * (base - self.log.end))
+        elif base != self.log.end and not self._may_begin_anywhere:
+            self._say(f"a line tells of an append at offset {base}, and the log ended at {self.log.end}.")
+        self._may_begin_anywhere = False
+        self.log.append(base, epoch, values)
+        self.told += len(values)
+
+    def truncate(self, to: int, _old_leo: int, reason: str, *_: object) -> None:
+        self._cut(to)
+        self._may_begin_anywhere = not self.log.records and GOES_ON_AT in reason
+
+    def _cut(self, to: int) -> None:
+        self.log.cut(to)
+        self._holes = {hole for hole in self._holes if hole[1] <= self.log.end}
+
+    def recovered(self, leo: int, *_: object) -> None:
+        missing = leo - self.log.end
+        if missing > 0:
+            if self.was_clean:
+                self._say(
+                    f"it was stopped in good order with {self.log.end} records, and found {leo} when it started again."
+                )
+            self.log.append(self.log.end, UNKNOWN, (None,) * missing)
+            self.untold += missing
+        else:
+            self._cut(leo)
+            if self.log.end != leo:
+                self._say(f"its log was recovered to offset {leo}, where no batch ends.")
+        self.was_clean = False
+
+    def compare(self, segment: Segment, *, down: bool, clean: bool) -> None:
+        """See whether this is what the files hold."""
+        end = self.log.start
+        for base, epoch, values in segment:
+            if base != end and (end, base) not in self._holes:
+                self._say(f"its files go from offset {end} to {base}.")
+            self._holes.discard((end, base))
+            for offset, value in enumerate(values, base):
+                self._compare_record(offset, epoch, value)
+            end = base + len(values)
+        for gap, base in sorted(self._holes):
+            self._say(f"a line tells of an append at offset {base}, and the log ended at {gap}.")
+        if end < self.log.end and not down:
+            self._say(f"its lines tell of records up to offset {self.log.end}, and its files end at {end}.")
+        if end > self.log.end and (clean or not down):
+            self._say(f"its files have records up to offset {end}, and its lines tell of them up to {self.log.end}.")
+        if self.untold > self.told:
+            self._say(f"its lines tell of {self.told} records, and {self.untold} more were there.")
+
+    def _compare_record(self, offset: int, epoch: int, value: int) -> None:
+        record = self.log.at(offset)
+        if record is None or record.value is None:
+            return
+        if record.value != value:
+            self._say(f"offset {offset} holds {value}, and its lines tell of {record.value}.")
+        elif UNKNOWN not in {record.epoch, epoch} and record.epoch != epoch:
+            self._say(f"offset {offset} is of epoch {epoch}, and its lines tell of {record.epoch}.")
+
+
+_STEPS: dict[str, Callable[..., None]] = {
+    "append": _Replay.append,
+    "truncate": _Replay.truncate,
+    "recovered": _Replay.recovered,
+}

@@ -1,0 +1,88 @@
+"""What lies on a broker's disk: laid out before its first start, and looked at while it runs or is down."""
+
+from __future__ import annotations
+
+import tarfile
+from base64 import b64decode
+from io import BytesIO
+from pathlib import Path
+from shlex import quote
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from nodes.formats import checkpoints
+from nodes.formats.read_log import read_segment
+from nodes.formats.record_batch import build
+from nodes.formats.segment import SEGMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from harness.machines.node_control import NodeControl
+
+Batches = list[tuple[int, int, tuple[int, ...]]]
+"""(base offset, leader epoch, values)."""
+
+
+class Disk(NamedTuple):
+    """One partition on one broker's disk; `hw` is the checkpointed high watermark, 0 if there is none."""
+
+    batches: Batches
+    epochs: tuple[tuple[int, int], ...]
+    hw: int
+
+
+def lay_out(control: NodeControl, partition: str, disk: Disk) -> None:
+    """Write a disk, all of it fsynced, for a process that has not started yet.
+
+    Raises:
+        NodeError: it could not be written.
+    """
+    with TemporaryDirectory(prefix="tidemark-") as folder:
+        data = Path(folder)
+        logs = data / partition
+        logs.mkdir()
+        batches = [build(values, base, epoch) for base, epoch, values in disk.batches]
+        (logs / SEGMENT).write_bytes(b"".join(batches))
+        checkpoints.write_epochs(logs, disk.epochs)
+        checkpoints.write_high_watermarks(data, {partition: disk.hw})
+        packed = BytesIO()
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            archive.add(data, arcname=".")
+    target = quote(control.places.data)
+    control.machine.shell.run(
+        f"mkdir -p {target} && tar -C {target} --no-same-owner -xf - && sync {target}", stdin=packed.getvalue()
+    )
+
+
+def read_disk(control: NodeControl, partition: str) -> Disk:
+    """What a process that starts now would find; of one that runs, what it has written.
+
+    Raises:
+        NodeError: it cannot be read.
+    """
+    script = "".join(
+        f"{{ tar -C {quote(directory)} -cf - . || :; }} 2>/dev/null | base64 -w0; echo\n"
+        for directory in (control.places.data, control.places.volatile)
+    )
+    with TemporaryDirectory(prefix="tidemark-") as folder:
+        data, volatile = Path(folder, "data"), Path(folder, "volatile")
+        for directory, line in zip((data, volatile), control.run(script).split("\n"), strict=False):
+            _unpack(b64decode(line), directory)
+        segment = next((d / partition / SEGMENT for d in (volatile, data) if (d / partition / SEGMENT).exists()), None)
+        return Disk(
+            read_segment(segment.read_bytes()) if segment is not None else [],
+            checkpoints.read_epochs(data / partition),
+            checkpoints.read_high_watermarks(data).get(partition, 0),
+        )
+
+
+def _unpack(packed: bytes, directory: Path) -> None:
+    directory.mkdir()
+    if packed:
+        with tarfile.open(fileobj=BytesIO(packed)) as archive:
+            archive.extractall(directory, members=_files(archive), filter="data")
+
+
+def _files(archive: tarfile.TarFile) -> Iterable[tarfile.TarInfo]:
+    return [member for member in archive if member.isreg() or member.isdir()]

@@ -1,0 +1,233 @@
+"""Clusters to play with by hand: node processes run, nobody hurts them, and they live until they are taken down.
+
+What must be known of one lies in the engine, as labels of its containers, so that any later command finds it; only its SSH key is
+a file, in the state folder.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from docker.errors import DockerException
+from requests import RequestException
+
+from harness.machines.cluster import ContainerCluster, node_name
+from harness.machines.errors import ClusterError, ContainerWorldError, NodeError
+from harness.machines.folders import state_folder
+from harness.machines.leftovers import every, remove
+from harness.machines.machine import HOST_PORT, Machine
+from harness.machines.node_control import NodeControl
+from harness.machines.owner import NODE, RUN, Owner
+from harness.machines.ssh import Shell
+from harness.machines.ssh_keys import read_key
+from harness.systems.system import Deployment
+from nodes.core.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from docker import DockerClient
+    from docker.models.containers import Container
+
+    from harness.systems.system import System
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.variant import Variant
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
+VARIANT = "tidemark.variant"
+SYSTEM = "tidemark.system"
+READY_S = 30.0
+STATUS_S = 5.0
+
+
+class ByHand(NamedTuple):
+    """A cluster in the engine, whoever's it is.
+
+    Attributes:
+        name: also the run id of its labels. owner: whose. variant: empty for a run's own cluster, which has one after the other.
+        machines: node → machine. running: the nodes whose containers run.
+        key: file of its SSH key, if we have it.
+    """
+
+    name: str
+    owner: Owner
+    variant: str
+    machines: dict[int, Machine]
+    running: frozenset[int]
+    key: Path | None
+
+    def close(self) -> None:
+        """End the SSH connections; nothing else happens to the cluster."""
+        for machine in self.machines.values():
+            machine.shell.close()
+
+    @property
+    def bootstrap(self) -> str:
+        """``bootstrap.servers`` for clients on this computer."""
+        return ",".join(machine.advertised for node, machine in self.machines.items() if node)
+
+
+def key_file(name: str) -> Path:
+    """Where the SSH key of a cluster lies.
+
+    Raises:
+        ClusterError: no such name is possible.
+    """
+    if not NAME.fullmatch(name):
+        raise ClusterError(f"{name!r} cannot name a cluster; use letters, digits, '-' and '_'")
+    return state_folder() / name / "key"
+
+
+def up(
+    client: DockerClient, name: str, spec: ClusterSpec, variant: Variant, *, system: System, image: str, owner: Owner
+) -> ContainerCluster:
+    """Bring containers and node processes up, and wait until every partition has a leader.
+
+    Raises:
+        ContainerWorldError: a container or process did not come up; nothing is left then.
+    """
+    key = key_file(name)
+    labels = {VARIANT: variant.name, SYSTEM: system.name}
+    cluster = ContainerCluster.up(
+        spec.brokers, run_id=name, image=image, client=client, owner=owner, labels=labels, needs=system.needs
+    )
+    try:
+        key.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        cluster.keys.save(key)
+        start_nodes(system, Deployment(cluster.machines, spec, variant))
+    except BaseException:
+        cluster.down()
+        forget_key(name)
+        raise
+    return cluster
+
+
+def start_nodes(system: System, deployment: Deployment) -> None:
+    """Start the node process of every machine, and wait until every partition has a leader.
+
+    Raises:
+        NodeError: one did not start, or a partition is without a leader after 30 s.
+    """
+    controls = {node: system.control(machine) for node, machine in deployment.machines.items()}
+
+    def start(node: int) -> None:
+        controls[node].start(system.configure(node, 1, deployment))
+
+    try:
+        if system.controller_first:
+            start(CONTROLLER)
+        with ThreadPoolExecutor(len(controls)) as pool:
+            for started in [pool.submit(start, node) for node in controls if node or not system.controller_first]:
+                started.result()
+        system.after_start(controls, deployment)
+        _until_led(controls[0])
+    finally:
+        for control in controls.values():
+            control.admin.close()
+
+
+def _until_led(controller: NodeControl) -> None:
+    deadline = time.monotonic() + READY_S
+    while True:
+        partitions = controller.status()["partitions"]
+        if all(state["leader"] > 0 for state in partitions.values()):
+            return
+        if time.monotonic() > deadline:
+            without = ", ".join(name for name, state in partitions.items() if state["leader"] <= 0)
+            raise NodeError(f"no leader for {without} within {READY_S:g} s; the nodes say why: tidemark cluster logs")
+        time.sleep(0.1)
+
+
+def all_clusters(client: DockerClient) -> list[ByHand]:
+    """Every cluster of ours in the engine, by name.
+
+    Raises:
+        ClusterError: the engine cannot be asked.
+    """
+    names = sorted({item.run for item in every(client) if item.run})
+    return [cluster for name in names if (cluster := find(client, name)) is not None]
+
+
+def find(client: DockerClient, name: str) -> ByHand | None:
+    """A cluster by its name; None if there are no containers of that name.
+
+    Raises:
+        ClusterError: the engine cannot be asked.
+    """
+    try:
+        containers = client.containers.list(all=True, filters={"label": [f"{RUN}={name}", NODE]}, ignore_removed=True)
+        if not containers:
+            return None
+        networks = client.networks.list(filters={"label": f"{RUN}={name}"})
+    except (DockerException, RequestException) as error:
+        raise ClusterError(f"the engine cannot say what runs: {error}") from None
+    labels = containers[0].labels
+    key = key_file(name)
+    machines = {}
+    for container in sorted(containers, key=lambda one: int(one.labels[NODE])):
+        machine = _machine(container, key if key.exists() else None)
+        machine.network = networks[0] if networks else None
+        machines[machine.node] = machine
+    running = frozenset(int(one.labels[NODE]) for one in containers if one.status == "running")
+    return ByHand(name, Owner.of(labels), labels.get(VARIANT, ""), machines, running, key if key.exists() else None)
+
+
+def _machine(container: Container, key: Path | None) -> Machine:
+    node = int(container.labels[NODE])
+    bindings = container.attrs["HostConfig"]["PortBindings"] or {}
+    networks = container.attrs["NetworkSettings"]["Networks"].values()
+    inner = next((((network["IPAMConfig"] or {}).get("IPv4Address", "")) for network in networks), "")
+    pkey = read_key(key) if key is not None else None
+    shell = Shell("127.0.0.1", _port(bindings, 22), pkey=pkey, name=node_name(node))
+    return Machine(node, node_name(node), shell, inner, "127.0.0.1", _port(bindings, HOST_PORT), container=container)
+
+
+def _port(bindings: Mapping[str, Any], port: int) -> int:
+    """The port of this computer that a container's port is published at; 0 if it is not."""
+    published = bindings.get(f"{port}/tcp")
+    return int(published[0]["HostPort"]) if published else 0
+
+
+def down(client: DockerClient, name: str) -> int:
+    """Remove a cluster; how many containers, networks and volumes there were.
+
+    Raises:
+        ClusterError: there is none, or something of it is still there.
+    """
+    found = every(client, name)
+    remove(client, found)
+    forget_key(name)
+    return len(found)
+
+
+def forget_key(name: str) -> None:
+    """Delete the SSH key of a cluster that is gone."""
+    key = key_file(name)
+    key.unlink(missing_ok=True)
+    with suppress(OSError):
+        key.parent.rmdir()
+
+
+def node_states(cluster: ByHand) -> dict[int, dict[str, Any]]:
+    """Node → what its admin port says (see ``status``), or ``{"error": sentence}``; asked side by side."""
+
+    def ask(node: int) -> dict[str, Any]:
+        if node not in cluster.running:
+            return {"error": "its container does not run"}
+        if cluster.key is None:
+            return {"error": "its SSH key belongs to the run that started it"}
+        control = NodeControl(cluster.machines[node])
+        try:
+            return dict(control.status(timeout_s=STATUS_S))
+        except ContainerWorldError as error:
+            return {"error": str(error)}
+        finally:
+            control.admin.close()
+
+    with ThreadPoolExecutor(len(cluster.machines)) as pool:
+        return dict(zip(cluster.machines, pool.map(ask, cluster.machines), strict=True))

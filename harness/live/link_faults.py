@@ -1,0 +1,236 @@
+"""Link faults as a world of machines knows them: which are in force, and what that asks of each node.
+
+=================  ===================================================================  ==================
+effect             carried out by                                                       on
+=================  ===================================================================  ==================
+cut                iptables, DROP                                                       the receiving node
+lossy              iptables, ``statistic --mode random``                                the receiving node
+slow               ``tc netem``; without it the node's transport                        the sending node
+late-leadership    the transport, a rule for the kind of message                        the controller
+lost-leadership    the same                                                             the controller
+=================  ===================================================================  ==================
+
+Links to and from clients (−1) act on the port of the listener that clients use.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from harness.machines import firewall, netem
+from harness.machines.machine import HOST_PORT
+from nemesis.injector import EVERYONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from harness.machines.node_control import NodeControl
+    from nemesis.injector import Link
+
+    Spread = Callable[[Mapping[int, list[dict[str, Any]]], Iterable[int]], Mapping[int, list[dict[str, Any]]]]
+    """See ``harness.systems.system.System.spread``."""
+
+NETEM, TRANSPORT = "netem", "transport"
+_LEADERSHIP = {"late-leadership": "delay", "lost-leadership": "drop"}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkFault:
+    """A fault on links; amounts are µs or per mille, as its effect has them."""
+
+    links: tuple[Link, ...]
+    effect: str
+    amount: int = 0
+
+    def nodes(self) -> set[int]:
+        """The nodes that may have something to do for it."""
+        return {node for link in self.links for node in link} - {EVERYONE}
+
+
+def transport_rules(fault: LinkFault, node: int, delay: str = TRANSPORT) -> list[dict[str, Any]]:
+    """What the transport of this node, as a sender, must do for a fault; empty if nothing."""
+    if fault.effect in _LEADERSHIP:
+        kind, effect = "leadership", _LEADERSHIP[fault.effect]
+    elif fault.effect == "slow" and delay == TRANSPORT:
+        kind, effect = None, "delay"
+    else:
+        return []
+    receivers = [to for source, to in fault.links if source == node and to != EVERYONE]
+    return [{"kind": kind, "peer": to, "effect": effect, "amount": fault.amount} for to in receivers]
+
+
+def drop_rules(fault: LinkFault, node: int, addresses: Mapping[int, str]) -> list[str]:
+    """What this node must drop for a ``cut`` or ``lossy`` fault, as iptables has it; empty if nothing."""
+    if fault.effect not in {"cut", "lossy"}:
+        return []
+    chance = ""
+    if fault.effect == "lossy":
+        chance = f" -m statistic --mode random --probability {fault.amount / 1000:.4f}"
+    rules = []
+    for source, to in fault.links:
+        if to == node:
+            match = f"-p tcp -m tcp --dport {HOST_PORT}" if source == EVERYONE else f"-s {addresses[source]}/32"
+            rules.append(f"{match}{chance} -j DROP")
+        elif source == node and to == EVERYONE:
+            rules.append(f"-p tcp -m tcp --sport {HOST_PORT}{chance} -j DROP")
+    return list(dict.fromkeys(rules))
+
+
+class LinkFaults:
+    """The link faults in force, by key.
+
+    Args:
+        addresses: node → the address other nodes reach it by.
+        delay: ``netem`` or ``transport``: what slows links.
+        spread: where the rules for each sender's messages are put in force; at the sender, unless a system says otherwise.
+    """
+
+    def __init__(self, addresses: Mapping[int, str], delay: str, spread: Spread | None = None) -> None:
+        """None are in force."""
+        self.addresses = addresses
+        self.delay = delay
+        self._spread = spread
+        self._faults: dict[int, LinkFault] = {}
+
+    def add(self, key: int, fault: LinkFault) -> None:
+        """From now on the nodes should do this."""
+        self._faults[key] = fault
+
+    def remove(self, key: int) -> LinkFault | None:
+        """And from now on no more; the fault that was in force."""
+        return self._faults.pop(key, None)
+
+    def firewall_of(self, node: int) -> dict[int, list[str]]:
+        """Key → what the node must drop."""
+        wanted = {key: drop_rules(fault, node, self.addresses) for key, fault in self._items()}
+        return {key: rules for key, rules in wanted.items() if rules}
+
+    def transport_of(self, node: int) -> dict[str, list[dict[str, Any]]]:
+        """Key → what its transport must do."""
+        wanted = {str(key): self._rules_of(fault, node) for key, fault in self._items()}
+        return {key: rules for key, rules in wanted.items() if rules}
+
+    def _rules_of(self, fault: LinkFault, node: int) -> list[dict[str, Any]]:
+        if self._spread is None:
+            return transport_rules(fault, node, self.delay)
+        by_sender = {sender: transport_rules(fault, sender, self.delay) for sender in self.addresses}
+        return self._spread(by_sender, self.addresses).get(node, [])
+
+    def told_of(self, fault: LinkFault) -> set[int]:
+        """The nodes whose transport may have something to do for a fault."""
+        return fault.nodes() if self._spread is None else set(self.addresses)
+
+    def delays_of(self, node: int) -> dict[str, int]:
+        """Receiver's address → µs, all faults together; empty unless netem slows links."""
+        delays: dict[str, int] = defaultdict(int)
+        if self.delay == NETEM:
+            for _, fault in self._items():
+                for source, to in fault.links if fault.effect == "slow" else ():
+                    if source == node and to != EVERYONE:
+                        delays[self.addresses[to]] += fault.amount
+        return dict(delays)
+
+    def _items(self) -> list[tuple[int, LinkFault]]:
+        return list(self._faults.items())
+
+
+class NodeLinks:
+    """Brings one node to what :class:`LinkFaults` says. Its methods may be called from several threads.
+
+    Attributes:
+        answering: whether the process takes rules for its transport: it runs, and is not paused.
+    """
+
+    def __init__(self, control: NodeControl, node: int, faults: LinkFaults) -> None:
+        """Nothing is in force on the node."""
+        self._control = control
+        self._node = node
+        self.faults = faults
+        self._machine = threading.Lock()
+        self._process = threading.Lock()
+        self._chains: dict[int, list[str]] = {}
+        self._delays: dict[str, int] = {}
+        self._rules: dict[str, list[dict[str, Any]]] = {}
+        self.answering = False
+
+    def apply_to_machine(self) -> None:
+        """Firewall and kernel delays, verified.
+
+        Raises:
+            NodeError: something could not be put in force, or taken off.
+        """
+        with self._machine:
+            wanted = self.faults.firewall_of(self._node)
+            for key in [key for key in self._chains if key not in wanted]:
+                firewall.remove(self._control, key)
+                del self._chains[key]
+            for key, rules in wanted.items():
+                if self._chains.get(key) != rules:
+                    firewall.install(self._control, key, rules)
+                    self._chains[key] = rules
+            delays = self.faults.delays_of(self._node)
+            if delays != self._delays:
+                netem.set_delays(self._control, self.faults.addresses[self._node], delays)
+                self._delays = delays
+
+    def apply_to_process(self) -> None:
+        """Rules of the transport, verified; a process that is down or paused gets them when it is back.
+
+        Raises:
+            NodeError: a rule could not be put in force, or taken off.
+        """
+        with self._process:
+            if self.answering:
+                self._apply_to_process()
+
+    def process_began(self, *, anew: bool) -> None:
+        """The process answers (again); ``anew``: it is a new one, and has no rules.
+
+        Raises:
+            NodeError: as :meth:`apply_to_process`.
+        """
+        with self._process:
+            if anew:
+                self._rules = {}
+            self.answering = True
+            self._apply_to_process()
+
+    def process_ends(self) -> None:
+        """From now on the process will not answer: it is about to be paused, killed or cut off."""
+        with self._process:
+            self.answering = False
+
+    def machine_restarted(self) -> None:
+        """The machine's rules are gone with its kernel state; put those back that should be in force.
+
+        Raises:
+            NodeError: as :meth:`apply_to_machine`.
+        """
+        with self._machine:
+            self._chains = {}
+            self._delays = {}
+        self.apply_to_machine()
+
+    def reconnected(self) -> None:
+        """The network interface is a new one: firewall rules have stayed, delays have not.
+
+        Raises:
+            NodeError: as :meth:`apply_to_machine`.
+        """
+        with self._machine:
+            self._delays = {}
+        self.apply_to_machine()
+
+    def _apply_to_process(self) -> None:
+        wanted = self.faults.transport_of(self._node)
+        admin = self._control.admin
+        for key in [key for key in self._rules if key not in wanted]:
+            admin.ask("transport-clear", key=key)
+            del self._rules[key]
+        for key, rules in wanted.items():
+            if self._rules.get(key) != rules:
+                admin.ask("transport", key=key, rules=rules)
+                self._rules[key] = rules

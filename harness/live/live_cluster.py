@@ -1,0 +1,342 @@
+"""The container world: the verbs the nemesis uses, on real processes and machines.
+
+It means by each verb what the simulated world means (:mod:`harness.simulator.simulation`). What the nemesis may ask for at once
+(whether a broker runs) is decided here, in the run_loop's thread; what takes time is done in the node's lanes, in order.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from harness.evidence.run_error import RunError
+from harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
+from harness.live.link_faults import LinkFault, LinkFaults
+from harness.live.observation import Observation, compare_clocks
+from harness.live.processes import Processes
+from harness.live.run_loop import RunLoop
+from harness.machines.errors import ContainerWorldError
+from harness.systems.system import Deployment
+from harness.systems.tidemark import TidemarkSystem
+from nemesis.injector import CONTROLLER, EVERYONE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from harness.live.recorder import Recorder
+    from harness.machines.machine import Machine
+    from harness.runs.at_rest import PartitionView
+    from harness.systems.system import System
+    from nemesis import Plan
+    from nemesis.injector import Link
+    from nodes.core.variant import Variant
+
+MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
+"""Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting
+for its clock."""
+
+BOOT_S = 20.0
+START_ALL_S = 240.0
+SETTLE_S = 240.0
+
+
+class LiveCluster:
+    """Controller and brokers on machines. Implements ``nemesis.FaultTarget``.
+
+    Attributes:
+        run_loop: its time.
+        nodes: by id, the controller as 0.
+        processes: their processes.
+        system: what they run. deployment: what it must know of this run.
+        refused: elections that the system refused, with its reasons.
+        clocks_us: node → how far its monotonic clock is ahead of the harness's; 0 where both run on one kernel.
+    """
+
+    def __init__(
+        self,
+        machines: Mapping[int, Machine],
+        plan: Plan,
+        variant: Variant,
+        recorder: Recorder,
+        *,
+        delay: str,
+        system: System | None = None,
+    ) -> None:
+        """Touch nothing yet.
+
+        Args:
+            machines: at least one for every node of the plan's cluster.
+            plan: cluster, faults and noise seed.
+            variant: the protocol.
+            recorder: takes what the harness sees.
+            delay: what slows links, ``netem`` or ``transport``.
+            system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
+        """
+        self.cluster = plan.cluster
+        self.run_loop = RunLoop()
+        self.clocks_us: dict[int, int] = {}
+        self.refused: list[dict[str, Any]] = []
+        self.system = system or TidemarkSystem()
+        self._recorder = recorder
+        self._assignment = plan.cluster.assignment()
+        self._watched: dict[str, list[Callable[[int], None]]] = {}
+        ids = (CONTROLLER, *plan.cluster.broker_ids())
+        self._machines = {node: machines[node] for node in ids}
+        self.deployment = Deployment(self._machines, plan.cluster, variant)
+        addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
+        self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
+        self._hindered: dict[int, tuple[int, str]] = {}
+        self.nodes = {node: self._node(node) for node in ids}
+        self.processes = Processes(
+            self,
+            clock_faults=any(fault.kind == CLOCK_JUMP for fault in plan.faults),
+            noise=Random(f"{plan.noise_seed}/disk"),
+        )
+        self.observation = Observation(
+            {node: one.control for node, one in self.nodes.items()}, lambda: self.processes.away(CONTROLLER)
+        )
+
+    def _node(self, node: int) -> ContainedNode:
+        def lost() -> None:
+            self.run_loop.post(lambda: self.processes.lost(node))
+
+        def traced(event: list[Any]) -> None:
+            self.run_loop.post(lambda: self.notify(event[2], event[1]))
+
+        return ContainedNode(node, self._machines[node], self._links, lost, traced, self.system.control)
+
+    def _submit(self, node: int, lane: str, what: str, deed: Callable[[], None]) -> None:
+        name = self.nodes[node].name
+        self.run_loop.submit(f"{name} {lane}", f"{what} {name}", deed)
+
+    # From nothing to a cluster that has leaders, and back
+
+    def boot(self) -> None:
+        """Clean the machines, start all processes, and wait for the first leaders. Time 0 of the run is its end.
+
+        Raises:
+            RunError: a process does not start, or there is no leader within 20 s.
+        """
+        for node, one in self.nodes.items():
+            self.processes.submit(node, "clean", one.clean)
+        self.processes.start(CONTROLLER)
+        if self.system.controller_first:
+            self._started()
+        for broker in self.brokers():
+            self.processes.start(broker)
+        self._started()
+        self.system.after_start({node: one.control for node, one in self.nodes.items()}, self.deployment)
+        deadline = self.now_us() + int(BOOT_S * 1e6)
+        while any(self.leader_of(name) < 0 for name in self.partitions()):
+            if self.now_us() > deadline:
+                raise RunError(f"not every partition had a leader {BOOT_S:g} s after the start of all brokers")
+            self.run_loop.run_until(self.now_us() + 20_000)
+        self.clocks_us = compare_clocks({node: one.control for node, one in self.nodes.items()})
+        self.run_loop.begin()
+
+    def _started(self) -> None:
+        """Wait until all that was started answers; one that ended instead would be missed by all that follows."""
+        self.run_loop.settle(START_ALL_S)
+        for death in self.processes.died:
+            words = death["log"] or "it printed nothing"
+            raise RunError(f"the process of {self.nodes[death['node']].name} ended while the cluster started: {words}")
+
+    def run_until(self, until_us: int) -> None:
+        """Let the run go on until then, doing what is due.
+
+        Raises:
+            RunError: something that was planned could not be done.
+        """
+        self.run_loop.run_until(until_us)
+
+    def settle(self) -> None:
+        """Wait until everything that was begun is done.
+
+        Raises:
+            RunError: it failed, or takes more than four minutes.
+        """
+        self.run_loop.settle(SETTLE_S)
+
+    def views(self) -> dict[str, PartitionView]:
+        """All partitions, as they are now."""
+        return self.observation.views()
+
+    def close(self) -> None:
+        """End lanes, processes and faults; what cannot be ended (a machine that is gone) is let be."""
+        self.run_loop.close()
+
+        def end(node: ContainedNode) -> None:
+            with suppress(ContainerWorldError):
+                node.end()
+
+        with ThreadPoolExecutor(len(self.nodes)) as threads:
+            list(threads.map(end, self.nodes.values()))
+
+    # nemesis.FaultTarget
+
+    def brokers(self) -> tuple[int, ...]:
+        """All broker ids."""
+        return self.cluster.broker_ids()
+
+    def partitions(self) -> tuple[str, ...]:
+        """All partition names."""
+        return tuple(self._assignment)
+
+    def leader_of(self, partition: str) -> int:
+        """The controller's leader, −1 if there is none."""
+        return int(self.observation.partition(partition)["leader"])
+
+    def isr_of(self, partition: str) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+        return tuple(self.observation.partition(partition)["isr"])
+
+    def replicas_of(self, partition: str) -> tuple[int, ...]:
+        """The partition's replicas, preferred leader first."""
+        return self._assignment[partition]
+
+    def now_us(self) -> int:
+        """µs since the run began."""
+        return self.run_loop.now_us()
+
+    def call_at(self, at_us: int, action: Callable[[], None]) -> None:
+        """Call something at a time."""
+        self.run_loop.call_at(at_us, action)
+
+    def on_trace(self, event: str, callback: Callable[[int], None]) -> None:
+        """Tell of every further trace event of a kind."""
+        known = event in self._watched
+        self._watched.setdefault(event, []).append(callback)
+        if not known:
+            events = tuple(self._watched)
+            for node, one in self.nodes.items():
+                self._submit(node, ADMIN, "watch", lambda one=one: one.watch(events))  # type: ignore[misc]
+
+    def notify(self, event: str, node: int) -> None:
+        """Tell those who watch an event."""
+        for callback in self._watched.get(event, ()):
+            callback(node)
+
+    def record(self, entry: tuple[int, str, int, str, dict[str, Any]]) -> None:
+        """Add to the nemesis operations."""
+        self._recorder.nemesis_op(entry)
+
+    def config(self, node: int, incarnation: int) -> dict[str, Any]:
+        """What a process is told when it starts."""
+        return self.system.configure(node, incarnation, self.deployment)
+
+    def before_start(self, node: int) -> None:
+        """Wait for what would keep a process from starting again; called in its lane."""
+        self.system.before_start(node, {n: one.control for n, one in self.nodes.items()}, self.deployment)
+
+    @property
+    def container_kill(self) -> str:
+        """What the kill of its container is to a process's files, ``power`` or ``crash``."""
+        return self.system.container_kill
+
+    def is_halt(self, words: str) -> bool:
+        """Whether these last words are those of a process that its protocol told to give up."""
+        return self.system.is_halt(words)
+
+    def partitions_on(self, broker: int) -> tuple[str, ...]:
+        """The partitions that a broker has a replica of."""
+        return tuple(name for name, replicas in self._assignment.items() if broker in replicas)
+
+    def trace_event(self, node: int, event: str, partition: str, *fields: object, at_us: int | None = None) -> None:
+        """Add an event of the harness to the trace, of now unless told otherwise; may be called from any thread."""
+        self._recorder.event((self.now_us() if at_us is None else at_us, node, event, partition, *fields))
+
+    # Processes
+
+    def running(self, broker: int) -> bool:
+        """Whether the process exists, as far as the nemesis has decided."""
+        return self.processes.running(broker)
+
+    def start(self, broker: int) -> None:
+        """Start the process with what its disk holds."""
+        self.processes.start(broker)
+
+    def stop(self, broker: int, how: str) -> None:
+        """End the process; ``clean`` only asks for it."""
+        self.processes.stop(broker, how)
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+        self.processes.pause(broker)
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT: everything that waited arrives now, in order."""
+        self.processes.resume(broker)
+
+    def elect(self, partition: str, how: str, target: int) -> None:
+        """Ask the controller for an election, as an operator's tool would; not before what is being done now is in force."""
+
+        def ask() -> None:
+            asked_us = self.now_us()
+            refused = self.system.elect({node: one.control for node, one in self.nodes.items()}, partition, how, target)
+            self.observation.forget()
+            if refused:
+                self.refused.append(
+                    {"time": asked_us, "partition": partition, "how": how, "target": target, "why": refused}
+                )
+
+        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, f"elect {target} by the", ask))
+
+    # Links and machines
+
+    def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
+        """Put a fault on links."""
+        fault = LinkFault(links, effect, amount)
+        self._links.add(key, fault)
+        self._apply_links(fault)
+
+    def clear_link_fault(self, key: int) -> None:
+        """Take it off."""
+        fault = self._links.remove(key)
+        if fault is not None:
+            self._apply_links(fault)
+
+    def _apply_links(self, fault: LinkFault) -> None:
+        what = f"put or clear '{fault.effect}' on"
+        for node in sorted(self._links.told_of(fault)):
+            self._submit(node, ADMIN, what, self.nodes[node].apply_rules)
+        for node in sorted(fault.nodes()):
+            self._submit(node, MACHINE, what, self.nodes[node].apply_links)
+
+    def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
+        """Put a fault on a broker's machine."""
+        self._hindered[key] = (broker, kind)
+        if kind == DISCONNECT:
+            others = [node for node in (EVERYONE, *self.nodes) if node != broker]
+            links = (*((broker, other) for other in others), *((other, broker) for other in others))
+            self.set_link_fault(key, links, "cut", 0)
+            self._submit(broker, MACHINE, "disconnect", self.nodes[broker].unplug)
+        else:
+            self.nodes[broker].hindrances[key] = (kind, amount)
+            if kind == DISK_FULL:
+                self.processes.disk_filled(broker)
+            self._apply_hindrance(broker, kind)
+
+    def unhinder(self, key: int) -> None:
+        """Take it off."""
+        broker, kind = self._hindered.pop(key, (0, ""))
+        if kind == DISCONNECT:
+            self.clear_link_fault(key)
+            if (broker, kind) not in self._hindered.values():
+                self._submit(broker, MACHINE, "connect", self.nodes[broker].plug_in)
+        elif kind:
+            self.nodes[broker].hindrances.pop(key, None)
+            self._apply_hindrance(broker, kind)
+
+    def _apply_hindrance(self, broker: int, kind: str) -> None:
+        node = self.nodes[broker]
+
+        def apply() -> None:
+            node.apply_hindrances()
+            if kind == CLOCK_JUMP:
+                self._submit(broker, CLOCK, "see the clock jump on", node.check_clock)
+            elif kind == DISK_FULL:
+                self.run_loop.post(lambda: self.processes.start_if_there_is_room(broker))
+
+        self._submit(broker, MACHINE, f"put or clear '{kind}' on", apply)

@@ -1,0 +1,291 @@
+"""The lives of the node processes of a run: started, asked to stop, killed, paused, and ended by themselves.
+
+What is decided (:class:`NodeState`) belongs to the run_loop's thread and is ahead of what is; a node's lane catches up, in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from checkers.check import BROKEN_OFF
+from harness.evidence.run_error import RunError
+from harness.machines.errors import NodeError
+from nodes.core.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from random import Random
+
+    from harness.live.contained_node import ContainedNode
+    from harness.live.run_loop import RunLoop
+
+LANE = "process"
+
+
+@dataclass(slots=True)
+class NodeState:
+    """What the run_loop knows of a node: not what is, but what will be when its lanes are done.
+
+    Attributes:
+        running: the process exists, or is being started. stopping: it was asked to shut down.
+        restart_wanted: it is to be started again when it has.
+        disk_was_full: a fault filled its disk while it ran. waits_for_room: it gave up because of that.
+        away: it was killed, and no later process answers yet.
+    """
+
+    incarnation: int = 0
+    running: bool = False
+    stopping: bool = False
+    restart_wanted: bool = False
+    paused: bool = False
+    disk_was_full: bool = False
+    waits_for_room: bool = False
+    away: bool = False
+
+    def begin(self, *, disk_is_full: bool) -> None:
+        """A new process."""
+        self.incarnation += 1
+        self.running = True
+        self.disk_was_full = disk_is_full
+        self.stopping = self.restart_wanted = self.paused = self.waits_for_room = False
+
+    def end(self) -> None:
+        """No process."""
+        self.running = self.stopping = self.restart_wanted = self.paused = False
+
+
+class Surroundings(Protocol):
+    """What processes need of the world they live in."""
+
+    @property
+    def run_loop(self) -> RunLoop:
+        """Time and lanes."""
+        ...
+
+    @property
+    def nodes(self) -> Mapping[int, ContainedNode]:
+        """By id."""
+        ...
+
+    @property
+    def container_kill(self) -> str:
+        """What the kill of its container is to a process's files, ``power`` or ``crash``."""
+        ...
+
+    def config(self, node: int, incarnation: int) -> dict[str, Any]:
+        """What a process is told when it starts."""
+        ...
+
+    def trace_event(self, node: int, event: str, partition: str, *fields: object, at_us: int | None = None) -> None:
+        """Add to the trace."""
+        ...
+
+    def notify(self, event: str, node: int) -> None:
+        """Tell those who watch an event."""
+        ...
+
+    def before_start(self, node: int) -> None:
+        """A process is about to be started again: wait for what would keep it from starting."""
+        ...
+
+    def is_halt(self, words: str) -> bool:
+        """Whether these last words are those of a process that its protocol told to give up."""
+        ...
+
+    def partitions_on(self, broker: int) -> tuple[str, ...]:
+        """The partitions that a broker has a replica of."""
+        ...
+
+
+class Processes:
+    """Starts and ends the processes.
+
+    Args:
+        world: where they live.
+        clock_faults: whether brokers run under libfaketime.
+        noise: draws what power losses leave.
+
+    Attributes:
+        died: processes that ended though nobody asked them to (``node``, ``incarnation``, ``time``, ``how``, and ``log``, the last
+            lines they printed; ``how`` is ``broken-off`` unless it was the protocol's decision).
+        starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
+    """
+
+    def __init__(self, world: Surroundings, *, clock_faults: bool, noise: Random) -> None:
+        """None run."""
+        self.died: list[dict[str, Any]] = []
+        self.starved: set[tuple[int, int]] = set()
+        self._world = world
+        self._clock_faults = clock_faults
+        self._noise = noise
+        self._states = {node: NodeState() for node in world.nodes}
+
+    def running(self, node: int) -> bool:
+        """Whether the process exists, as far as has been decided."""
+        return self._states[node].running
+
+    def away(self, node: int) -> bool:
+        """Whether the process was killed, and no later one answers yet."""
+        return self._states[node].away
+
+    def gave_up(self, node: int) -> bool:
+        """Whether the latest process ended though nobody asked it to, and was not started again."""
+        state = self._states[node]
+        return not state.running and any(
+            death["node"] == node and death["incarnation"] == state.incarnation for death in self.died
+        )
+
+    def submit(self, node: int, what: str, deed: Callable[[], None]) -> None:
+        """Do something in the lane of a node's process."""
+        name = self._world.nodes[node].name
+        self._world.run_loop.submit(f"{name} {LANE}", f"{what} {name}", deed)
+
+    # Starting
+
+    def start(self, node: int) -> None:
+        """Start the process with what its disk holds; if it is shutting down, when it has."""
+        state = self._states[node]
+        if state.running:
+            state.restart_wanted = state.stopping
+            return
+        state.begin(disk_is_full=self._world.nodes[node].disk_is_full())
+        config = self._world.config(node, state.incarnation)
+        self.submit(node, "start", lambda: self._start(node, config))
+
+    def disk_filled(self, node: int) -> None:
+        """A fault fills the disk: the process may give up now."""
+        self._states[node].disk_was_full = True
+
+    def start_if_there_is_room(self, node: int) -> None:
+        """Start it if it gave up because its disk was full, and that is over."""
+        state = self._states[node]
+        if state.waits_for_room and not state.running and not self._world.nodes[node].disk_is_full():
+            self.start(node)
+
+    def _start(self, node: int, config: dict[str, Any]) -> None:
+        one = self._world.nodes[node]
+        if config["incarnation"] > 1:
+            self._world.before_start(node)
+        try:
+            one.start(config, clock_faults=self._clock_faults and node != CONTROLLER)
+        except NodeError:
+            if not one.disk_is_full() and not one.control.own_end():
+                raise
+            self._examine(node, config["incarnation"])
+        else:
+            self._world.run_loop.post(lambda: self._answers(node, config["incarnation"]))
+
+    def _answers(self, node: int, incarnation: int) -> None:
+        state = self._states[node]
+        state.away = state.away and state.incarnation != incarnation
+        self._world.notify("start", node)
+
+    # Stopping
+
+    def stop(self, node: int, how: str) -> None:
+        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down."""
+        state = self._states[node]
+        if not state.running:
+            return
+        if how == "clean":
+            if not state.stopping:
+                state.stopping = True
+                self.submit(node, "shut down", self._world.nodes[node].terminate)
+            return
+        life = state.incarnation, state.disk_was_full
+        state.end()
+        state.away = True
+        seed = self._noise.getrandbits(63)
+        self.submit(node, "stop", lambda: self._stop(node, how, seed, *life))
+
+    def _stop(self, node: int, how: str, seed: int, incarnation: int, disk_was_full: bool) -> None:
+        """``stop`` is traced when the process is seen to be dead, with the time of that; a controller's is no broker's."""
+        world = self._world
+        one = world.nodes[node]
+        if how == "container":
+            one.restart_machine(lambda: world.trace_event(node, "stop", "", world.container_kill))
+            return
+        dead_us, own_end = one.kill()
+        if own_end == "fatal":
+            _, words = one.took_leave() or ("", "")
+            world.run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
+        if node != CONTROLLER and (not own_end or how != "crash"):
+            world.trace_event(node, "stop", "", how, at_us=dead_us - world.run_loop.began_us)
+        if how == "power":
+            one.lose_power(seed)
+        elif how == "disk":
+            one.lose_disk(world.partitions_on(node))
+
+    # Pausing
+
+    def pause(self, node: int) -> None:
+        """SIGSTOP."""
+        state = self._states[node]
+        if state.running and not state.paused:
+            state.paused = True
+            self.submit(node, "pause", lambda: self._pause(node))
+
+    def _pause(self, node: int) -> None:
+        if self._world.nodes[node].pause():
+            self._world.trace_event(node, "pause", "")
+
+    def resume(self, node: int) -> None:
+        """SIGCONT."""
+        state = self._states[node]
+        if state.paused:
+            state.paused = False
+            self.submit(node, "resume", lambda: self._resume(node))
+
+    def _resume(self, node: int) -> None:
+        # Traced first: what the process does now must not seem to happen while it is paused.
+        self._world.trace_event(node, "resume", "")
+        self._world.nodes[node].resume()
+
+    # Ending by themselves
+
+    def lost(self, node: int) -> None:
+        """A process hung up on us: has it ended?"""
+        state = self._states[node]
+        if state.running:
+            incarnation = state.incarnation
+            self.submit(node, "look after", lambda: self._examine(node, incarnation))
+
+    def _examine(self, node: int, incarnation: int) -> None:
+        found = self._world.nodes[node].took_leave()
+        if found is not None:
+            how, words = found
+            self._world.run_loop.post(lambda: self._ended(node, incarnation, how, words))
+
+    def _had_ended(self, node: int, incarnation: int, words: str, *, starved: bool) -> None:
+        """A process that was to be killed had given up just before."""
+        if starved:
+            self.starved.add((node, incarnation))
+        elif not self._world.is_halt(words):
+            self._died(node, incarnation, BROKEN_OFF, words)
+
+    def _died(self, node: int, incarnation: int, how: str, words: str) -> None:
+        now_us = self._world.run_loop.now_us()
+        self.died.append({"node": node, "incarnation": incarnation, "time": now_us, "how": how, "log": words})
+
+    def _ended(self, node: int, incarnation: int, how: str, words: str) -> None:
+        """A process has ended by itself; ``how`` is empty if it did not say so."""
+        state = self._states[node]
+        if state.incarnation != incarnation or not state.running:
+            return
+        if node == CONTROLLER:
+            raise RunError(f"the controller's process ended: {words or 'it printed nothing'}")
+        asked, restart = state.stopping and how == "clean", state.restart_wanted
+        state.end()
+        if not how:
+            self._world.trace_event(node, "stop", "", "crash")
+        state.waits_for_room = state.disk_was_full and how != "clean"
+        if state.waits_for_room:
+            self.starved.add((node, incarnation))
+        elif not asked:
+            known = how and (how == "clean" or self._world.is_halt(words))
+            self._died(node, incarnation, how if known else BROKEN_OFF, words)
+        if restart:
+            self.start(node)
+        else:
+            self.start_if_there_is_room(node)

@@ -1,0 +1,103 @@
+"""What the harness itself sees of a run, in memory and, line by line, in the run's folder.
+
+The file is a readable history at any moment (docs/history.md), so that even a harness that was killed leaves one. At the end the
+complete history, with the nodes' own traces in it, takes its place.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Self
+
+from checkers.history import History, NemesisOp, Op, TraceEvent
+from checkers.history_file import history_lines, write_history
+from harness.runs.folder import HISTORY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+    from types import TracebackType
+
+
+class Recorder:
+    """Takes client operations, nemesis operations and trace events, from any thread.
+
+    Attributes:
+        ops, nemesis, trace: what came, in the order it came.
+    """
+
+    def __init__(
+        self,
+        meta: dict[str, Any],
+        folder: Path | None = None,
+        on_nemesis: Callable[[NemesisOp], None] | None = None,
+    ) -> None:
+        """Begin the file with the meta line.
+
+        Args:
+            meta: what is known of the run so far.
+            folder: the run's folder; nothing is written without.
+            on_nemesis: told of every strike and healing, for a progress display.
+        """
+        self._on_nemesis = on_nemesis
+        self.ops: list[Op] = []
+        self.nemesis: list[NemesisOp] = []
+        self.trace: list[TraceEvent] = []
+        self._lock = threading.Lock()
+        self._folder = folder
+        self._file = None
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = (folder / HISTORY).open("w", encoding="utf-8", newline="\n")
+            self._write(next(history_lines(History(meta))))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def op(self, op: Op) -> None:
+        """Half a client operation."""
+        with self._lock:
+            self.ops.append(op)
+            self._write_entry(History(ops=[op]))
+
+    def nemesis_op(self, op: NemesisOp) -> None:
+        """A strike or a healing."""
+        with self._lock:
+            self.nemesis.append(op)
+            self._write_entry(History(nemesis=[op]))
+        if self._on_nemesis is not None:
+            self._on_nemesis(op)
+
+    def event(self, event: TraceEvent) -> None:
+        """A trace event that the harness adds: a process it ended, what it found at the end."""
+        with self._lock:
+            self.trace.append(event)
+            self._write_entry(History(trace=[event]))
+
+    def replace(self, history: History) -> None:
+        """Put the complete history in the file's place."""
+        self.close()
+        if self._folder is not None:
+            whole = self._folder / f".{HISTORY}"
+            write_history(history, whole)
+            whole.replace(self._folder / HISTORY)
+
+    def close(self) -> None:
+        """Close the file; what comes later is only kept in memory."""
+        with self._lock:
+            file, self._file = self._file, None
+            if file is not None:
+                file.close()
+
+    def _write_entry(self, entry: History) -> None:
+        if self._file is not None:
+            _, line = history_lines(entry)
+            self._write(line)
+
+    def _write(self, line: str) -> None:
+        if self._file is not None:
+            self._file.write(line + "\n")
+            self._file.flush()

@@ -1,0 +1,232 @@
+"""One run in containers: boot, work under faults, heal, demand convergence, read everything back.
+
+The phases are those of a simulated run (:mod:`harness.simulator.run`), in real time.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from checkers.history import History
+from harness.clients import ClientsError, Workload
+from harness.evidence.collect import fetch_all
+from harness.evidence.replica_evidence import ReplicaEvidence
+from harness.evidence.run_error import RunError
+from harness.evidence.trace_history import TracedAnswer, TraceHistory, parse_trace
+from harness.live import healing, phases
+from harness.live.link_faults import NETEM, TRANSPORT
+from harness.live.live_cluster import LiveCluster
+from harness.live.progress import RunProgress
+from harness.live.recorder import Recorder
+from harness.machines.errors import ContainerWorldError
+from harness.machines.netem import has_netem
+from harness.runs.meta import run_meta
+from harness.systems.tidemark import TidemarkSystem
+from nemesis import Injector
+from nodes.core.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from harness.clients import Library
+    from harness.machines.cluster import Cluster
+    from harness.systems.system import System
+    from nemesis import Plan
+    from nodes.core.variant import Variant
+
+CLIENT_LOG = "clients.log"
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class ContainedRun:
+    """What a run in containers gives.
+
+    Attributes:
+        history: see docs/history.md.
+        answers: what leaders told followers about where logs end.
+        events: lines of the history.
+        duration_us: from the first leader to the end.
+    """
+
+    history: History
+    answers: list[TracedAnswer]
+    events: int
+    duration_us: int
+
+
+def run_plan(
+    plan: Plan,
+    variant: Variant,
+    contract: str | None = None,
+    *,
+    cluster: Cluster,
+    system: System | None = None,
+    clients: str = "confluent",
+    progress: RunProgress | None = None,
+    folder: Path | None = None,
+) -> ContainedRun:
+    """Run a plan under a variant, on real processes.
+
+    Args:
+        plan: faults, workload and cluster.
+        variant: the protocol.
+        contract: the promise the history is to be judged by; the variant's own by default.
+        cluster: machines, at least as many as the plan's cluster has nodes. What earlier runs left on them is removed first.
+        system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
+        clients: the workload's client library.
+        progress: told what is going on.
+        folder: of the run: the history as it grows, and in the end whole; an archive of each node's files.
+
+    Raises:
+        RunError: the run could not be carried out as planned; what evidence there is is in the folder.
+        ContainerWorldError: a machine could not be used.
+    """
+    _check_size(plan, cluster)
+    progress = progress or RunProgress()
+    progress.phase = "starting the nodes"
+    system = system or TidemarkSystem()
+    delay = NETEM if has_netem(system.control(cluster.machines[CONTROLLER])) else TRANSPORT
+    meta: dict[str, Any] = {
+        **run_meta(plan.cluster, variant, contract),
+        "faults_end_us": plan.faults_end_us,
+        "end_us": 0,
+        "plan": plan.index,
+        "seed": plan.seed,
+        "faults": len(plan.faults),
+        "world": "docker",
+        "delay": delay,
+        "clients": clients,
+        **system.describe(variant),
+        **({} if system.has_idempotence(variant) else {"idempotent": False}),
+    }
+    with Recorder(meta, folder, progress.note) as recorder:
+        world = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system)
+        try:
+            return _Run(world, plan, recorder, progress, folder).carry_out(clients, meta)
+        except Exception:
+            _save_evidence(world, folder)
+            raise
+        finally:
+            world.close()
+
+
+def _check_size(plan: Plan, cluster: Cluster) -> None:
+    missing = [node for node in (CONTROLLER, *plan.cluster.broker_ids()) if node not in cluster.machines]
+    if missing:
+        raise RunError(
+            f"the plan wants {plan.cluster.brokers} brokers and a controller; there are {len(cluster.machines)} machines"
+        )
+
+
+def _save_evidence(world: LiveCluster, folder: Path | None) -> None:
+    """After a failure: whatever can be had."""
+    world.run_loop.close()
+    for node in world.nodes.values():
+        with suppress(ContainerWorldError), node.reachable():
+            pass
+    with suppress(ContainerWorldError):
+        fetch_all({node: one.control for node, one in world.nodes.items()}, folder)
+
+
+class _Run:
+    """A run under way."""
+
+    def __init__(
+        self, world: LiveCluster, plan: Plan, recorder: Recorder, progress: RunProgress, folder: Path | None
+    ) -> None:
+        self._world = world
+        self._plan = plan
+        self._recorder = recorder
+        self._progress = progress
+        self._folder = folder
+
+    def carry_out(self, clients: str, meta: dict[str, Any]) -> ContainedRun:
+        world, plan, progress = self._world, self._plan, self._progress
+        settings = plan.cluster.settings
+        workload = self._workload(clients)  # loading a client library takes seconds on a busy machine
+        world.boot()
+        try:
+            self._disturb(workload)
+        except BaseException:
+            with suppress(ClientsError):
+                workload.stop()
+            raise
+        self._clients(workload.stop)
+        progress.phase = "coming to rest"
+        phases.converge(world, phases.converge_us(settings))
+        progress.phase = "reading back"
+        deadline = world.now_us() + phases.final_read_us(settings)
+        meta["read_back"] = self._clients(lambda: workload.final_read(deadline))
+        progress.phase = "collecting"
+        return self._collect(meta)
+
+    def _disturb(self, workload: Workload) -> None:
+        """The phases in which clients work."""
+        world, plan, progress = self._world, self._plan, self._progress
+        progress.began_s = time.monotonic()
+        self._clients(workload.start)
+        progress.phase = "faults"
+        injector = Injector(world, plan.faults)
+        injector.arm()
+        world.run_until(plan.faults_end_us)
+        progress.phase = "healing"
+        injector.heal_all()
+        world.settle()
+        healing.verify(world)
+        progress.phase = "working on"
+        phases.work_on(world, phases.after_heal_us(plan.cluster.settings))
+
+    def _workload(self, clients: str) -> Workload:
+        plan, world = self._plan, self._world
+        bootstrap = ",".join(world.nodes[broker].machine.advertised for broker in world.brokers())
+        try:
+            return Workload(
+                bootstrap,
+                plan.cluster,
+                plan.workload,
+                clock=world.now_us,
+                record=self._recorder.op,
+                noise_seed=plan.noise_seed,
+                library=cast("Library", clients),
+                counters=self._progress.counters,
+                log=self._folder / CLIENT_LOG if self._folder else None,
+                idempotent=world.system.has_idempotence(world.deployment.variant),
+            )
+        except ClientsError as error:
+            raise RunError(str(error)) from None
+
+    @staticmethod
+    def _clients(deed: Callable[[], T]) -> T:
+        """Let the clients do something, and say what came of it.
+
+        Raises:
+            RunError: they could not do it to the end, so what they recorded is not whole.
+        """
+        try:
+            return deed()
+        except ClientsError as error:
+            raise RunError(str(error)) from None
+
+    def _collect(self, meta: dict[str, Any]) -> ContainedRun:
+        world, recorder = self._world, self._recorder
+        evidence, segments = phases.dump_logs(world, self._folder)
+        end_us = world.now_us()
+        traces = TraceHistory(world.run_loop.began_us)
+        for node, found in evidence.items():
+            traces.add(node, parse_trace(found.trace, found.name), world.clocks_us[node])
+        seen = world.system.interpret(ReplicaEvidence(traces.events, segments))
+        trace = traces.trace(recorder.trace, seen, world.processes.starved)
+        meta |= {"end_us": end_us, "died": world.processes.died}
+        if world.refused:
+            meta["refused"] = world.refused
+        if seen.not_understood:
+            meta["not_understood"] = seen.not_understood
+        history = History(meta, recorder.ops, recorder.nemesis, trace)
+        recorder.replace(history)
+        return ContainedRun(history, traces.answers, len(trace) + len(history.ops) + len(history.nemesis), end_us)

@@ -1,0 +1,146 @@
+"""The clients of a scenario in real time: one producer per batch, and a consumer that reads from the start.
+
+They record the same operations as `harness.scenario.simulated.clients`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Thread
+
+from checkers.history import Op
+from harness.scenario.live.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
+from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT
+from nodes.formats.record_batch import build
+
+CONNECT_TIMEOUT_S = 10.0
+ANSWER_TIMEOUT_S = 10.0
+"""For reads, which no broker lets wait."""
+
+Clock = Callable[[], int]
+"""µs since the run began."""
+
+
+REFUSALS = frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
+"""Errors of Tidemark's own nodes that mean: nothing was written."""
+
+
+class BatchSender:
+    """Sends one batch once, and is honest about what it knows of it: an error proves that nothing was written only if it is among
+    the `certain` ones.
+
+    Attributes:
+        state: ``sent``, ``acked``, or the error's name. Without an answer, for whatever reason, it stays ``sent``.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        ops: list[Op],
+        process: str,
+        key: str,
+        values: tuple[int, ...],
+        acks: str,
+        certain: frozenset[str] = REFUSALS,
+    ) -> None:
+        self.state = "sent"
+        self.values = values
+        self._clock = clock
+        self._ops = ops
+        self._process = process
+        self._key = key
+        self._acks = acks
+        self._certain = certain
+        self._connection: BrokerConnection | None = None
+        self._thread: Thread | None = None
+
+    def send(self, address: Address, timeout_us: int) -> None:
+        """Send it to this broker, whether or not it leads, and wait for the answer in a thread.
+
+        Args:
+            address: the broker's.
+            timeout_us: how long it may wait for its followers.
+        """
+        self._note("invoke", self._unplaced(), None)
+        try:
+            self._connection = BrokerConnection(address, CONNECT_TIMEOUT_S)
+        except NoAnswerError:
+            return
+        if self._acks == "0":
+            self._deliver(timeout_us)
+        else:
+            self._thread = Thread(target=self._deliver, args=(timeout_us,), name=self._process, daemon=True)
+            self._thread.start()
+
+    def _deliver(self, timeout_us: int) -> None:
+        connection = self._connection
+        assert connection is not None  # noqa: S101 - made before
+        connection.wait_for_ever()
+        try:
+            base = connection.produce(self._key, build(self.values), self._acks, timeout_us // 1_000)
+        except NoAnswerError:
+            return
+        except RefusedError as error:
+            self._note("fail" if error.name in self._certain else "info", self._unplaced(), error.name)
+            self.state = error.name
+            return
+        placed = tuple(
+            ("send", self._key, (None if base is None else base + place, value))
+            for place, value in enumerate(self.values)
+        )
+        self._note("ok", placed, None)
+        self.state = "acked"
+
+    def give_up(self) -> None:
+        """If no answer came, the outcome stays unknown."""
+        if self._connection is not None:
+            self._connection.close()
+        if self._thread is not None:
+            self._thread.join()
+        if self.state == "sent":
+            self.state = REQUEST_TIMED_OUT
+            self._note("info", self._unplaced(), REQUEST_TIMED_OUT)
+
+    def _unplaced(self) -> tuple[object, ...]:
+        return tuple(("send", self._key, value) for value in self.values)
+
+    def _note(self, kind: str, value: tuple[object, ...], error: str | None) -> None:
+        self._ops.append(Op(self._clock(), self._process, kind, "send", value, error, self._acks))
+
+
+class Reader:
+    """Reads a partition from offset 0 up to its high watermark."""
+
+    def __init__(self, clock: Clock, ops: list[Op], process: str, key: str, *, final: bool = False) -> None:
+        self._clock = clock
+        self._ops = ops
+        self._process = process
+        self._key = key
+        self._final = final
+
+    def read(self, address: Address) -> tuple[int, ...]:
+        """The values, from this broker.
+
+        Raises:
+            RefusedError: it does not lead. NoAnswerError: see there.
+        """
+        records: list[tuple[int, int]] = []
+        self._note("invoke", {}, None)
+        try:
+            with BrokerConnection(address, ANSWER_TIMEOUT_S) as connection:
+                while True:
+                    fetched = connection.fetch(self._key, records[-1][0] + 1 if records else 0)
+                    records += fetched.records
+                    if not fetched.records or records[-1][0] + 1 >= fetched.hw:
+                        break
+        except RefusedError as error:
+            self._note("fail", {}, error.name)
+            raise
+        except NoAnswerError:
+            self._note("fail", {}, REQUEST_TIMED_OUT)
+            raise
+        self._note("ok", {self._key: records}, None)
+        return tuple(value for _, value in records)
+
+    def _note(self, kind: str, answer: dict[str, list[tuple[int, int]]], error: str | None) -> None:
+        self._ops.append(Op(self._clock(), self._process, kind, "poll", (("poll", answer),), error, None, self._final))

@@ -1,0 +1,125 @@
+"""Looking at node processes: what they say of themselves, and what lies on their disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from harness.evidence.partition_disk import Batches, Disk
+from harness.live.observation import partition_view
+from harness.machines.errors import NodeError
+from harness.runs.at_rest import waiting_for
+from harness.scenario.target import PARTITION, Glance, ReplicaSnapshot, ScriptError
+from nodes.core.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from harness.machines.admin_channel import AdminReply as Status
+    from harness.scenario.live.nodes import Nodes
+    from harness.scenario.model import Scenario
+    from harness.scenario.records import LogRecord
+
+
+@contextmanager
+def carried_out() -> Iterator[None]:
+    """What a node refuses is a command that could not be carried out.
+
+    Raises:
+        ScriptError: in place of a ``NodeError``.
+    """
+    try:
+        yield
+    except NodeError as error:
+        raise ScriptError(str(error)) from error
+
+
+class ClusterView:
+    """Looks at the nodes of one scenario; every look may raise ``ScriptError``."""
+
+    def __init__(self, scenario: Scenario, nodes: Nodes) -> None:
+        self._scenario = scenario
+        self._nodes = nodes
+        self._last: dict[int, Status] = {}
+
+    def status(self, node: int) -> Status | None:
+        """How a node stands; of one that is paused, how it stood before; `None` if its process is gone."""
+        if node in self._nodes.paused:
+            return self._last.get(node)
+        with carried_out():
+            found = self._nodes.status(node)
+        if found is not None:
+            self._last[node] = found
+        return found
+
+    def replica(self, broker: int) -> dict[str, Any] | None:
+        """How a broker's replica stands; `None` if its process is gone, or knows no partition."""
+        status = self.status(broker)
+        return status["partitions"].get(PARTITION) if status is not None else None
+
+    def disk(self, broker: int) -> Disk:
+        """What lies on a broker's disk."""
+        with carried_out():
+            return self._nodes.system.read_disk(self._nodes.controls[broker], PARTITION)
+
+    def glance(self, broker: int) -> Glance:
+        """A quick look at one replica."""
+        replica = self.replica(broker)
+        if replica is None:
+            disk = self.disk(broker)
+            leo = _end(disk.batches)
+            return Glance(self._without_partition(broker), -1, -1, leo, min(disk.hw, leo), disk.hw)
+        leader = replica["leader"] if replica["role"] == "follower" else -1
+        on_disk = replica["checkpointed_hw"]
+        return Glance(replica["role"], replica["leader_epoch"], leader, replica["leo"], replica["hw"], on_disk)
+
+    def state(self, broker: int) -> ReplicaSnapshot:
+        """One replica, with the log that is in its file."""
+        replica = self.replica(broker)
+        disk = self.disk(broker)
+        log = self._named(disk.batches)
+        if replica is None:
+            role = self._without_partition(broker)
+            return ReplicaSnapshot(broker, role, -1, log, len(log), min(disk.hw, len(log)), disk.epochs)
+        cache = tuple((epoch, start) for epoch, start in replica["epochs"])
+        paused = broker in self._nodes.paused
+        epoch = replica["leader_epoch"]
+        return ReplicaSnapshot(broker, replica["role"], epoch, log, replica["leo"], replica["hw"], cache, paused)
+
+    def _without_partition(self, broker: int) -> str:
+        return "down" if broker in self._nodes.down else "no leader"
+
+    def _named(self, batches: Batches) -> tuple[LogRecord, ...]:
+        name = self._scenario.records.name
+        return tuple((epoch, name(value)) for _, epoch, values in batches for value in values)
+
+    def controller(self) -> Status:
+        """How the controller stands."""
+        status = self.status(CONTROLLER)
+        if status is None:
+            raise ScriptError("the controller's process has ended")
+        return status
+
+    def partition(self) -> dict[str, Any]:
+        """The controller's state of the partition."""
+        found: dict[str, Any] | None = self.controller()["partitions"].get(PARTITION)
+        if found is None:
+            raise ScriptError(f"the controller knows of no partition {PARTITION}")
+        return found
+
+    def waiting_for(self) -> str:
+        """What keeps the partition from rest; empty if nothing does."""
+        brokers = {broker: self.status(broker) for broker in self._scenario.cluster.broker_ids()}
+        return waiting_for(partition_view(PARTITION, self.partition(), brokers))
+
+    def final(self, broker: int) -> tuple[object, ...] | None:
+        """The fields of the trace's ``final``; `None` if the broker has no replica that runs."""
+        replica = self.replica(broker)
+        if replica is None:
+            return None
+        role = "leader" if replica["role"] == "leader" else "follower"
+        cache = tuple(map(tuple, replica["epochs"]))
+        return role, replica["leader_epoch"], replica["leo"], replica["hw"], cache, tuple(self.disk(broker).batches)
+
+
+def _end(batches: Batches) -> int:
+    return batches[-1][0] + len(batches[-1][2]) if batches else 0

@@ -1,0 +1,62 @@
+"""What the nodes of a scenario have traced, as the trace of its history."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from harness.evidence.replica_evidence import ReplicaEvidence
+from harness.evidence.trace_history import TraceHistory, parse_trace
+from harness.scenario.links import LeaderAnswer
+from harness.scenario.target import PARTITION
+from nodes.formats.record_batch import build
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.evidence.partition_disk import Batches
+    from harness.scenario.live.nodes import Nodes
+
+
+class Collected(NamedTuple):
+    """The trace in order of time, what followers heard about where their logs must end, and why the trace cannot be relied on
+    (empty if it can).
+    """
+
+    trace: list[tuple[Any, ...]]
+    answers: list[LeaderAnswer]
+    not_understood: list[str]
+
+
+def collect(
+    nodes: Nodes,
+    began_us: int,
+    given: Mapping[int, Batches],
+    noted: list[tuple[Any, ...]],
+    logs: Mapping[int, Batches],
+) -> Collected:
+    """What the nodes have traced, and what it comes to.
+
+    Args:
+        nodes: whose processes have ended.
+        began_us: our clock when the run began.
+        given: broker → the log it began with; told as appended then.
+        noted: events that the harness adds.
+        logs: broker → its log in the end.
+
+    Raises:
+        NodeError: a trace file cannot be fetched. RunError: it is damaged.
+    """
+    history = TraceHistory(began_us)
+    for node, control in nodes.controls.items():
+        traced = parse_trace(control.read(control.places.trace).decode(errors="replace"), control.name)
+        ahead = nodes.clock_ahead_us.get(node, 0)
+        before = [
+            [began_us, node, "append", PARTITION, base, epoch, b64encode(build(values, base, epoch))]
+            for base, epoch, values in given.get(node, ())
+        ]
+        history.add(node, [*before, *([time - ahead, *event] for time, *event in traced)])
+    segments = {node: {PARTITION: list(batches)} for node, batches in logs.items()}
+    seen = nodes.system.interpret(ReplicaEvidence(history.events, segments))
+    answers = [LeaderAnswer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]
+    return Collected(history.trace(noted, seen), answers, seen.not_understood)

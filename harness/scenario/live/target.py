@@ -1,0 +1,383 @@
+"""The target in real time: node processes with sockets and files, acted upon from outside.
+
+Between two looks at a process anything may happen, so ``until`` ends a little after something holds.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from harness.evidence.partition_disk import Batches, Disk
+from harness.live.run_loop import monotonic_us
+from harness.scenario.links import Link
+from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Reader
+from harness.scenario.live.cluster_view import ClusterView, carried_out
+from harness.scenario.live.epoch_numbers import EpochNumbers
+from harness.scenario.live.evidence import collect
+from harness.scenario.live.nodes import Nodes, Rule
+from harness.scenario.live.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
+from harness.scenario.model import Scenario
+from harness.scenario.target import (
+    PARTITION,
+    PATIENCE_US,
+    CannotPlayError,
+    Glance,
+    ReplicaSnapshot,
+    ScriptError,
+    ScriptTarget,
+)
+from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
+from harness.systems.system import SystemRefusalError
+from nodes.core.messages import CONTROLLER
+from nodes.core.variant import Variant
+
+LOOK_S = 0.02
+"""Between two looks of ``until``."""
+
+
+class LiveTarget(ScriptTarget):
+    """A target on node processes.
+
+    Args:
+        scenario: in the script's own times.
+        variant: the protocol.
+        nodes: the processes, already configured for this scenario.
+        time_scale: every time of the script is multiplied by it; the nodes' settings are already.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        variant: Variant,
+        nodes: Nodes,
+        time_scale: float,
+    ) -> None:
+        super().__init__(scenario, variant)
+        self._nodes = nodes
+        self._system = nodes.system
+        self._deployment = nodes.deployment
+        self._sight = ClusterView(scenario, nodes)
+        self._scale = time_scale
+        self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
+        self.spends_epochs = self._epochs is not None
+        self._sent_in: dict[str, int] = {}
+        self._began_us = monotonic_us()
+        self._ended_us = 0
+        self._brokers = scenario.cluster.broker_ids()
+        self._given: dict[int, Batches] = {}
+        self._noted: list[tuple[Any, ...]] = []
+        self._clients: Counter[str] = Counter()
+        self._ended: tuple[ReplicaSnapshot, ...] = ()
+
+    # The run
+
+    def prepare(self) -> None:
+        """Clean the machines, and put the given logs on their disks.
+
+        Raises:
+            NodeError: it could not be done.
+        """
+        self._nodes.clean()
+        for given in self.scenario.given:
+            self._given[given.broker] = batches = list(self.tell_given(given))
+            disk = Disk(batches, given.cache, given.hw)
+            try:
+                self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
+            except SystemRefusalError as error:
+                raise CannotPlayError(str(error)) from None
+        self._began_us = monotonic_us()
+
+    def boot(self) -> None:
+        """Start the controller, then all brokers at once."""
+        with carried_out():
+            self._nodes.start(CONTROLLER)
+            if self._epochs is not None:
+                self._nodes.controls[CONTROLLER].admin.watch(["elect"], self._epochs.heard)
+            self._nodes.all_at_once(self._nodes.start, self._brokers)
+            if self._deployment is not None:
+                self._system.after_start(self._nodes.controls, self._deployment)
+        self.wait("every broker knows the first leader", lambda: all(self.glance(b).epoch >= 0 for b in self._brokers))
+        self.wait("the first leader knows the topic", self._is_served)
+
+    def _is_served(self) -> bool:
+        try:
+            with BrokerConnection(self._address(max(self.leader(), 1)), ANSWER_TIMEOUT_S) as connection:
+                connection.fetch(PARTITION, 0)
+        except (RefusedError, NoAnswerError):
+            return False
+        return True
+
+    def dispose(self) -> None:
+        """End the processes."""
+        self._nodes.close()
+
+    def digest(self) -> str:
+        """No two runs are the same."""
+        return ""
+
+    def measures(self) -> dict[str, int]:
+        """How long it took."""
+        return {"real_us": self.now_us}
+
+    @property
+    def now_us(self) -> int:
+        """Since the machines were ready, until the evidence was collected."""
+        return (self._ended_us or monotonic_us()) - self._began_us
+
+    # Looking
+
+    def glance(self, broker: int) -> Glance:
+        """A quick look at one replica."""
+        found = self._sight.glance(broker)
+        return found if self._epochs is None else found._replace(epoch=self._epochs.number(found.epoch))
+
+    def state(self, broker: int) -> ReplicaSnapshot:
+        """One replica now, with the log that is in its file; after the end, as it was then."""
+        return self._ended[broker - 1] if self._ended else self._in_numbers_of_the_script(self._sight.state(broker))
+
+    def _in_numbers_of_the_script(self, state: ReplicaSnapshot) -> ReplicaSnapshot:
+        """Where the system counts leader epochs otherwise; or keeps none with its records, then by when they were sent."""
+        epochs = self._epochs
+        if epochs is None:
+            return state
+        log = tuple(
+            (epochs.number(epoch) if epoch >= 0 else self._sent_in.get(name, epoch), name) for epoch, name in state.log
+        )
+        return state._replace(epoch=epochs.number(state.epoch), log=log, cache=epochs.cache(state.cache))
+
+    def leader(self) -> int:
+        """The controller's leader, −1 if there is none."""
+        return int(self._sight.partition()["leader"])
+
+    def isr(self) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+        return tuple(self._sight.partition()["isr"])
+
+    def fenced(self, broker: int) -> bool:
+        """Whether the broker has no session with the controller."""
+        return not self._sight.controller()["sessions"][str(broker)]["live"]
+
+    def at_rest(self) -> bool:
+        """Whether roles, replication, high watermarks and ISR have settled."""
+        return not self._sight.waiting_for()
+
+    # Time
+
+    def run(self, duration_us: int) -> None:
+        """Let time pass."""
+        time.sleep(duration_us * self._scale / 1e6)
+
+    def wait(self, what: str, condition: Callable[[], bool], within_us: int = PATIENCE_US) -> None:
+        """Look until the condition holds."""
+        within_s = within_us * self._scale / 1e6
+        deadline = time.monotonic() + within_s
+        while not condition():
+            if time.monotonic() > deadline:
+                raise ScriptError(f"waited {within_s:g} s until {what}; {self.standing()}")
+            time.sleep(LOOK_S)
+
+    # Clients
+
+    def _address(self, broker: int) -> Address:
+        machine = self._nodes.machines[broker]
+        return machine.host_address, machine.host_port
+
+    def _client(self, letter: str) -> str:
+        self._clients[letter] += 1
+        return f"{letter}{self._clients[letter]}"
+
+    def send(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> BatchSender:
+        """Send one batch, without waiting."""
+        to = self.addressee(names, broker)
+        values = tuple(map(self.scenario.records.number, names))
+        acks = acks or self.scenario.cluster.acks
+        certain = self._system.refusals(acks)
+        sender = BatchSender(lambda: self.now_us, self.ops, self._client("p"), PARTITION, values, acks, certain)
+        self.sends.update(dict.fromkeys(names, sender))
+        if self._epochs is not None:
+            self._sent_in.update(dict.fromkeys(names, self.glance(to).epoch))
+        sender.send(self._address(to), int(self.scenario.cluster.settings.produce_timeout_us * self._scale))
+        return sender
+
+    def read(self, broker: int | None) -> None:
+        """Read from the start up to the high watermark."""
+        reader = Reader(lambda: self.now_us, self.ops, self._client("c"), PARTITION)
+        to = self.leader() if broker is None else broker
+        self.last_read = None
+        if to > 0:
+            try:
+                self.last_read = tuple(map(self.scenario.records.name, reader.read(self._address(to))))
+            except RefusedError:
+                return
+            except NoAnswerError as error:
+                raise ScriptError(f"the consumer has no answer from {self.name(to)}: {error}") from None
+
+    # Processes
+
+    def end_process(self, broker: int, how: str, keep: int = 0) -> None:
+        """``crash``, ``power`` (with the number of batches that stay), ``disk``, or ``clean``, which waits for the process."""
+        nodes = self._nodes
+        with carried_out():
+            if nodes.gone(broker):
+                raise ScriptError(f"broker {self.name(broker)} is not running")
+            self.disturb_process(broker, how)
+            if how == "clean":
+                nodes.controls[broker].terminate()
+                self.wait(f"broker {self.name(broker)} has shut down", partial(nodes.gone, broker))
+                return
+            nodes.kill(broker)
+            self._note(broker, "stop", how)
+            if how == "power":
+                nodes.controls[broker].power_loss(keep=keep)
+            elif how == "disk":
+                nodes.controls[broker].wipe((PARTITION,))
+
+    def start(self, broker: int) -> None:
+        """Start the process with what its disk holds."""
+        with carried_out():
+            if self._nodes.gone(broker):
+                self._nodes.start(broker)
+        self.mend("start", f"node {broker}")
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+        self.disturb("pause", f"node {broker}", {"node": broker})
+        self._sight.status(broker)
+        with carried_out():
+            self._nodes.pause(broker)
+        self._note(broker, "pause")
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT."""
+        self._note(broker, "resume")
+        with carried_out():
+            self._nodes.resume(broker)
+        self.mend("pause", f"node {broker}")
+
+    def elect(self, how: str, broker: int) -> None:
+        """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
+        self.disturb(f"{how}-election", "elect", {"node": broker})
+        with carried_out():
+            refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
+        if refused:
+            raise ScriptError(refused)
+
+    # Messages
+
+    def block(self, links: tuple[Link, ...]) -> None:
+        """Messages on these links are lost from now on."""
+        for link in links:
+            self.disturb_link("cut", link)
+        self._put_on("drop", links)
+
+    def unblock(self, links: tuple[Link, ...]) -> None:
+        """They arrive again."""
+        self._take_off("drop", links, "these messages were not blocked")
+        for link in links:
+            self.mend("cut", f"cut {link}")
+
+    def hold(self, links: tuple[Link, ...]) -> None:
+        """Messages on these links wait from now on."""
+        for link in links:
+            self.disturb_link("hold", link)
+        self._put_on("hold", links)
+
+    def release(self, links: tuple[Link, ...]) -> None:
+        """What waited arrives now, in order."""
+        self._take_off("hold", links, "these messages were not held")
+        for link in links:
+            self.mend("hold", f"hold {link}")
+
+    def _put_on(self, effect: str, links: tuple[Link, ...]) -> None:
+        """Links without a kind are cut by the receiver's firewall; messages of a kind are told apart by their sender."""
+        with carried_out():
+            for link in links:
+                if link.kind is None and link.source is not None and link.to is not None:
+                    self._nodes.cut(f"{effect} {link}", link.source, link.to)
+                    continue
+                rule: Rule = {"kind": link.kind, "peer": link.to, "effect": effect, "amount": 0}
+                senders = self._nodes.ids if link.source is None else (link.source,)
+                self._nodes.put_rules(f"{effect} {link}", {node: [rule] for node in senders})
+
+    def _take_off(self, effect: str, links: tuple[Link, ...], otherwise: str) -> None:
+        with carried_out():
+            for link in links:
+                key = f"{effect} {link}"
+                if not (self._nodes.join(key) or self._nodes.drop_rules(key)):
+                    raise ScriptError(otherwise)
+
+    # The end
+
+    def finish(self) -> int:
+        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs.
+
+        Raises:
+            NodeError: a fault could not be healed, or evidence is missing.
+        """
+        healed = self.now_us
+        for broker in sorted(self._nodes.paused):
+            self._note(broker, "resume")
+        self._nodes.heal()
+        self._nodes.all_at_once(self._start_if_down, self._nodes.ids)
+        self.nemesis.append((healed, "heal", -1, "all", {}))
+        self.run(AFTER_HEAL_US)
+        self._converge()
+        for sender in dict.fromkeys(self.sends.values()):
+            if isinstance(sender, BatchSender):
+                sender.give_up()
+        self._read_back()
+        self._dump_logs()
+        self._ended = self.states()
+        logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
+        self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
+        collected = collect(self._nodes, self._began_us, self._given, self._noted, logs)
+        self.trace, self.answers, self.not_understood = collected
+        self.ops.sort(key=lambda op: op.time)
+        self._ended_us = monotonic_us()
+        return healed
+
+    def _start_if_down(self, node: int) -> None:
+        if self._nodes.gone(node):
+            self._nodes.start(node)
+
+    def _converge(self) -> None:
+        """However short a script's times are made, processes need theirs: a slow machine must not look like a stuck replica."""
+        why = "nothing was looked at"
+
+        def settled() -> bool:
+            nonlocal why
+            why = self._sight.waiting_for()
+            return not why
+
+        with suppress(ScriptError):  # a finding, not a failure: what it waits for goes into the history
+            self.wait("all is at rest", settled, int(CONVERGE_US * max(1, 1 / self._scale)))
+        self._note(CONTROLLER, "converged", not why, why)
+
+    def _read_back(self) -> None:
+        reader = Reader(lambda: self.now_us, self.ops, "final", PARTITION, final=True)
+        deadline = time.monotonic() + FINAL_READ_US * self._scale / 1e6
+        while time.monotonic() < deadline:
+            leader = self.leader()
+            if leader > 0:
+                try:
+                    reader.read(self._address(leader))
+                except (RefusedError, NoAnswerError):
+                    pass
+                else:
+                    return
+            time.sleep(LOOK_S)
+
+    def _dump_logs(self) -> None:
+        for broker in self._brokers:
+            fields = self._sight.final(broker)
+            if fields is not None:
+                self._note(broker, "final", *fields)
+
+    def _note(self, node: int, event: str, *fields: object) -> None:
+        partition = PARTITION if event in ("converged", "final") else ""
+        self._noted.append((self.now_us, node, event, partition, *fields))

@@ -1,0 +1,69 @@
+"""Machines on which many scenarios are acted out, one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from harness.machines.errors import ContainerWorldError
+from harness.scenario.live.nodes import Nodes
+from harness.scenario.live.target import LiveTarget
+from harness.systems.system import Deployment
+from harness.systems.tidemark import TidemarkSystem
+from nodes.core.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.machines.machine import Machine
+    from harness.scenario.model import Scenario
+    from harness.systems.system import System
+    from nodes.core.variant import Variant
+
+TIME_SCALE = 1.0
+"""The scripts' times are Kafka's own, long enough for processes on a shared machine with two cores."""
+
+
+class LiveTargets:
+    """Makes targets on the same machines.
+
+    Args:
+        machines: the controller's as 0, brokers from 1; a scenario takes the first ones.
+        time_scale: every time of a script, time-outs included, is multiplied by it.
+        system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
+    """
+
+    def __init__(
+        self, machines: Mapping[int, Machine], time_scale: float = TIME_SCALE, system: System | None = None
+    ) -> None:
+        self._machines = machines
+        self._time_scale = time_scale
+        self._system = system or TidemarkSystem()
+
+    def target(self, scenario: Scenario, variant: Variant) -> LiveTarget:
+        """A target for one run.
+
+        Raises:
+            ContainerWorldError: there are too few machines.
+            CannotPlayError: the system cannot act this scenario out.
+        """
+        variant = self._system.variant(variant.name)
+        cluster = scenario.cluster
+        missing = [node for node in (CONTROLLER, *cluster.broker_ids()) if node not in self._machines]
+        if missing:
+            raise ContainerWorldError(
+                f"{scenario.name} needs machines for a controller and {cluster.brokers} brokers, and there are "
+                f"{len(self._machines)} in all; add to the hosts file what is missing"
+            )
+        machines = {node: self._machines[node] for node in (CONTROLLER, *cluster.broker_ids())}
+        deployment = Deployment(
+            machines,
+            replace(cluster, settings=cluster.settings.scaled(self._time_scale)),
+            variant,
+            first_leader_epoch=scenario.first_epoch,
+            given=bool(scenario.given),
+        )
+        configure = partial(self._system.configure, deployment=deployment)
+        nodes = Nodes(machines, configure, system=self._system, deployment=deployment)
+        return LiveTarget(scenario, variant, nodes, self._time_scale)

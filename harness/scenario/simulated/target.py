@@ -1,0 +1,253 @@
+"""The target in virtual time: nothing happens between two events, so ``until`` ends at the very moment when something holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.scenario.links import Link
+from harness.scenario.model import Scenario
+from harness.scenario.records import LogRecord
+from harness.scenario.simulated.clients import BatchProducer, StartReader
+from harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
+from harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
+from harness.simulator.at_rest import waiting_for
+from harness.simulator.run import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
+from nodes.core.log import Batch
+from nodes.core.replica import Replica
+from nodes.core.variant import Variant
+
+_FIRST_READER = 2 * FIRST_CLIENT
+
+
+class SimulatedTarget(ScriptTarget):
+    """A target on the simulator.
+
+    Attributes:
+        world: the simulated world.
+    """
+
+    def __init__(self, scenario: Scenario, variant: Variant) -> None:
+        super().__init__(scenario, variant)
+        self.world = ScriptedSimulation(scenario.cluster, variant)
+        self.ops, self.nemesis, self.trace = self.world.ops, self.world.nemesis, self.world.trace
+        self.answers = self.world.answers
+        self._clients = 0
+        self._readers = 0
+
+    def prepare(self) -> None:
+        """Put the given logs on the disks."""
+        world = self.world
+        world.lead_from(self.scenario.first_epoch)
+        for given in self.scenario.given:
+            disk = world.nodes[given.broker].disk
+            for base, epoch, values in self.tell_given(given):
+                disk.append(0, PARTITION, Batch(base, epoch, values))
+            log = disk.file(PARTITION)
+            log.synced = len(log.batches)
+            log.epochs = given.cache
+            disk.high_watermarks[PARTITION] = given.hw
+
+    def boot(self) -> None:
+        """Start controller and brokers; ends at the moment when all brokers know the first leader."""
+        self.world.boot()
+        self.wait("every broker knows the first leader", lambda: all(s.epoch >= 0 for s in self.states()))
+
+    def dispose(self) -> None:
+        """Take the world apart."""
+        self.world.dispose()
+
+    def digest(self) -> str:
+        """Of the history and of every event's time."""
+        return digest_of(self.world)
+
+    def measures(self) -> dict[str, int]:
+        """Virtual time and number of events."""
+        return {"virtual_us": self.world.now, "events": len(self.world.times)}
+
+    # Looking
+
+    @property
+    def now_us(self) -> int:
+        """Virtual time."""
+        return self.world.now
+
+    def _replica(self, broker: int) -> Replica | None:
+        """The replica's state machine; `None` while its process does not run or knows no partition."""
+        machine = self.world.broker(broker)
+        return machine.replicas.get(PARTITION) if machine is not None else None
+
+    def glance(self, broker: int) -> Glance:
+        """A quick look at one replica."""
+        node = self.world.nodes[broker]
+        replica = self._replica(broker)
+        on_disk = node.disk.high_watermarks.get(PARTITION, 0)
+        if replica is None:
+            batches = node.disk.file(PARTITION).batches
+            leo = batches[-1].end if batches else 0
+            return Glance("no leader" if node.running else "down", -1, -1, leo, min(on_disk, leo), on_disk)
+        leader = replica.following.leader if replica.following is not None else -1
+        return Glance(_role(replica), replica.leader_epoch, leader, replica.leo, replica.hw, on_disk)
+
+    def state(self, broker: int) -> ReplicaSnapshot:
+        """One replica now, with its log."""
+        node = self.world.nodes[broker]
+        replica = self._replica(broker)
+        seen = self.glance(broker)
+        if replica is None:
+            file = node.disk.file(PARTITION)
+            log = self._named(file.batches)
+            return ReplicaSnapshot(broker, seen.role, -1, log, seen.leo, seen.hw, file.epochs)
+        log = self._named(replica.log.batches)
+        cache = replica.cache.entries()
+        return ReplicaSnapshot(broker, seen.role, seen.epoch, log, seen.leo, seen.hw, cache, node.port.paused)
+
+    def _named(self, batches: list[Batch]) -> tuple[LogRecord, ...]:
+        name = self.scenario.records.name
+        return tuple((batch.epoch, name(value)) for batch in batches for value in batch.values)
+
+    def leader(self) -> int:
+        """The controller's leader, −1 if there is none."""
+        return self.world.leader_of(PARTITION)
+
+    def isr(self) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+        return self.world.isr_of(PARTITION)
+
+    def fenced(self, broker: int) -> bool:
+        """Whether the broker has no session with the controller."""
+        return not self.world.controller.sessions[broker].live
+
+    def at_rest(self) -> bool:
+        """Whether roles, replication, high watermarks and ISR have settled."""
+        return not waiting_for(self.world, PARTITION)
+
+    # Time
+
+    def run(self, duration_us: int) -> None:
+        """Let time pass."""
+        self.world.run_until(self.world.now + duration_us)
+
+    def wait(self, what: str, condition: Callable[[], bool], within_us: int = PATIENCE_US) -> None:
+        """Run until the condition holds, and no further."""
+        world = self.world
+        deadline = world.now + within_us
+        while not condition():
+            following = world.next_event_us()
+            if following is None or following > deadline:
+                raise ScriptError(f"waited {within_us / 1_000_000:g} s until {what}; {self.standing()}")
+            world.run_until(following)
+
+    # Clients
+
+    def send(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> BatchProducer:
+        """Send one batch, without waiting."""
+        to = self.addressee(names, broker)
+        self._clients += 1
+        values = tuple(map(self.scenario.records.number, names))
+        producer = BatchProducer(
+            self.world, FIRST_CLIENT + self._clients, PARTITION, values, acks or self.scenario.cluster.acks
+        )
+        self.sends.update(dict.fromkeys(names, producer))
+        producer.send(to)
+        return producer
+
+    def read(self, broker: int | None) -> None:
+        """Read from the start up to the high watermark."""
+        self._readers += 1
+        reader = StartReader(self.world, _FIRST_READER + self._readers, PARTITION)
+        to = self.leader() if broker is None else broker
+        self.last_read = None
+        if to > 0:
+            reader.read(to)
+            self.wait("the consumer has its answer", lambda: reader.done)
+            if reader.seen is not None:
+                self.last_read = tuple(map(self.scenario.records.name, reader.seen))
+
+    # Faults
+
+    def end_process(self, broker: int, how: str, keep: int = 0) -> None:
+        """``crash``, ``power`` (with the number of batches that stay), ``disk``, or ``clean``, which waits for the process."""
+        world = self.world
+        if not world.running(broker):
+            raise ScriptError(f"broker {self.name(broker)} is not running")
+        self.disturb_process(broker, how)
+        if how == "power":
+            try:
+                world.lose_power(broker, keep)
+            except ValueError as error:
+                raise ScriptError(f"broker {self.name(broker)}: {error}") from error
+        else:
+            world.stop(broker, how)
+        if how == "clean":
+            self.wait(f"broker {self.name(broker)} has shut down", lambda: not world.running(broker))
+
+    def start(self, broker: int) -> None:
+        """Start the process with what its disk holds."""
+        self.world.start(broker)
+        self.mend("start", f"node {broker}")
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+        self.disturb("pause", f"node {broker}", {"node": broker})
+        self.world.pause(broker)
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT."""
+        self.world.resume(broker)
+        self.mend("pause", f"node {broker}")
+
+    def elect(self, how: str, broker: int) -> None:
+        """An operator's election; ends when the controller has decided, which the brokers do not know yet."""
+        self.disturb(f"{how}-election", "elect", {"node": broker})
+        self.world.elect(PARTITION, how, broker)
+        self.world.run_until(self.world.now)
+
+    def block(self, links: tuple[Link, ...]) -> None:
+        """Messages on these links are lost from now on."""
+        for link in links:
+            self.disturb_link("cut", link)
+            self.world.block(link)
+
+    def unblock(self, links: tuple[Link, ...]) -> None:
+        """They arrive again."""
+        for link in links:
+            if not self.world.unblock(link):
+                raise ScriptError("these messages were not blocked")
+            self.mend("cut", f"cut {link}")
+
+    def hold(self, links: tuple[Link, ...]) -> None:
+        """Messages on these links wait from now on."""
+        for link in links:
+            self.disturb_link("hold", link)
+            self.world.hold(link)
+
+    def release(self, links: tuple[Link, ...]) -> None:
+        """What waited arrives now, in order."""
+        for link in links:
+            if not self.world.release(link):
+                raise ScriptError("these messages were not held")
+            self.mend("hold", f"hold {link}")
+
+    # The end
+
+    def finish(self) -> int:
+        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs."""
+        world = self.world
+        healed = world.now
+        world.heal()
+        for broker in world.brokers():
+            world.resume(broker)
+            world.start(broker)
+        world.record((healed, "heal", -1, "all", {}))
+        world.run_until(healed + AFTER_HEAL_US)
+        converge(world)
+        for producer in dict.fromkeys(self.sends.values()):
+            if isinstance(producer, BatchProducer):
+                producer.give_up()
+        read_back(world)
+        dump_logs(world)
+        return healed
+
+
+def _role(replica: Replica) -> str:
+    return "leader" if replica.leading else "follower" if replica.following else "no leader"

@@ -1,0 +1,298 @@
+"""The target of a script: what its commands act upon, and what can be looked at after every step.
+
+`ScriptTarget` is what verbs, conditions, expectations and comparison see. There are two: `SimulatedTarget`, in virtual time, and
+`LiveTarget`, on processes on machines. A target is used for one run.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+from checkers.history import Op
+from harness.scenario.links import LeaderAnswer, Link
+from harness.scenario.model import GivenReplica, Scenario
+from harness.scenario.records import LogRecord, compact
+from nodes.core.variant import Variant
+
+PARTITION = "t-0"
+PATIENCE_US = 60_000_000
+"""How long ``until`` waits unless the script says ``within``."""
+
+
+class ScriptError(RuntimeError):
+    """A command could not be carried out; the message says why in one sentence."""
+
+
+class CannotPlayError(RuntimeError):
+    """A world has no means for something that a scenario needs; the message says in one sentence what that is.
+
+    Raised by whatever sets the target up, or by the target at the first command that needs it. No outcome comes of such a run.
+    """
+
+
+class Glance(NamedTuple):
+    """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
+
+    `role` is ``leader``, ``follower``, ``no leader`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a follower follows,
+    else −1.
+    """
+
+    role: str
+    epoch: int
+    leader: int
+    leo: int
+    hw: int
+    hw_on_disk: int
+
+
+class ReplicaSnapshot(NamedTuple):
+    """One replica at one moment; of a broker that is down, what lies on its disk.
+
+    `role` and `epoch` as in `Glance`.
+    """
+
+    broker: int
+    role: str
+    epoch: int
+    log: tuple[LogRecord, ...]
+    leo: int
+    hw: int
+    cache: tuple[tuple[int, int], ...]
+    paused: bool = False
+
+
+class Sent(Protocol):
+    """A batch that was sent once."""
+
+    @property
+    def state(self) -> str:
+        """``sent``, ``acked``, or the error's name."""
+
+
+class ScriptTarget(ABC):
+    """Carries a scenario's commands out under one variant.
+
+    Attributes:
+        mismatches: what was expected and did not come, each with its line.
+        line: the script's line that is being carried out.
+        sends: what was sent, by record.
+        last_read: what the last consumer read, `None` if it was refused.
+        ops, nemesis, trace: the history (docs/history.md); the trace need not be there before the end.
+        answers: what followers heard about where their logs must end; need not be there before the end.
+        spends_epochs: leader epochs may be spent that no script counts.
+        not_understood: why the trace cannot be relied on; empty if it can.
+    """
+
+    def __init__(self, scenario: Scenario, variant: Variant) -> None:
+        self.scenario = scenario
+        self.variant = variant
+        self.mismatches: list[str] = []
+        self.line = 0
+        self.sends: dict[str, Sent] = {}
+        self.last_read: tuple[str, ...] | None = None
+        self.ops: list[Op] = []
+        self.nemesis: list[tuple[Any, ...]] = []
+        self.trace: list[tuple[Any, ...]] = []
+        self.answers: list[LeaderAnswer] = []
+        self.not_understood: list[str] = []
+        self.spends_epochs = False
+        self._faults: dict[str, int] = {}
+        self._told: set[int] = set()
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Put the given logs on the disks."""
+
+    @abstractmethod
+    def boot(self) -> None:
+        """Start controller and brokers, and wait until all brokers know the first leader.
+
+        Raises:
+            ScriptError: as all commands do.
+        """
+
+    @abstractmethod
+    def finish(self) -> int:
+        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs."""
+
+    @abstractmethod
+    def dispose(self) -> None:
+        """Let go of the world; the history stays."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """Of everything that happened, where two runs give the same; else empty."""
+
+    @abstractmethod
+    def measures(self) -> dict[str, int]:
+        """Figures of the run for its summary."""
+
+    # Looking
+
+    @property
+    @abstractmethod
+    def now_us(self) -> int:
+        """The time since the run began."""
+
+    @abstractmethod
+    def glance(self, broker: int) -> Glance:
+        """A quick look at one replica."""
+
+    @abstractmethod
+    def state(self, broker: int) -> ReplicaSnapshot:
+        """One replica now, with its log."""
+
+    @abstractmethod
+    def leader(self) -> int:
+        """The controller's leader, −1 if there is none."""
+
+    @abstractmethod
+    def isr(self) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+
+    @abstractmethod
+    def fenced(self, broker: int) -> bool:
+        """Whether the broker has no session with the controller."""
+
+    @abstractmethod
+    def at_rest(self) -> bool:
+        """Whether roles, replication, high watermarks and ISR have settled."""
+
+    def states(self) -> tuple[ReplicaSnapshot, ...]:
+        """All replicas now, in assignment order."""
+        return tuple(self.state(broker) for broker in self.scenario.cluster.broker_ids())
+
+    def name(self, broker: int) -> str:
+        """A broker as the script calls it."""
+        return self.scenario.broker_name(broker)
+
+    def mismatch(self, words: str) -> None:
+        """Remember that something expected did not come."""
+        self.mismatches.append(f"line {self.line}: {words}")
+
+    def standing(self) -> str:
+        """How things stand, for an error message."""
+        replicas = "; ".join(
+            f"{self.name(s.broker)} {s.role} epoch {s.epoch} LEO {s.leo} HW {s.hw} log {compact(s.log)}"
+            for s in self.states()
+        )
+        return f"the leader is {self.name(self.leader())}, {replicas}"
+
+    # Time
+
+    @abstractmethod
+    def run(self, duration_us: int) -> None:
+        """Let time pass, in the script's measure."""
+
+    @abstractmethod
+    def wait(self, what: str, condition: Callable[[], bool], within_us: int = PATIENCE_US) -> None:
+        """Run until the condition holds, and no further.
+
+        Raises:
+            ScriptError: it did not within the bound; the message says what was waited for, and how things stand.
+        """
+
+    # Clients
+
+    @abstractmethod
+    def send(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> Sent:
+        """Send one batch, without waiting; to the controller's leader unless a broker is named."""
+
+    def write(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> None:
+        """Send one batch and wait until it is acknowledged."""
+        sent = self.send(names, broker, acks)
+        self.wait(f"{', '.join(names)} is acknowledged", lambda: sent.state != "sent")
+        if sent.state != "acked":
+            raise ScriptError(f"{', '.join(names)} failed: {sent.state}")
+
+    @abstractmethod
+    def read(self, broker: int | None) -> None:
+        """Read from the start up to the high watermark."""
+
+    def addressee(self, names: tuple[str, ...], broker: int | None) -> int:
+        """Where a batch goes: the named broker, or the controller's leader.
+
+        Raises:
+            ScriptError: there is no leader.
+        """
+        to = self.leader() if broker is None else broker
+        if to < 1:
+            raise ScriptError(f"there is no leader to send {', '.join(names)} to")
+        return to
+
+    # Faults
+
+    @abstractmethod
+    def end_process(self, broker: int, how: str, keep: int = 0) -> None:
+        """``crash``, ``power`` (with the number of batches that stay), ``disk``, or ``clean``, which waits for the process."""
+
+    @abstractmethod
+    def start(self, broker: int) -> None:
+        """Start the process with what its disk holds."""
+
+    @abstractmethod
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+
+    @abstractmethod
+    def resume(self, broker: int) -> None:
+        """SIGCONT."""
+
+    @abstractmethod
+    def elect(self, how: str, broker: int) -> None:
+        """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
+
+    @abstractmethod
+    def block(self, links: tuple[Link, ...]) -> None:
+        """Messages on these links are lost from now on."""
+
+    @abstractmethod
+    def unblock(self, links: tuple[Link, ...]) -> None:
+        """They arrive again."""
+
+    @abstractmethod
+    def hold(self, links: tuple[Link, ...]) -> None:
+        """Messages on these links wait from now on."""
+
+    @abstractmethod
+    def release(self, links: tuple[Link, ...]) -> None:
+        """What waited arrives now, in order."""
+
+    # The history
+
+    def tell_given(self, given: GivenReplica) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """A given log as (base offset, epoch, values), batch by batch.
+
+        The trace tells it as appends, and the operations as sends with an unknown outcome, so that the checkers know it.
+        """
+        offset = 0
+        for epoch, names in given.batches:
+            values = tuple(map(self.scenario.records.number, names))
+            yield offset, epoch, values
+            self.trace.append((0, given.broker, "append", PARTITION, offset, epoch, values))
+            offset += len(values)
+            fresh = tuple(value for value in values if value not in self._told)
+            self._told.update(fresh)
+            for kind in ("invoke", "info") if fresh else ():
+                sends = tuple(("send", PARTITION, value) for value in fresh)
+                self.ops.append(Op(0, "given", kind, "send", sends, None, self.scenario.cluster.acks))
+
+    def disturb(self, kind: str, key: str, detail: dict[str, object]) -> None:
+        """Note a fault; `key` finds it again when it heals."""
+        self._faults[key] = index = len(self.nemesis)
+        self.nemesis.append((self.now_us, "strike", index, kind, detail))
+
+    def disturb_process(self, broker: int, how: str) -> None:
+        """Note that a process ends."""
+        self.disturb("restart" if how == "clean" else how, f"node {broker}", {"node": broker, "nodes": [broker]})
+
+    def disturb_link(self, kind: str, link: Link) -> None:
+        """Note a ``cut`` or a ``hold``."""
+        self.disturb(kind, f"{kind} {link}", {"link": [link.source, link.to], "messages": link.kind})
+
+    def mend(self, kind: str, key: str) -> None:
+        """Note that it healed."""
+        index = self._faults.pop(key, -1)
+        self.nemesis.append((self.now_us, "heal", index, kind, {}))

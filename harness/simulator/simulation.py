@@ -1,0 +1,348 @@
+"""The simulated world: the event heap, the nodes on it, and the verbs the nemesis uses.
+
+The loop is the hot path of everything; what looks unusual in it (bare tuples, class identity tests, one flat ``if`` chain by
+frequency) is there because it was measured (bench/).
+"""
+
+from __future__ import annotations
+
+from array import array
+from heapq import heappop, heappush
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from harness.simulator.actors import Actor, Caller, Port, SimNode, StateMachine
+from harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
+from nemesis.injector import EVERYONE
+from nodes.core.actions import Append, Send, SetTimer
+from nodes.core.broker import Broker
+from nodes.core.controller import Controller
+from nodes.core.events import ShutdownRequested, Started
+from nodes.core.messages import CONTROLLER, Elect
+from nodes.core.recovery import recover
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from checkers.history import Op
+    from nemesis.injector import Link
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.partition_state import PartitionState
+    from nodes.core.variant import Variant
+
+
+def _take_apart(machine: StateMachine | None) -> None:
+    """A machine that will never step again: its parts refer to each other, and would wait for the garbage collector."""
+    if isinstance(machine, Broker):
+        for replica in machine.replicas.values():
+            vars(replica).clear()
+    if machine is not None:
+        vars(machine).clear()
+
+
+def _nothing(now: int, event: object) -> None:
+    """What a disposed port does."""
+
+
+class Simulation:
+    """All nodes, the network, and the time. Implements ``nemesis.FaultTarget``.
+
+    Attributes:
+        ops, nemesis, trace: the history as it grows (docs/history.md).
+        times: when each event was delivered; part of the digest.
+    """
+
+    def __init__(self, cluster: ClusterSpec, variant: Variant, noise_seed: int) -> None:
+        """Build the nodes; :meth:`boot` starts them."""
+        self.cluster = cluster
+        self.variant = variant
+        self.now = 0
+        self.ops: list[Op] = []
+        self.nemesis: list[tuple[Any, ...]] = []
+        self.trace: list[tuple[Any, ...]] = []
+        self.times = array("q")
+        self.watched: dict[object, list[Callable[[int], None]]] = {}
+        self._noise_seed = noise_seed
+        self._heap: list[tuple[int, int, Port, int, object]] = []
+        self._seq = 0
+        self._latency = self.stream("network").random
+        self.faults = NetworkFaults(self.stream("links"))
+        self.detour: object = self.faults.rules
+        """While this is true, every message takes the long way through :meth:`send`; a subclass may set it for good."""
+        self._disk_noise = self.stream("disk")
+        self._caller = Caller()
+        self.nodes = {b: SimNode(b, self.halted) for b in (CONTROLLER, *cluster.broker_ids())}
+        self.actors: dict[int, Actor] = dict(self.nodes)
+        self.controller = Controller(cluster.broker_ids(), cluster.assignment(), variant, cluster.settings)
+        controller = self.nodes[CONTROLLER]
+        controller.machine = self.controller
+        controller.port.deliver = self.controller.step
+        controller.running = True
+
+    def stream(self, name: str) -> Random:
+        """A noise stream of its own, so that one part's draws never shift another's."""
+        return Random(f"{self._noise_seed}/{name}")
+
+    def boot(self) -> None:
+        """Start the controller and all brokers."""
+        self.push(self.now, self.nodes[CONTROLLER], Started())
+        for broker in self.brokers():
+            self.start(broker)
+
+    # The heap
+
+    def push(self, at: int, actor: Actor, event: object) -> None:
+        """Deliver an event at a time, unless the actor's process ends before."""
+        port = actor.port
+        if port.token < 0:
+            return
+        self._seq += 1
+        heappush(self._heap, (at, self._seq, port, port.token, event))
+
+    def send(self, source: int, to: int, message: object) -> None:
+        """Put a message on the network."""
+        port = self.actors[to].port
+        if port.token < 0:
+            return
+        at = self.now + BASE_US + int(self._latency() * SPREAD_US)
+        if self.faults.rules:
+            extra = self.faults.judge(source, to, message)
+            if extra < 0:
+                return
+            at += extra
+        self._seq += 1
+        heappush(self._heap, (at, self._seq, port, port.token, message))
+
+    def run_until(self, until: int) -> None:
+        """Deliver events in order of time, then of their making, up to and including ``until``."""
+        heap = self._heap
+        note = self.times.append
+        trace = self.trace.append
+        ports = {name: actor.port for name, actor in self.actors.items()}
+        latency = self._latency
+        detour = self.detour
+        watched = self.watched
+        while heap and heap[0][0] <= until:
+            at, _, port, token, event = heappop(heap)
+            self.now = at
+            note(at)
+            if token != port.token:
+                continue
+            if port.paused:
+                port.backlog.append(event)
+                continue
+            actions = port.deliver(at, event)
+            if not actions:
+                continue
+            node = port.node
+            for action in actions:
+                cls = type(action)
+                if cls is Send:
+                    if detour:
+                        self.send(node.node_id, action.to, action.message)
+                        continue
+                    to = ports[action.to]
+                    if to.token >= 0:
+                        self._seq = seq = self._seq + 1
+                        arrival = at + BASE_US + int(latency() * SPREAD_US)
+                        heappush(heap, (arrival, seq, to, to.token, action.message))
+                elif cls is tuple:
+                    trace(action)
+                    if watched and action[2] in watched:
+                        self.notify(action[2], node.node_id)
+                elif cls is Append:
+                    batch = action.batch
+                    node.disk.append(at, action.partition, batch)
+                    trace((at, node.node_id, "append", action.partition, batch.base, batch.epoch, batch.values))
+                    if watched and "append" in watched:
+                        self.notify("append", node.node_id)
+                elif cls is SetTimer:
+                    self._seq = seq = self._seq + 1
+                    heappush(heap, (at + action.delay_us, seq, port, token, action.event))
+                else:
+                    node.carry_out(action)
+        self.now = until
+
+    def dispose(self) -> None:
+        """Break the reference cycles, so that memory is free at once and not when the collector gets to it."""
+        self._heap.clear()
+        self.watched.clear()
+        for node in self.nodes.values():
+            _take_apart(node.machine)
+            node.machine = None
+        for actor in (self._caller, *self.actors.values()):
+            actor.port.deliver = _nothing
+            actor.port.node = None
+        self.actors.clear()
+        self.nodes.clear()
+
+    # nemesis.FaultTarget
+
+    def brokers(self) -> tuple[int, ...]:
+        """All broker ids."""
+        return self.cluster.broker_ids()
+
+    def partitions(self) -> tuple[str, ...]:
+        """All partition names."""
+        return tuple(self.controller.partitions)
+
+    def _state(self, partition: str) -> PartitionState:
+        return self.controller.partitions[partition]
+
+    def leader_of(self, partition: str) -> int:
+        """The controller's leader, −1 if there is none."""
+        return self._state(partition).leader
+
+    def isr_of(self, partition: str) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+        return self._state(partition).isr
+
+    def replicas_of(self, partition: str) -> tuple[int, ...]:
+        """The partition's replicas, preferred leader first."""
+        return self._state(partition).replicas
+
+    def running(self, broker: int) -> bool:
+        """Whether the process exists."""
+        return self.nodes[broker].running
+
+    def call_at(self, at_us: int, action: Callable[[], None]) -> None:
+        """Call something at a time."""
+        self.push(at_us, self._caller, action)
+
+    def on_trace(self, event: str, callback: Callable[[int], None]) -> None:
+        """Tell of every further trace event of a kind."""
+        self.watched.setdefault(event, []).append(callback)
+
+    def notify(self, event: object, node: int) -> None:
+        """Tell those who watch an event."""
+        for callback in self.watched[event]:
+            callback(node)
+
+    def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
+        """Put a fault on links."""
+        self.faults.add(key, links, effect, amount)
+
+    def clear_link_fault(self, key: int) -> None:
+        """Take it off."""
+        self.faults.remove(key)
+
+    def start(self, broker: int) -> None:
+        """Start the process with what its disk holds."""
+        node = self.nodes[broker]
+        if node.running:
+            node.restart_wanted = node.stopping
+            return
+        node.running = True
+        node.stopping = node.restart_wanted = False
+        node.port.paused = False
+        node.incarnation += 1
+        node.port.token = node.incarnation
+        image = node.disk.load()
+        recovered = recover(image)
+        self._trace(broker, "start", "", node.incarnation)
+        for name, found in recovered.partitions.items():
+            leo = found.batches[-1].end if found.batches else 0
+            self._trace(broker, "recovered", name, leo, found.hw, self._lost(node, name, leo))
+            node.disk.file(name).epochs = found.epochs
+        _take_apart(node.machine)
+        node.machine = Broker(broker, node.incarnation, self.variant, self.cluster.settings, recovered)
+        node.port.deliver = node.machine.step
+        self.push(self.now, node, Started())
+
+    def _lost(self, node: SimNode, partition: str, leo: int) -> int:
+        """Records the previous process had beyond what recovery found."""
+        before = node.machine.replicas.get(partition) if isinstance(node.machine, Broker) else None
+        return before.log.leo - leo if before is not None else 0
+
+    def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
+        """Take a broker off the network; the simulator has no machine on which anything else could happen.
+
+        Raises:
+            ValueError: another kind (``simulate`` refuses such plans beforehand).
+        """
+        if kind != "disconnect":
+            raise ValueError(f"the simulator cannot do {kind}")
+        others = [node for node in (CONTROLLER, EVERYONE, *self.brokers()) if node != broker]
+        self.faults.add(key, (*((broker, o) for o in others), *((o, broker) for o in others)), "cut", 0)
+
+    def unhinder(self, key: int) -> None:
+        """Put it back."""
+        self.faults.remove(key)
+
+    def stop(self, broker: int, how: str) -> None:
+        """End the process; ``clean`` only asks for it."""
+        node = self.nodes[broker]
+        if not node.running:
+            return
+        if how == "clean":
+            if not node.stopping:
+                node.stopping = True
+                self.push(self.now, node, ShutdownRequested())
+            return
+        self._end(node, how)
+        if how == "power":
+            node.disk.lose_power(self.now, self._disk_noise)
+        elif how == "container":
+            node.disk.keep_synced()
+        elif how == "disk":
+            node.disk.wipe()
+            for name in self.partitions():
+                if broker in self._state(name).replicas:
+                    node.disk.file(name)
+
+    def halted(self, node: SimNode, how: str) -> None:
+        """The process ended itself."""
+        restart = node.restart_wanted
+        self._end(node, how)
+        if restart:
+            self.start(node.node_id)
+
+    def _end(self, node: SimNode, how: str) -> None:
+        self._trace(node.node_id, "stop", "", "power" if how == "container" else how)
+        node.running = node.stopping = node.restart_wanted = False
+        node.port.paused = False
+        node.port.backlog.clear()
+        node.port.token = -1
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP."""
+        node = self.nodes[broker]
+        if node.running and not node.port.paused:
+            node.port.paused = True
+            self._trace(broker, "pause", "")
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT: everything that waited arrives now, in order."""
+        node = self.nodes[broker]
+        if node.port.paused:
+            node.port.paused = False
+            self._trace(broker, "resume", "")
+            for event in node.port.backlog:
+                self.push(self.now, node, event)
+            node.port.backlog.clear()
+
+    def elect(self, partition: str, how: str, target: int) -> None:
+        """Ask the controller for an election, as an operator's tool would."""
+        self.push(self.now, self.nodes[CONTROLLER], Elect(CONTROLLER, partition, how, target))
+
+    def now_us(self) -> int:
+        """The virtual time."""
+        return self.now
+
+    def record(self, entry: tuple[int, str, int, str, dict[str, Any]]) -> None:
+        """Add to the nemesis operations."""
+        self.nemesis.append(entry)
+
+    def _trace(self, node: int, event: str, partition: str, *fields: object) -> None:
+        self.trace.append((self.now, node, event, partition, *fields))
+        if event in self.watched:
+            self.notify(event, node)
+
+    def trace_event(self, node: int, event: str, partition: str, *fields: object) -> None:
+        """Add an event of the harness (``converged``, ``final``) to the trace."""
+        self._trace(node, event, partition, *fields)
+
+    def broker(self, broker: int) -> Broker | None:
+        """The broker's state machine, None while its process does not run."""
+        node = self.nodes[broker]
+        return node.machine if node.running and isinstance(node.machine, Broker) else None

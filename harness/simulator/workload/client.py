@@ -1,0 +1,94 @@
+"""What producers and consumers share: finding leaders, sending requests, timing them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.simulator.actors import Actor
+from nodes.core.events import TimerFired
+from nodes.core.messages import MetadataRequest, MetadataResponse
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from harness.simulator.simulation import Simulation
+
+RETRY_US = 50_000
+
+
+class Client(Actor):
+    """A client process with one operation at a time."""
+
+    __slots__ = (
+        "_asked",
+        "_correlation",
+        "_generation",
+        "_metadata_correlation",
+        "_noise",
+        "client_id",
+        "keys",
+        "leaders",
+        "name",
+        "stopped",
+        "world",
+    )
+
+    def __init__(self, world: Simulation, client_id: int, name: str) -> None:
+        """Join the world; ``name`` is the process name in the history and of the noise stream."""
+        super().__init__()
+        self.world = world
+        self.client_id = client_id
+        self.name = name
+        self.keys = world.partitions()
+        self.leaders: dict[str, int] = {}
+        self.stopped = False
+        self._noise: Random = world.stream(name)
+        self._correlation = 0
+        self._metadata_correlation = 0
+        self._generation = 0
+        self._asked = int(self._noise.random() * len(world.brokers()))
+        world.actors[client_id] = self
+
+    def timer(self, name: str, delay_us: int) -> None:
+        """One timer at a time: setting it cancels the one before."""
+        self._generation += 1
+        self.world.push(self.world.now + delay_us, self, TimerFired(name, self._generation))
+
+    def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
+        """Timers of an older generation are cancelled ones."""
+        cls = type(event)
+        if cls is TimerFired:
+            if event.generation == self._generation:
+                self.on_timer(now, event.name)
+        elif cls is MetadataResponse:
+            if event.correlation == self._metadata_correlation:
+                self.leaders = event.leaders
+                self.on_metadata(now)
+        elif event.correlation == self._correlation:
+            self.on_response(now, event)
+
+    def ask_metadata(self) -> None:
+        """Ask the next broker in turn who leads."""
+        brokers = self.world.brokers()
+        self._asked = (self._asked + 1) % len(brokers)
+        self._metadata_correlation += 1
+        self.world.send(
+            self.client_id, brokers[self._asked], MetadataRequest(self.client_id, self._metadata_correlation)
+        )
+
+    def next_correlation(self) -> int:
+        """A number for the next request; responses to older ones are ignored."""
+        self._correlation += 1
+        return self._correlation
+
+    def on_timer(self, now: int, name: str) -> None:
+        """The timer ran out."""
+        raise NotImplementedError
+
+    def on_metadata(self, now: int) -> None:
+        """Leaders are known anew."""
+        raise NotImplementedError
+
+    def on_response(self, now: int, message: Any) -> None:  # noqa: ANN401 - produce or consume response
+        """The latest request was answered."""
+        raise NotImplementedError

@@ -1,0 +1,120 @@
+"""Consumers: one polls while the faults happen, one per partition reads everything from the start at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checkers.history import Op
+from harness.simulator.workload.client import RETRY_US, Client
+from nodes.core.messages import OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, ConsumeRequest, ConsumeResponse
+
+if TYPE_CHECKING:
+    from harness.simulator.simulation import Simulation
+
+POLL_TIMEOUT_US = 400_000
+_INVOKED: tuple[object, ...] = (("poll", {}),)
+
+
+class Consumer(Client):
+    """Polls its partitions in turn from the last position on; out of range begins again at 0 (``auto.offset.reset``)."""
+
+    __slots__ = ("_at", "_busy", "_final", "_key", "_poll_us", "_turn")
+
+    def __init__(self, world: Simulation, client_id: int, name: str, poll_us: int) -> None:
+        """Create; :meth:`begin` starts polling."""
+        super().__init__(world, client_id, name)
+        self._poll_us = poll_us
+        self._at = dict.fromkeys(self.keys, 0)
+        self._turn = 0
+        self._key = self.keys[0]
+        self._busy = False
+        self._final = False
+
+    def begin(self) -> None:
+        """First poll after a pause."""
+        self.timer("poll", int(self._poll_us * (0.5 + self._noise.random())))
+
+    def _note(self, kind: str, f: str, value: tuple[object, ...], error: str | None = None) -> None:
+        self.world.ops.append(Op(self.world.now, self.name, kind, f, value, error, None, self._final))
+
+    def _poll(self) -> None:
+        self._key = self.keys[self._turn % len(self.keys)]
+        self._turn += 1
+        self._busy = True
+        self._note("invoke", "poll", _INVOKED)
+        self._request()
+
+    def _request(self) -> None:
+        leader = self.leaders.get(self._key, -1)
+        if leader < 0:
+            self.ask_metadata()
+        else:
+            request = ConsumeRequest(self.client_id, self._key, self._at[self._key], self.next_correlation())
+            self.world.send(self.client_id, leader, request)
+        self.timer("timeout", POLL_TIMEOUT_US)
+
+    def on_timer(self, now: int, name: str) -> None:
+        """Poll, or give a poll up."""
+        if name == "poll":
+            if not self.stopped:
+                self._poll()
+            return
+        self.next_correlation()
+        self.leaders.pop(self._key, None)
+        self._finish("fail", (("poll", {}),), REQUEST_TIMED_OUT)
+
+    def on_metadata(self, now: int) -> None:
+        """Go on if a poll waits for a leader."""
+        if self._busy and self.leaders.get(self._key, -1) > 0:
+            self._request()
+
+    def on_response(self, now: int, message: ConsumeResponse) -> None:
+        """Take the records, or look for the leader again."""
+        if not self._busy:
+            return
+        key = self._key
+        if message.error is None:
+            if message.records:
+                self._at[key] = message.records[-1][0] + 1
+            self._finish("ok", (("poll", {key: message.records}),))
+            self.after_poll(message)
+        else:
+            self._finish("fail", (("poll", {}),), message.error)
+            if message.error == OFFSET_OUT_OF_RANGE:
+                self._at[key] = 0
+                self._note("invoke", "assign", tuple(k for k in self.keys if k != key))
+                self._note("ok", "assign", tuple(k for k in self.keys if k != key))
+            else:
+                self.leaders.pop(key, None)
+
+    def after_poll(self, message: ConsumeResponse) -> None:
+        """For the final reader."""
+
+    def _finish(self, kind: str, value: tuple[object, ...], error: str | None = None) -> None:
+        self._busy = False
+        self._note(kind, "poll", value, error)
+        if not self.stopped:
+            pause = self._poll_us if kind == "ok" else RETRY_US * 2
+            self.timer("poll", int(pause * (0.5 + self._noise.random())))
+
+
+class FinalReader(Consumer):
+    """Reads every partition from the start up to its high watermark, once; ``done`` when it has."""
+
+    __slots__ = ("_left", "done")
+
+    def __init__(self, world: Simulation, client_id: int) -> None:
+        """Create; :meth:`begin` starts reading."""
+        super().__init__(world, client_id, "final", 1_000)
+        self._final = True
+        self._left = set(self.keys)
+        self.done = False
+
+    def after_poll(self, message: ConsumeResponse) -> None:
+        """A partition is read when the position has reached the high watermark."""
+        if self._at[message.partition] >= message.hw:
+            self._left.discard(message.partition)
+            self._turn = 0
+            self.keys = tuple(k for k in self.keys if k in self._left) or self.keys
+            if not self._left:
+                self.stopped = self.done = True

@@ -1,0 +1,128 @@
+"""A producer: batches of unique values, one operation at a time, honest about what it knows.
+
+``NOT_LEADER_OR_FOLLOWER`` proves that nothing was written, so the batch may be sent again until the time is up, and is then a
+``fail``. A time-out while a request was out is ``info``; so is ``NOT_ENOUGH_REPLICAS_AFTER_APPEND``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checkers.history import Op
+from harness.simulator.workload.client import RETRY_US, Client
+from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT, ProduceRequest, ProduceResponse
+
+if TYPE_CHECKING:
+    from harness.simulator.simulation import Simulation
+    from nemesis.plan import WorkloadSpec
+
+VALUES_PER_PRODUCER = 1_000_000
+_new = tuple.__new__
+"""Makes an ``Op`` at half the cost of calling it."""
+REFRESH = 0.3
+"""Share of sends after which the producer asks for fresh metadata (``metadata.max.age.ms``, compressed like all times)."""
+
+
+class Producer(Client):
+    """Sends until stopped; its values are ``number * 1_000_000 + counter``."""
+
+    __slots__ = ("_acks", "_deadline", "_in_flight", "_key", "_next_value", "_spec", "_timeout", "_values")
+
+    def __init__(self, world: Simulation, client_id: int, number: int, spec: WorkloadSpec) -> None:
+        """Create; :meth:`begin` starts sending."""
+        super().__init__(world, client_id, f"p{number}")
+        self._spec = spec
+        self._acks = world.cluster.acks
+        self._timeout = world.cluster.settings.produce_timeout_us
+        self._next_value = number * VALUES_PER_PRODUCER
+        self._key = ""
+        self._values: tuple[int, ...] = ()
+        self._deadline = 0
+        self._in_flight = False
+
+    def begin(self) -> None:
+        """First send after a pause."""
+        self._pause()
+
+    def _pause(self) -> None:
+        self._values = ()
+        if not self.stopped:
+            self.timer("send", int(self._spec.interval_us * (0.5 + self._noise.random())))
+
+    def _send(self, now: int) -> None:
+        count = 1 + int(self._noise.random() * self._spec.batch)
+        self._key = self.keys[int(self._noise.random() * len(self.keys))]
+        self._values = tuple(range(self._next_value, self._next_value + count))
+        self._next_value += count
+        self._deadline = now + self._timeout
+        self._in_flight = False
+        key = self._key
+        self._complete("invoke", tuple([("send", key, value) for value in self._values]), None)
+        self._try(now)
+        if self._noise.random() < REFRESH:
+            self.ask_metadata()
+
+    def _complete(self, kind: str, value: tuple[object, ...], error: str | None) -> None:
+        op = (self.world.now, self.name, kind, "send", value, error, self._acks, False)
+        self.world.ops.append(_new(Op, op))
+
+    def _try(self, now: int) -> None:
+        leader = self.leaders.get(self._key, -1)
+        if leader < 0:
+            self.ask_metadata()
+            self.timer("retry", min(RETRY_US * 4, max(self._deadline - now, 1)))
+            return
+        self._in_flight = True
+        self.world.send(
+            self.client_id,
+            leader,
+            ProduceRequest(self.client_id, self._key, self._values, self._acks, self.next_correlation()),
+        )
+        if self._acks == "0":
+            self._finish("ok", None, None)
+        else:
+            self.timer("timeout", self._deadline - now)
+
+    def on_timer(self, now: int, name: str) -> None:
+        """Send, try again, or give up."""
+        if name == "send":
+            if not self.stopped:
+                self._send(now)
+        elif now >= self._deadline or name == "timeout":
+            self.next_correlation()
+            self.leaders.pop(self._key, None)
+            self._finish("info" if self._in_flight else "fail", REQUEST_TIMED_OUT, None)
+        else:
+            self._try(now)
+
+    def on_metadata(self, now: int) -> None:
+        """Go on if a batch waits for a leader."""
+        if self._values and not self._in_flight and self.leaders.get(self._key, -1) > 0:
+            self._try(now)
+
+    def on_response(self, now: int, message: ProduceResponse) -> None:
+        """Acknowledged, certainly refused, or unknown."""
+        if not self._in_flight:
+            return
+        error = message.error
+        if error is None:
+            self._finish("ok", None, message.base_offset)
+        elif error == NOT_LEADER:
+            self._in_flight = False
+            self.leaders.pop(self._key, None)
+            self.timer("retry", max(min(RETRY_US, self._deadline - now), 1))
+        else:
+            self.leaders.pop(self._key, None)
+            self._finish("fail" if error == NOT_ENOUGH_REPLICAS else "info", error, None)
+
+    def _finish(self, kind: str, error: str | None, base: int | None) -> None:
+        key = self._key
+        if kind == "ok":
+            value: tuple[object, ...] = tuple(
+                [("send", key, (None if base is None else base + i, v)) for i, v in enumerate(self._values)]
+            )
+        else:
+            value = tuple([("send", key, v) for v in self._values])
+        self._in_flight = False
+        self._complete(kind, value, error)
+        self._pause()

@@ -1,0 +1,58 @@
+"""What a node process is told: its part of the cluster, as ``nodes.process.config`` reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from harness.machines.machine import HOST_PORT, INTERNAL_PORT
+from nodes.core.messages import CONTROLLER
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from harness.machines.machine import Machine
+    from harness.machines.node_places import Places
+    from nodes.core.cluster import ClusterSpec
+    from nodes.core.variant import Variant
+
+
+def node_config(
+    node: int,
+    incarnation: int,
+    *,
+    machines: Mapping[int, Machine],
+    places: Places,
+    cluster: ClusterSpec,
+    variant: Variant,
+    first_leader_epoch: int = 0,
+) -> dict[str, Any]:
+    """The configuration of one process.
+
+    Args:
+        node: 0 for the controller.
+        incarnation: which start of this node it is, from 1.
+        machines: at least those of the cluster's nodes.
+        places: paths on the machine.
+        cluster: shape and settings.
+        variant: the protocol.
+        first_leader_epoch: the epoch of each partition's first leader.
+    """
+    brokers = cluster.broker_ids()
+    here = machines[node]
+    listeners = {"internal": {"bind": f"0.0.0.0:{INTERNAL_PORT}", "advertise": here.internal}}
+    if node != CONTROLLER:
+        listeners["host"] = {"bind": f"0.0.0.0:{HOST_PORT}", "advertise": here.advertised}
+    return {
+        "node": node,
+        "incarnation": incarnation,
+        "variant": variant.name,
+        "cluster": cluster.to_json(),
+        "first_leader_epoch": first_leader_epoch,
+        "listeners": listeners,
+        "peers": {str(n): machines[n].internal for n in (CONTROLLER, *brokers)},
+        "hosts": {str(n): machines[n].advertised for n in brokers},
+        "admin": f"127.0.0.1:{here.admin_port}",
+        "data": places.data,
+        "volatile": places.volatile,
+        "trace": places.trace,
+    }

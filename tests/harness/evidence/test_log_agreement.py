@@ -1,0 +1,123 @@
+"""A broker's lines and files tell the same story, or a sentence says where they part."""
+
+import pytest
+
+from harness.evidence.log_agreement import agreement
+
+T = "t-0"
+
+
+def trace(*events):
+    """Events of broker 2, one µs apart; those of a replica are of partition t-0."""
+    node_events = {"start", "stop"}
+    return [(time, 2, e[0], "" if e[0] in node_events else T, *e[1:]) for time, e in enumerate(events)]
+
+
+LIFE = (
+    ("start", 1),
+    ("recovered", 0, 0, -1),
+    ("append", 0, 1, (10, 11)),
+    ("append", 2, 1, (12,)),
+    ("hw", 2, 1, False),
+    ("truncate", 2, 3, "epoch", 2),
+    ("append", 2, 2, (13,)),
+)
+FILE = [(0, 1, (10, 11)), (2, 2, (13,))]
+
+
+def test_nothing_is_said_where_they_agree():
+    assert agreement(trace(*LIFE), {T: FILE}) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        (FILE[:1], "its lines tell of records up to offset 3, and its files end at 2."),
+        ([*FILE, (3, 2, (14,))], "its files have records up to offset 4, and its lines tell of them up to 3."),
+        ([FILE[0], (2, 2, (99,))], "offset 2 holds 99, and its lines tell of 13."),
+        ([FILE[0], (2, 3, (13,))], "offset 2 is of epoch 3, and its lines tell of 2."),
+        ([FILE[0], (1, 2, (13,))], "its files go from offset 2 to 1."),
+        ([], "its lines tell of records up to offset 3, and its files end at 0."),
+    ],
+)
+def test_a_file_that_differs_is_told(file, words):
+    assert agreement(trace(*LIFE), {T: file}) == [f"Broker 2, t-0: {words}"]
+
+
+def test_an_append_that_no_line_told_of_leaves_a_gap():
+    events = trace(*LIFE[:3], ("append", 3, 1, (14,)))
+
+    assert agreement(events, {T: [(0, 1, (10, 11)), (2, 1, (12, 14))]})[0].endswith(
+        "a line tells of an append at offset 3, and the log ended at 2."
+    )
+
+
+def test_a_cut_that_no_line_told_of_is_told():
+    events = trace(*LIFE[:4], LIFE[6])
+
+    assert "append at offset 2, and the log ended at 3" in agreement(events, {T: FILE})[0]
+
+
+def test_an_epoch_that_nobody_knows_is_no_difference():
+    assert agreement(trace(*LIFE), {T: [(0, -1, (10, 11)), (2, 2, (13,))]}) == []
+
+
+def test_a_batch_goes_whole():
+    events = trace(("append", 0, 1, (10, 11)), ("truncate", 1, 2, "hw", 1), ("append", 0, 2, (12,)))
+
+    assert agreement(events, {T: [(0, 2, (12,))]}) == []
+
+
+def test_after_a_full_truncation_a_log_may_begin_anywhere():
+    events = trace(("append", 0, 1, (10,)), ("truncate", 0, 1, "fully, to go on at 7", 1), ("append", 7, 2, (12,)))
+
+    assert agreement(events, {T: [(7, 2, (12,))]}) == []
+
+
+def test_recovery_may_lose_records():
+    events = trace(*LIFE, ("start", 2), ("recovered", 2, 2, -1))
+
+    assert agreement(events, {T: FILE[:1]}) == []
+
+
+def test_a_killed_process_may_not_have_told_of_its_last_records():
+    events = trace(*LIFE, ("start", 2), ("recovered", 4, 2, -1))
+
+    assert agreement(events, {T: [*FILE, (3, 2, (14,))]}) == []
+
+
+def test_after_an_orderly_stop_it_must_have():
+    events = trace(*LIFE, ("stop", "clean"), ("start", 2), ("recovered", 4, 2, -1))
+
+    assert "stopped in good order with 3 records, and found 4" in agreement(events, {T: [*FILE, (3, 2, (14,))]})[0]
+
+
+def test_more_than_was_told_cannot_be_what_a_kill_hid():
+    events = trace(("start", 1), ("recovered", 0, 0, -1), ("start", 2), ("recovered", 3, 0, -1))
+
+    assert agreement(events, {T: FILE}) == ["Broker 2, t-0: its lines tell of 0 records, and 3 more were there."]
+
+
+def test_one_that_is_down_may_have_lost_records_or_written_more():
+    assert agreement(trace(*LIFE), {T: FILE[:1]}, down=True) == []
+    assert agreement(trace(*LIFE), {T: [*FILE, (3, 2, (14,))]}, down=True) == []
+    assert agreement(trace(*LIFE, ("stop", "clean")), {T: [*FILE, (3, 2, (14,))]}, down=True) != []
+    assert agreement(trace(*LIFE), {T: [(0, 1, (10, 99))]}, down=True) != []
+
+
+def test_a_log_without_lines_is_told():
+    assert agreement(trace(("start", 1)), {T: FILE})[0].startswith("Broker 2, t-0: its files have records")
+
+
+HOLE = (*LIFE[:3], ("truncate", 0, 2, "epoch", 2), ("append", 1, 2, (13,)))
+"""Kafka cut its log at offset 1, through a batch, and went on there."""
+
+
+def test_a_hole_that_the_files_have_too_is_no_misunderstanding():
+    assert agreement(trace(*HOLE), {T: [(1, 2, (13,))]}) == []
+
+
+def test_a_hole_that_the_files_do_not_have_is_told():
+    said = agreement(trace(*HOLE), {T: [(0, 1, (10,)), (1, 2, (13,))]})
+
+    assert "a line tells of an append at offset 1, and the log ended at 0" in said[0]

@@ -1,0 +1,81 @@
+"""The last phases of a run: when a partition counts as come to rest, and when as stuck."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from harness.evidence.run_error import RunError
+from harness.live import phases
+from harness.runs.at_rest import PartitionView, ReplicaView
+
+T = "t-0"
+BOUND_US = 10_000_000
+
+
+def view(follower=None, leo=7):
+    """Two brokers, of which the first leads; without a follower's log end the second does not answer."""
+    leads = ReplicaView("leader", 1, leo, leo, (1, 2))
+    follows = follower if follower is None else ReplicaView("follower", 1, follower, follower)
+    return PartitionView(1, 1, (1, 2), (), (1, 2), {1: leads, 2: follows})
+
+
+class PlayedWorld:
+    """Time passes by itself; `views` says how things stand at a time."""
+
+    def __init__(self, look, running=True):
+        self.look = look
+        self.time = 0
+        self.trace = []
+        self.nodes = {1: SimpleNamespace(name="b1"), 2: SimpleNamespace(name="b2")}
+        self.processes = SimpleNamespace(running=lambda _: running)
+        self.observation = self
+
+    def brokers(self):
+        return (1, 2)
+
+    def now_us(self):
+        return self.time
+
+    def run_until(self, until_us):
+        self.time = until_us
+
+    def views(self):
+        return {T: self.look(self.time)}
+
+    def statuses(self, nodes, patience_s):
+        return {node: self.look(self.time).brokers[node] for node in nodes}
+
+    def trace_event(self, node, event, partition, *fields):
+        self.trace.append((event, partition, *fields))
+
+
+def test_it_is_over_as_soon_as_all_is_at_rest():
+    world = PlayedWorld(lambda time: view(7 if time > 900_000 else 5))
+    phases.converge(world, BOUND_US)
+    assert world.trace == [("converged", T, True, "")]
+    assert world.time == 1_000_000
+
+
+def test_what_does_not_move_for_the_bound_is_stuck():
+    world = PlayedWorld(lambda time: view(5 if time > 4_000_000 else 4))
+    phases.converge(world, BOUND_US)
+    assert world.trace == [("converged", T, False, "broker 2 has log end 5, the leader 7")]
+    assert world.time == pytest.approx(4_200_000 + BOUND_US, abs=200_000)
+
+
+def test_what_moves_for_ever_is_stuck_in_the_end():
+    world = PlayedWorld(lambda time: view(time % 3))
+    phases.converge(world, BOUND_US)
+    assert world.trace[0][2] is False
+    assert world.time == 3 * BOUND_US
+
+
+def test_a_broker_that_runs_and_does_not_answer_is_no_finding():
+    with pytest.raises(RunError, match=r"^b2 did not say how it stands within 20 s, so nobody knows"):
+        phases.converge(PlayedWorld(lambda _: view()), BOUND_US)
+
+
+def test_a_broker_that_does_not_run_is_one():
+    world = PlayedWorld(lambda _: view(), running=False)
+    phases.converge(world, BOUND_US)
+    assert world.trace == [("converged", T, False, "broker 2 is not running")]

@@ -1,0 +1,47 @@
+"""A JVM under libfaketime, as the start script sets it up, stands still when it has nothing to do."""
+
+import pytest
+
+from harness.machines.errors import ImageError
+from harness.machines.kafka_image import ensure_kafka_image
+from harness.machines.node_places import Places
+from harness.machines.node_script import NodeScripts
+
+pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
+
+IDLE_TICKS = 25
+"""Of the processor, 10 ms each, in 3 s: a spinning thread takes 300 of them, an idle ZooKeeper 1."""
+
+ZOOKEEPER = """
+printf 'tickTime=500\\ndataDir=/tmp/z\\nclientPort=2181\\nadmin.enableServer=false\\n' >/tmp/zoo.cfg
+echo +3600 >{offset}
+{environment} java -Xmx64m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp '/opt/kafka/libs/*' \
+ -Dorg.slf4j.simpleLogger.showDateTime=true -Dorg.slf4j.simpleLogger.dateTimeFormat=HH \
+ org.apache.zookeeper.server.quorum.QuorumPeerMain /tmp/zoo.cfg >/tmp/out 2>&1 &
+pid=$!
+until grep -q 'binding to port' /tmp/out; do sleep 0.1; done
+sleep 2
+ticks() {{ cut -d ' ' -f 14,15 /proc/$pid/stat | tr ' ' + ; }}
+before=$(ticks)
+sleep 3
+echo "$(( $(ticks) - ($before) )) $(date -u +%H) $(tail -n 1 /tmp/out | cut -c -2)"
+"""
+
+
+def test_a_jvm_whose_clock_is_moved_does_not_spin(engine):
+    try:
+        image = ensure_kafka_image(engine, "2.8.2", lambda _: None)
+    except ImageError as error:
+        pytest.skip(str(error))
+    places = Places()
+    start = NodeScripts(places).start(1, fake_clock=True)
+    (line,) = (line for line in start.splitlines() if " setsid " in line)
+    script = ZOOKEEPER.format(environment=line.partition(" setsid ")[0], offset=places.faketime)
+
+    said = engine.containers.run(
+        image, ["-c", f"mkdir -p $(dirname {places.faketime}); {script}"], entrypoint="sh", network_mode="none", remove=True
+    )  # fmt: skip
+
+    ticks, hour, its_hour = map(int, said.decode().split()[-3:])
+    assert ticks < IDLE_TICKS
+    assert its_hour in ((hour + 1) % 24, (hour + 2) % 24)

@@ -1,0 +1,55 @@
+"""A Ctrl-C waits until what must be removed is removed."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from harness.machines.interrupts import held_interrupts
+
+
+def interrupted(done, error=None):
+    """Twice, inside, and inside of that."""
+    with held_interrupts(), held_interrupts():
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+        done.append("inside")
+        if error is not None:
+            raise error
+
+
+def test_what_is_inside_runs_to_its_end_and_then_the_interrupt_comes():
+    done = []
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(done)
+
+    assert done == ["inside"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_without_an_interrupt_nothing_happens():
+    with held_interrupts():
+        pass
+
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_an_error_inside_is_not_hidden_by_an_interrupt():
+    with pytest.raises(ValueError, match="why"):
+        interrupted([], ValueError("why"))
+
+
+def test_other_threads_leave_the_handler_alone():
+    seen = []
+
+    def look():
+        with held_interrupts():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+
+    assert seen == [signal.default_int_handler]

@@ -1,0 +1,199 @@
+"""Kafka's images, built for real: what is in them, and that only a version's first build needs a network."""
+
+import io
+import tarfile
+from contextlib import suppress
+
+import pytest
+from docker.errors import ImageNotFound
+
+from harness.machines import kafka_image
+from harness.machines.errors import ImageError
+from harness.machines.kafka_image import ReadyKafka, build_kafka_image, ensure_kafka_image, list_kafka_images
+from harness.machines.node_code import code_files
+
+pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
+
+ZOOKEEPER_KAFKA = "2.8.2"
+KRAFT_KAFKA = "4.1.1"
+
+
+def quiet(sentence):
+    """Say nothing."""
+
+
+def built(engine, version):
+    """The image's id."""
+    try:
+        return ensure_kafka_image(engine, version, quiet)
+    except ImageError as error:
+        if "Maven cannot get" in str(error):
+            pytest.skip(str(error))
+        raise
+
+
+@pytest.fixture(scope="module")
+def zookeeper_kafka(engine):
+    return built(engine, ZOOKEEPER_KAFKA)
+
+
+@pytest.fixture(scope="module")
+def kraft_kafka(engine):
+    return built(engine, KRAFT_KAFKA)
+
+
+def said(engine, image, script):
+    """What a script prints in a container without network."""
+    output = engine.containers.run(image, ["-c", script], entrypoint="sh", network_mode="none", remove=True)
+    return output.decode(errors="replace")
+
+
+def test_a_second_build_finds_the_first_ones_image(engine, zookeeper_kafka):
+    told = []
+
+    assert ensure_kafka_image(engine, ZOOKEEPER_KAFKA, told.append) == zookeeper_kafka
+    assert told == []
+    (found,) = (one for one in list_kafka_images(engine) if one.id == zookeeper_kafka)
+    assert (found.current, found.version) == (True, ZOOKEEPER_KAFKA)
+    assert found.name.startswith("tidemark/kafka:2.8.2-")
+
+
+def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafka, monkeypatch):
+    files = [*code_files(), ("nodes/added.py", b"here = True\n")]
+    build = engine.api.build
+    told = []
+    with monkeypatch.context() as patch:
+        patch.setattr(kafka_image, "code_files", lambda: iter(files))
+        patch.setattr(engine.api, "build", lambda **asked: build(**asked, network_mode="none"))
+        patch.setattr(engine.images, "pull", lambda name: pytest.fail(f"asked a registry for {name}"))
+        other = build_kafka_image(engine, ZOOKEEPER_KAFKA, told.append)
+    try:
+        assert other != zookeeper_kafka
+        assert told == ["building the image of Kafka 2.8.2"]
+        assert said(engine, other, "python3 -c 'import nodes.added; print(nodes.added.here)'") == "True\n"
+        assert [one.current for one in list_kafka_images(engine) if one.id == other] == [False]
+    finally:
+        with suppress(ImageNotFound):
+            engine.images.remove(other)
+
+
+@pytest.mark.parametrize("version", [ZOOKEEPER_KAFKA, KRAFT_KAFKA])
+def test_a_broker_loads_its_classes_from_the_archive(engine, version):
+    image = built(engine, version)
+    java = "java $(cat /opt/kafka/jvm-options) -Xshare:on -XX:+UseSerialGC -Xlog:class+load"
+
+    for path in ('"$(cat /opt/kafka/classpath)"', "'/opt/kafka/libs/*'"):
+        log = said(engine, image, f"{java} -cp {path} kafka.Kafka; true")
+        assert "kafka.Kafka$ source: shared objects file" in log
+
+
+def test_a_kraft_image_holds_a_formatted_directory_with_eligible_leader_replicas(engine, kraft_kafka):
+    entries = said(engine, kraft_kafka, "cat /opt/kafka/format/meta.properties").splitlines()
+
+    assert {"version=1", "node.id=0", "cluster.id=dGlkZW1hcmsta2Fma2EtMQ"} <= set(entries)
+    assert said(engine, kraft_kafka, "grep -c eligible.leader.replicas /opt/kafka/format/bootstrap.checkpoint") == "1\n"
+
+
+def test_a_zookeeper_image_has_zookeeper_and_what_disturbs_a_node(engine, zookeeper_kafka):
+    names = said(engine, zookeeper_kafka, "ls /opt/kafka/libs; which strace iptables; ls /opt/tidemark").split()
+
+    assert "zookeeper-3.5.9.jar" in names
+    assert {"/usr/bin/strace", "/usr/sbin/iptables", "libfaketime.so.1", "entrypoint", "nodes"} <= set(names)
+    assert said(engine, zookeeper_kafka, "cd / && python3 -c 'import crc32c, kio, nodes'") == ""
+
+
+def test_the_images_first_program_is_the_nodes(engine, zookeeper_kafka):
+    container = engine.containers.create(zookeeper_kafka)
+    try:
+        container.start()
+        assert container.wait()["StatusCode"] == 64
+        assert b"TIDEMARK_AUTHORISED_KEY must hold" in container.logs()
+    finally:
+        container.remove(force=True)
+
+
+def test_a_version_that_does_not_exist_is_one_sentence(engine, zookeeper_kafka):
+    with pytest.raises(ImageError) as error:
+        build_kafka_image(engine, "2.8.99", quiet)
+
+    if "Maven cannot get" in str(error.value):
+        pytest.skip(str(error.value))
+    assert str(error.value) == (
+        "there is no Kafka 2.8.99: Maven's repository has no org.apache.kafka:kafka_2.13:2.8.99"
+    )
+
+
+# A ready image
+
+
+@pytest.fixture
+def own_names(monkeypatch, engine):
+    """What is built here gets names that nobody else uses, holds one state of the code, and is gone when the test is over."""
+    code = list(code_files())
+    monkeypatch.setattr(kafka_image, "code_files", lambda: iter(code))
+    monkeypatch.setattr(kafka_image, "REPOSITORY", "tidemark/test-kafka")
+    monkeypatch.setattr(kafka_image, "JARS_REPOSITORY", "tidemark/test-kafka-jars")
+    monkeypatch.setattr(kafka_image, "KIND", "test-kafka")
+    yield
+    for repository in ("tidemark/test-kafka", "tidemark/test-kafka-jars", "tidemark/test-ready"):
+        for image in engine.images.list(repository):
+            for tag in image.tags:
+                if tag.startswith(f"{repository}:"):
+                    engine.images.remove(tag)
+
+
+def ready_image(engine, *steps):
+    """Somebody's image of Kafka 2.8.2: its jars are in /srv/kafka, and it logs to files."""
+    lines = ["FROM tidemark/kafka-jars:2.8.2", "RUN mkdir /srv/kafka && cp /opt/kafka/libs/* /srv/kafka", *steps]
+    text = "\n".join(lines).encode()
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as tar:
+        entry = tarfile.TarInfo("Dockerfile")
+        entry.size = len(text)
+        tar.addfile(entry, io.BytesIO(text))
+    context.seek(0)
+    return engine.images.build(fileobj=context, custom_context=True, tag="tidemark/test-ready:1", rm=True)[0]
+
+
+def test_a_ready_images_jars_are_taken_and_its_logger_is_not(engine, zookeeper_kafka, own_names):
+    swap = "mv slf4j-simple-*.jar slf4j-reload4j-1.7.36.jar && cp jopt-simple-*.jar mark.jar"
+    ready_image(engine, f"RUN cd /srv/kafka && {swap}")
+    told = []
+
+    made = build_kafka_image(engine, "2.8.2", told.append, ready=ReadyKafka("tidemark/test-ready:1", "/srv/kafka"))
+
+    assert told == ["taking Kafka 2.8.2 from tidemark/test-ready:1", "building the image of Kafka 2.8.2"]
+    names = said(engine, made, "ls /opt/kafka/libs").split()
+    assert {"mark.jar", "slf4j-simple-debian.jar", "kafka_2.13-2.8.2.jar"} <= set(names)
+    assert "slf4j-reload4j-1.7.36.jar" not in names
+
+    # It is remembered, and may be gone.
+    engine.images.remove("tidemark/test-ready:1")
+    assert build_kafka_image(engine, "2.8.2", pytest.fail) == made
+
+
+@pytest.mark.parametrize(
+    ("version", "libs", "why"),
+    [
+        ("2.8.1", "/srv/kafka", "the ready image holds no Kafka 2.8.1 in /srv/kafka"),
+        (
+            "2.8.2",
+            "/srv/none",
+            "tidemark/test-ready:1 has no folder /srv/none; say where its jars are with --ready-libs",
+        ),
+    ],
+)
+def test_a_ready_image_that_will_not_do_is_one_sentence(engine, zookeeper_kafka, own_names, version, libs, why):
+    ready_image(engine)
+
+    with pytest.raises(ImageError) as error:
+        build_kafka_image(engine, version, quiet, ready=ReadyKafka("tidemark/test-ready:1", libs))
+
+    assert str(error.value) == why
+
+
+def test_a_kafka_that_does_not_start_is_named_with_its_last_words(engine, zookeeper_kafka, own_names):
+    ready_image(engine, "RUN rm /srv/kafka/scala-library-*.jar")
+
+    with pytest.raises(ImageError, match=r"^Kafka 2\.8\.2 does not start on this Java: .*NoClassDefFoundError"):
+        build_kafka_image(engine, "2.8.2", quiet, ready=ReadyKafka("tidemark/test-ready:1", "/srv/kafka"))

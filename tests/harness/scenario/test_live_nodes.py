@@ -1,0 +1,183 @@
+"""What is done to which node, and what is done again to a process that starts anew."""
+
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+
+from harness.machines.errors import NodeError
+from harness.scenario.live import nodes as module
+from harness.scenario.live.nodes import Nodes
+from harness.systems import tidemark as tidemark_system
+
+AHEAD_US = 7_000_000_000
+
+
+class FakeControl:
+    """A process that is there after `start`, and remembers the rules it was given."""
+
+    answers_while_paused = False
+
+    def __init__(self, machine, places=None, on_lost=None):
+        self.name = machine.name
+        self.alive = False
+        self.configured = []
+        self.last_words = None
+        self.rules = {}
+        self.admin = SimpleNamespace(ask=self._ask, close=lambda: None)
+
+    def _ask(self, do, **fields):
+        if not self.alive:
+            raise NodeError(f"{self.name} hung up")
+        if do == "transport":
+            self.rules[fields["key"]] = fields["rules"]
+        else:
+            del self.rules[fields["key"]]
+
+    def start(self, config):
+        self.rules = {}
+        self.configured.append(config)
+        if self.last_words is not None:
+            raise NodeError(f"{self.name}: the node process ended at once")
+        self.alive = True
+
+    def running(self):
+        return self.alive
+
+    def own_end(self):
+        return self.last_words
+
+    def kill(self):
+        self.alive = False
+
+    def pause(self):
+        pass
+
+    resume = pause
+
+    def state(self):
+        return "running" if self.alive else "gone"
+
+    def status(self):
+        if not self.alive:
+            raise NodeError(f"{self.name} hung up")
+        return {"mono_us": module.monotonic_us() + (AHEAD_US if self.name == "far" else 0)}
+
+
+class FakeFirewall:
+    def __init__(self):
+        self.chains = {}
+
+    def drop_rules(self, fault, node, addresses):
+        return [(source, to) for source, to in fault.links]
+
+    def install(self, control, key, rules):
+        self.chains[control.name, key] = rules
+
+    def remove(self, control, key):
+        del self.chains[control.name, key]
+
+
+@pytest.fixture
+def firewall(monkeypatch):
+    fake = FakeFirewall()
+    monkeypatch.setattr(module, "firewall", fake)
+    monkeypatch.setattr(module, "drop_rules", fake.drop_rules)
+    return fake
+
+
+@pytest.fixture
+def nodes(monkeypatch, firewall):
+    monkeypatch.setattr(tidemark_system, "NodeControl", FakeControl)
+    machines = {
+        node: SimpleNamespace(name=name, inner_ip=f"10.0.0.{node}") for node, name in enumerate(["c", "near", "far"])
+    }
+    nodes = Nodes(machines, lambda node, incarnation: (node, incarnation))
+    nodes.all_at_once(nodes.start, nodes.ids)
+    return nodes
+
+
+RULE = [{"kind": "acks", "peer": None, "effect": "drop", "amount": 0}]
+
+
+def test_every_start_is_another_incarnation(nodes):
+    nodes.kill(1)
+    nodes.start(1)
+
+    assert nodes.controls[1].configured == [(1, 1), (1, 2)]
+
+
+@pytest.mark.parametrize(("last_words", "refused"), [("fatal", False), ("", True)])
+def test_a_process_may_stop_itself_before_anybody_asks_it(nodes, last_words, refused):
+    """One that gave no account of its end never was one."""
+    nodes.kill(1)
+    nodes.controls[1].last_words = last_words
+    with pytest.raises(NodeError) if refused else nullcontext():
+        nodes.start(1)
+
+    assert nodes.status(1) is None
+    assert nodes.controls[1].configured == [(1, 1), (1, 2)]
+
+
+def test_a_process_that_starts_anew_gets_the_rules_in_force(nodes):
+    nodes.put_rules("a", {1: RULE, 2: RULE})
+    nodes.kill(1)
+    nodes.kill(2)
+    nodes.put_rules("b", {1: RULE})
+    assert nodes.drop_rules("a")
+    nodes.start(1)
+    nodes.start(2)
+
+    assert [nodes.controls[node].rules for node in (1, 2)] == [{"b": RULE}, {}]
+
+
+def test_rules_are_taken_off_once(nodes):
+    nodes.put_rules("a", {1: RULE})
+
+    assert [nodes.drop_rules("a"), nodes.drop_rules("a")] == [True, False]
+    assert nodes.controls[1].rules == {}
+
+
+def test_a_cut_is_made_by_the_receiver(nodes, firewall):
+    nodes.cut("a", 1, 2)
+    nodes.cut("b", 2, 0)
+
+    assert firewall.chains == {("far", 1): [(1, 2)], ("c", 2): [(2, 0)]}
+    assert [nodes.join("a"), nodes.join("a")] == [True, False]
+    assert firewall.chains == {("c", 2): [(2, 0)]}
+
+
+def test_healing_takes_everything_off_also_from_nodes_that_are_gone(nodes, firewall):
+    nodes.put_rules("a", {1: RULE, 2: RULE})
+    nodes.cut("b", 1, 2)
+    nodes.pause(0)
+    nodes.controls[1].alive = False
+    nodes.heal()
+
+    assert nodes.down == {1}
+    assert nodes.controls[2].rules == {}
+    assert firewall.chains == {}
+    assert nodes.paused == set()
+
+
+def test_a_process_that_ended_itself_has_no_status(nodes):
+    assert nodes.status(1) is not None
+    nodes.controls[1].alive = False
+
+    assert nodes.status(1) is None
+    assert nodes.gone(1)
+
+
+def test_a_process_that_runs_and_does_not_answer_is_an_error(nodes):
+    def silent():
+        raise NodeError("near did not answer")
+
+    nodes.controls[1].status = silent
+
+    with pytest.raises(NodeError, match="near did not answer"):
+        nodes.status(1)
+
+
+def test_the_clock_of_another_machine_is_compared_with_ours(nodes):
+    assert nodes.clock_ahead_us[1] == 0
+    assert abs(nodes.clock_ahead_us[2] - AHEAD_US) < 1_000_000

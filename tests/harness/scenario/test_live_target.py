@@ -1,0 +1,156 @@
+"""The target on real processes, here side by side on this machine: everything that needs neither containers nor a firewall."""
+
+import pytest
+
+from harness.machines.errors import NodeError
+from harness.scenario import find, parse_scenario, run_scenario
+from harness.scenario.live.target import LiveTarget
+
+pytestmark = pytest.mark.slow
+
+TIME_SCALE = 0.2
+
+HEAD = """\
+name: two
+title: Two brokers
+source: none
+brokers: A, B
+cluster: acks all, min ISR 1, first epoch 3
+"""
+END = """\
+outcome kafka-2.7: valid
+  truncations: none
+  A: leader | 3:m1 | HW 1 | epochs 3@0
+  B: follower | 3:m1 | HW 1 | epochs 3@0
+"""
+
+
+@pytest.fixture
+def play(tmp_path, local_nodes):
+    """Acts a script out; further arguments are those of `run_scenario`."""
+
+    def play(scenario, variant="kafka-2.7"):
+        def set_up(scenario, variant):
+            return LiveTarget(scenario, variant, local_nodes(tmp_path, scenario, variant, TIME_SCALE), TIME_SCALE)
+
+        return run_scenario(scenario, variant, set_up)
+
+    return play
+
+
+def test_given_logs_are_cut_and_answered_as_the_script_says(play):
+    outcome = play(find("divergence-case-g"), "kafka-2.1")
+
+    assert outcome.mismatches == []
+    assert outcome.digest == ""
+    assert outcome.summary["questions"] == {"follower": ["epoch 2 -> (1, 2)"]}
+    assert outcome.history.meta["end_us"] == outcome.summary["real_us"] > 0
+    times = [event[0] for event in outcome.history.trace]
+    assert times == sorted(times)
+    assert times[0] == 0
+
+
+def test_the_bug_shows_where_the_rule_has_it(play):
+    outcome = play(find("divergence-case-g"), "kafka-2.0+truncation=kip101")
+
+    assert outcome.mismatches == []
+    assert outcome.verdict.valid == "invalid"
+
+
+def test_messages_are_held_lost_and_let_through(play):
+    """Rules outlast the process that they are put on."""
+    steps = """\
+1. Nothing that A answers reaches B, and B cannot ask.
+   > block fetch responses
+   > send m1
+   > until A has LEO 1
+   > hold fetch requests from B
+   > crash B
+   > start B
+   > until B follows A
+   > run 1 s
+   > expect B: follower | empty
+   > expect not acked m1
+   > unblock fetch responses
+   > run 1 s
+   > expect B: empty
+   > release fetch requests from B
+   > until m1 is acked
+   > read
+   > expect to read m1
+   > read from B
+   > expect to read m1
+"""
+    outcome = play(parse_scenario(HEAD + steps + END.replace(": valid", ": unknown")))
+
+    assert outcome.mismatches == ["line 25: the consumer should have read m1, but was refused"]
+
+
+def test_processes_stop_pause_lose_power_and_lose_their_disk(play):
+    steps = """\
+1. B sleeps, stops, loses its disk; A loses what it had not synced.
+   > pause B
+   > send m1
+   > run 1 s
+   > expect A: leader | 3:m1 | LEO 1 | HW 0
+   > resume B
+   > until m1 is acked
+   > until A, B have HW 1 on disk
+   > stop B
+   > expect B: down | 3:m1 | HW 1
+   > wipe B
+"""
+    outcome = play(parse_scenario(HEAD + steps + END))
+
+    assert outcome.mismatches == [
+        "line 16: broker B is not running",
+        "the steps after that were not carried out, and the outcome was not compared",
+    ]
+    assert [event[2:5] for event in outcome.history.trace if event[1:3] == (2, "stop")] == [("stop", "", "clean")]
+    assert [event[2] for event in outcome.history.trace if event[2] in ("pause", "resume")] == ["pause", "resume"]
+
+
+def test_power_loss_keeps_what_the_script_says(play):
+    steps = """\
+1. A loses one batch of two, and B takes over; B's disk is lost, too.
+   > write m1
+   > write m2
+   > until A, B have HW 2 on disk
+   > power off A keeping 1 batch
+   > expect A: down | 3:m1 | HW 1
+   > until B leads within 20 s
+   > wipe B
+   > expect B: down | empty
+   > start A
+   > start B
+   > elect A uncleanly
+   > until all is at rest
+"""
+    outcome = play(parse_scenario(HEAD + steps + END), "kafka-2.0")
+
+    assert [words for words in outcome.mismatches if not words.startswith("line 20")] == []
+    assert [(event[1], event[4]) for event in outcome.history.trace if event[2] == "stop"] == [
+        (1, "power"),
+        (2, "disk"),
+    ]
+    lost = [event[6] for event in outcome.history.trace if event[2] == "recovered" and event[1] == 1]
+    assert lost[-1] == 1
+
+
+def test_a_wait_has_its_bound_in_real_time_and_says_how_things_stand(play):
+    outcome = play(parse_scenario(f"{HEAD}1. A leads.\n   > write m1\n   > until B leads within 1 s\n{END}"))
+
+    standing = "the leader is A, A leader epoch 3 LEO 1 HW 1 log 3:m1; B follower epoch 3 LEO 1 HW"
+    assert outcome.mismatches[0].startswith(f"line 8: waited {TIME_SCALE:g} s until B leads; {standing}")
+
+
+def test_a_machine_that_cannot_be_made_ready_ends_the_run(tmp_path, local_nodes):
+    class Broken(local_nodes):
+        def clean(self):
+            raise NodeError("node-1 cannot be cleaned")
+
+    def set_up(scenario, variant):
+        return LiveTarget(scenario, variant, Broken(tmp_path, scenario, variant, TIME_SCALE), TIME_SCALE)
+
+    with pytest.raises(NodeError, match="node-1 cannot be cleaned"):
+        run_scenario(find("divergence-case-a"), "kafka-2.7", set_up)

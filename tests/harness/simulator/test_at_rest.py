@@ -1,0 +1,92 @@
+"""After healing: what a partition is said to wait for."""
+
+import pytest
+
+from harness.simulator import simulate
+from harness.simulator.at_rest import restored, waiting_for
+from nodes.core.log import Batch
+from nodes.core.variant import parse_variant
+
+T = "t-0"
+SECOND = 1_000_000
+
+
+def test_a_healthy_world_waits_for_nothing(world):
+    w = world()
+
+    assert waiting_for(w, T) == ""
+    assert restored(w, T)
+
+
+def test_a_world_that_has_not_begun_has_no_leader(world):
+    w = world(until=0)
+
+    assert waiting_for(w, T) == "no leader: ISR [1, 2, 3], ELR []"
+    assert not restored(w, T)
+
+
+def test_a_broker_that_does_not_run(world):
+    w = world()
+    w.stop(3, "crash")
+
+    assert waiting_for(w, T) == "broker 3 is not running"
+
+
+def test_a_broker_in_an_older_leader_epoch(world):
+    w = world()
+    w.set_link_fault(0, ((0, 3),), "lost-leadership", 0)
+    w.elect(T, "forced", 2)
+    w.run_until(2 * SECOND)
+
+    assert waiting_for(w, T) == "broker 3 is in leader epoch 0, not 1"
+
+
+def test_a_follower_that_lacks_records(world):
+    w = world()
+    w.broker(1).replicas[T].log.append(Batch(0, 0, (7, 8)))
+    w.broker(1).replicas[T].hw = 2
+
+    assert waiting_for(w, T) == "broker 2 has log end 0, the leader 2"
+
+
+def test_a_follower_that_refuses_a_batch(world):
+    """Its log ends inside one of the leader's batches, as after a truncation by a wrong rule; so the leader's HW stands too."""
+    w = world()
+    w.broker(1).replicas[T].log.append(Batch(0, 0, (7, 8)))
+    w.broker(2).replicas[T].log.append(Batch(0, 0, (7,)))
+    w.run_until(2 * SECOND)
+
+    assert waiting_for(w, T) == (
+        "broker 2 has log end 1, the leader 2: it refuses the leader's batch at offset 0 as out of order"
+    )
+
+
+def test_a_high_watermark_below_the_logs_end(world):
+    w = world()
+    for broker in (1, 2, 3):
+        w.broker(broker).replicas[T].log.append(Batch(0, 0, (7,)))
+
+    assert waiting_for(w, T) == "broker 1 has high watermark 0, the leader's log ends at 1"
+
+
+def test_an_isr_that_is_not_full(world):
+    w = world()
+    w.controller.partitions[T].isr = (1, 2)
+
+    assert waiting_for(w, T) == "ISR is [1, 2] (leader: [1, 2, 3]), replicas are [1, 2, 3]"
+    assert not restored(w, T)
+
+
+def test_being_restored_does_not_ask_for_equal_logs(world):
+    w = world()
+    w.broker(1).replicas[T].log.append(Batch(0, 0, (7,)))
+
+    assert restored(w, T)
+    assert waiting_for(w, T) != ""
+
+
+@pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-0.11", "kafka-2.1", "kafka-2.7", "kafka-4.0"])
+def test_a_run_says_that_it_converged(plan, variant):
+    trace = simulate(plan(end=SECOND), parse_variant(variant)).history.trace
+
+    assert [entry[3:] for entry in trace if entry[2] == "converged"] == [(T, True, "")]
