@@ -45,7 +45,7 @@ def test_there_is_no_python_in_the_folder_docker():
 def test_the_code_is_that_of_the_installed_package():
     files = dict(code_files())
 
-    assert files["nodes/core/broker.py"] == (ROOT / "nodes" / "broker.py").read_bytes()
+    assert files["nodes/core/broker.py"] == (ROOT / "nodes" / "core" / "broker.py").read_bytes()
     assert list(files) == sorted(files)
     assert not any("__pycache__" in path for path in files)
 
