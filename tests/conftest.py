@@ -15,6 +15,8 @@ from harness.machines.images import ensure_image
 from harness.machines.kafka_image import ensure_kafka_image
 from harness.machines.leftovers import every
 
+pytest.register_assert_rewrite("local_cluster")
+
 _skipped = pytest.StashKey[str]()
 
 # How long an example takes says something of the machine, and nothing of the code.
