@@ -20,7 +20,7 @@ from nodes.formats.wire.codec import codec
 from nodes.formats.wire.frames import FrameReader, finish, request_frame
 from nodes.formats.wire.shape import skip_tags
 
-PATIENCE_S = 10
+PATIENCE_S = 60
 
 
 def eventually(question, what="", patience_s=PATIENCE_S):
