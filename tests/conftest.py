@@ -45,7 +45,8 @@ def pytest_configure_node(node):
     node.workerinput[WORKER_KEY] = node.config.stash[_engine].address
 
 
-def pytest_collection_modifyitems(config, items):
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist writes down the groups in this hook
+def pytest_collection_modifyitems(items):
     share(items)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from checkers import check
 from harness.cli import main
+from harness.conform.expectation import judged
 from harness.live.run import run_plan
 from harness.machines.cluster import ContainerCluster
 from harness.machines.leftovers import every
@@ -49,7 +50,7 @@ def play(machines):
 
     def play(name, system, preset):
         system = find_system(system)
-        return system.judge(run_scenario(find(name), preset, LiveTargets(machines.machines, system=system).target))
+        return judged(run_scenario(find(name), preset, LiveTargets(machines.machines, system=system).target), system)
 
     return play
 
