@@ -1,4 +1,4 @@
-"""What a keeper needs of the reader of a Kafka version's log lines; the real ones are in ``nodes.sidecar.lines``."""
+"""What a sidecar needs of the reader of a Kafka version's log lines; the real ones are in ``nodes.sidecar.lines``."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 Properties = dict[str, str]
 
 MS = 1_000
-BEHIND_PROXY_PORT, KEEPER_PORT, BEHIND_ZOOKEEPER_PROXY_PORT, ZOOKEEPER_PORT = 9091, 9093, 2182, 2181
-"""In a node's machine, beside those that every system has: the listener for other nodes behind its proxy, the keeper's own,
+BEHIND_PROXY_PORT, SIDECAR_PORT, BEHIND_ZOOKEEPER_PROXY_PORT, ZOOKEEPER_PORT = 9091, 9093, 2182, 2181
+"""In a node's machine, beside those that every system has: the listener for other nodes behind its proxy, the sidecar's own,
 ZooKeeper's behind its proxy, and ZooKeeper's for other nodes."""
-INTERNAL, HOST, KEEPER, CONTROLLERS = "INTERNAL", "HOST", "KEEPER", "CONTROLLER"
-"""Listeners: of brokers for each other, for clients on the host, for the keeper; and of KRaft's controller."""
+INTERNAL, HOST, SIDECAR, CONTROLLERS = "INTERNAL", "HOST", "SIDECAR", "CONTROLLER"
+"""Listeners: of brokers for each other, for clients on the host, for the sidecar; and of KRaft's controller."""
 
 BATCH_BYTES = 16_384
 """What stands for one batch of ``max_fetch_batches``: a producer's ``batch.size``."""
@@ -219,11 +219,11 @@ def _broker_listeners(place: Place) -> Properties:
     if place.advertised:
         names.append((HOST, f"0.0.0.0:{HOST_PORT}", place.advertised))
     # Nobody dials what this one advertises, but no two brokers may advertise the same.
-    names.append((KEEPER, f"127.0.0.1:{KEEPER_PORT}", f"{place.inner_ip}:{KEEPER_PORT}"))
+    names.append((SIDECAR, f"127.0.0.1:{SIDECAR_PORT}", f"{place.inner_ip}:{SIDECAR_PORT}"))
     return {
         "listeners": ",".join(f"{name}://{bind}" for name, bind, _ in names),
         "advertised.listeners": ",".join(f"{name}://{told}" for name, _, told in names),
-        "listener.security.protocol.map": _plaintext(INTERNAL, HOST, KEEPER, CONTROLLERS),
+        "listener.security.protocol.map": _plaintext(INTERNAL, HOST, SIDECAR, CONTROLLERS),
         "inter.broker.listener.name": INTERNAL,
     }
 

@@ -81,9 +81,9 @@ def test_krafts_controller_tells_where_its_proxy_listens_if_the_version_lets_it(
 
 def test_listeners_behind_a_proxy():
     found = made()
-    assert found["listeners"] == "INTERNAL://127.0.0.1:9091,HOST://0.0.0.0:19092,KEEPER://127.0.0.1:9093"
+    assert found["listeners"] == "INTERNAL://127.0.0.1:9091,HOST://0.0.0.0:19092,SIDECAR://127.0.0.1:9093"
     assert found["advertised.listeners"] == (
-        "INTERNAL://10.77.5.12:9092,HOST://127.0.0.1:40002,KEEPER://10.77.5.12:9093"
+        "INTERNAL://10.77.5.12:9092,HOST://127.0.0.1:40002,SIDECAR://10.77.5.12:9093"
     )
     assert found["inter.broker.listener.name"] == "INTERNAL"
 
