@@ -1,14 +1,12 @@
-"""Tidemark's own nodes: the protocol core in a process with sockets and files."""
+"""Tidemark's own nodes: the protocol core in a process with sockets and files.
+
+What containers need is imported late: the simulator asks this system too, which variants it knows, and does without them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.containers.images import ensure_image
-from harness.containers.node_config import node_config
-from harness.containers.node_control import NodeControl
-from harness.containers.node_places import Places
-from harness.containers.partition_disk import Disk, lay_out, read_disk
 from harness.systems.system import Deployment, System
 
 if TYPE_CHECKING:
@@ -17,6 +15,8 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
     from harness.containers.machine import Machine
+    from harness.containers.node_control import NodeControl
+    from harness.containers.partition_disk import Disk
 
 
 class TidemarkSystem(System):
@@ -27,14 +27,21 @@ class TidemarkSystem(System):
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""
+        from harness.containers.images import ensure_image
+
         return ensure_image(client, tell)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
         """The node process of a machine."""
+        from harness.containers.node_control import NodeControl
+
         return NodeControl(machine, on_lost=on_lost)
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
         """As ``nodes.process.config`` reads it."""
+        from harness.containers.node_config import node_config
+        from harness.containers.node_places import Places
+
         return node_config(
             node,
             incarnation,
@@ -47,8 +54,12 @@ class TidemarkSystem(System):
 
     def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
         """All of it fsynced."""
+        from harness.containers.partition_disk import lay_out
+
         lay_out(control, partition, disk)
 
     def read_disk(self, control: NodeControl, partition: str) -> Disk:
         """What reached the disk, and what did not yet."""
+        from harness.containers.partition_disk import read_disk
+
         return read_disk(control, partition)
