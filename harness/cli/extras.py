@@ -108,5 +108,11 @@ def mend(extras: Iterable[Extra]) -> str:
 
 
 def _sentence(extras: Iterable[Extra], packages: list[str]) -> str:
-    listed = packages[0] if len(packages) == 1 else f"{', '.join(packages[:-1])} and {packages[-1]}"
-    return f"this needs {listed}, which {'is' if len(packages) == 1 else 'are'} not installed; run: {mend(extras)}"
+    first, *others = packages
+    if not others:
+        listed = f"{first}, which is"
+    elif len(others) <= 2:
+        listed = f"{', '.join(packages[:-1])} and {packages[-1]}, which are"
+    else:
+        listed = f"{first} and {len(others)} more packages, which are"
+    return f"this needs {listed} not installed; run: {mend(extras)}"
