@@ -85,7 +85,7 @@ def conform_command(
     **options: Any,  # noqa: ANN401
 ) -> int:
     """Play scenarios in the simulator, in containers and on real Kafka, and say in what they differ."""
-    need(containers=True, report=html is not None)
+    need(containers=True, report=html is not None)  # of two worlds, one is not the simulator
     from harness.conform.differences import stale
     from harness.conform.findings import FINDINGS
     from harness.conform.show import STANDINGS, show_comparison, show_summary

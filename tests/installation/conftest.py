@@ -1,5 +1,6 @@
 """Installations of the base and some extras, as pip would make them: links to those of the packages that are here."""
 
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,23 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
+
+IN_TURN = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from harness.cli import main
+
+told = []
+for words in json.loads(sys.argv[1]):
+    sys.argv = ["tidemark", *words]
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as error:
+        try:
+            main()
+        except SystemExit as end:
+            told.append([end.code, out.getvalue(), error.getvalue()])
+print(json.dumps(told))
+"""
 
 
 @pytest.fixture(scope="session")
@@ -37,8 +55,14 @@ def site_packages(project, tmp_path_factory):
     return site_packages
 
 
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory):
+    """Where it is kept between tests: nothing is written beside the sources, and nothing compiled twice."""
+    return tmp_path_factory.mktemp("bytecode")
+
+
 @pytest.fixture
-def python(site_packages, tmp_path):
+def python(site_packages, bytecode, tmp_path):
     """Run Python in an empty folder with some extras; ``-S`` leaves out the environment that the tests run in."""
 
     def python(*words, extras=(), code=ROOT):
@@ -48,7 +72,8 @@ def python(site_packages, tmp_path):
             env={
                 **os.environ,
                 "PYTHONPATH": os.pathsep.join(map(str, (site_packages(*extras), code))),
-                "PYTHONDONTWRITEBYTECODE": "1",
+                "PYTHONDONTWRITEBYTECODE": "",
+                "PYTHONPYCACHEPREFIX": str(bytecode),
                 "COLUMNS": "200",
                 "DOCKER_HOST": "tcp://127.0.0.1:1",  # no test here wants an engine
             },
@@ -70,6 +95,18 @@ def tidemark(python):
         return done.returncode, done.stdout, done.stderr
 
     return tidemark
+
+
+@pytest.fixture
+def tidemark_in_turn(python):
+    """Run several commands in one process of the base; gives exit code, output and complaint of each."""
+
+    def tidemark_in_turn(commands):
+        commands = list(commands)
+        told = json.loads(python("-c", IN_TURN, json.dumps(commands)).stdout)
+        return {words: tuple(one) for words, one in zip(commands, told, strict=True)}
+
+    return tidemark_in_turn
 
 
 def _closure(requirements):

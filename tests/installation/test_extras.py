@@ -54,14 +54,12 @@ def test_the_base_runs_a_plan(tidemark):
     assert "digest 68e4bd2b1aa2d9054499cecdea35189d" in out
 
 
-@pytest.mark.parametrize(
-    "command", [(), ("run",), ("compare",), ("conform",), ("report",), ("cluster", "up"), ("images", "build")]
-)
-def test_the_base_explains_every_command(tidemark, command):
-    code, out, error = tidemark(*command, "--help")
+def test_the_base_explains_every_command(tidemark_in_turn):
+    commands = [(), ("run",), ("compare",), ("conform",), ("report",), ("cluster", "up"), ("images", "build")]
+    told = tidemark_in_turn((*command, "--help") for command in commands)
 
-    assert (code, error) == (0, "")
-    assert out.startswith(f"Usage: {' '.join(['tidemark', *command])}")
+    assert {(code, error) for code, _, error in told.values()} == {(0, "")}
+    assert all(out.startswith(f"Usage: {' '.join(['tidemark', *words[:-1]])} ") for words, (_, out, _) in told.items())
 
 
 def test_the_base_is_healthy(tidemark):
@@ -84,44 +82,45 @@ def test_the_base_is_not_enough_for_containers(tidemark):
 # What is missing
 
 
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (("compare",), CAMPAIGN),
-        (("compare", "--report"), "pyspark and 7 more packages, which are not installed"),
-        (("report", "campaign"), "pyspark and 7 more packages, which are not installed"),
-        (("report", "run"), REPORT),
-        (("run", "--report"), REPORT),
-        (("run", "--world", "docker"), CONTAINERS),
-        (("run", "--system", "kafka:2.8.2"), CONTAINERS),
-        (("run", "--system", "./mine.py"), CONTAINERS),
-        (("run", "--world", "docker", "--hosts", "mine.py"), CONTAINERS),
-        (("scenario", "kip-101-data-loss", "--world", "docker"), CONTAINERS),
-        (("scenario", "kip-101-data-loss", "--system", "kafka:2.8.2"), CONTAINERS),
-        (("conform",), CONTAINERS),
-        (
-            ("conform", "--worlds", "sim,docker", "--html", "page.html"),
-            "docker and 12 more packages, which are not installed",
-        ),
-        (("cluster", "up"), CONTAINERS),
-        (("cluster", "status"), CONTAINERS),
-        (("cluster", "logs"), CONTAINERS),
-        (("cluster", "down"), CONTAINERS),
-        (("cluster", "down", "--all"), CONTAINERS),
-        (("cluster", "down", "--hosts", "mine.py"), CONTAINERS),
-        (("images", "build"), CONTAINERS),
-        (("images", "build", "--system", "kafka:2.8.2"), CONTAINERS),
-        (("images", "list"), CONTAINERS),
-    ],
-)
-def test_what_is_missing_is_told_in_one_sentence_before_anything_is_done(tidemark, tmp_path, words, what):
+MISSING = [
+    (("compare",), CAMPAIGN),
+    (("compare", "--report"), "pyspark and 7 more packages, which are not installed"),
+    (("report", "campaign"), "pyspark and 7 more packages, which are not installed"),
+    (("report", "run"), REPORT),
+    (("run", "--report"), REPORT),
+    (("run", "--world", "docker"), CONTAINERS),
+    (("run", "--system", "kafka:2.8.2"), CONTAINERS),
+    (("run", "--system", "./mine.py"), CONTAINERS),
+    (("run", "--world", "docker", "--hosts", "mine.py"), CONTAINERS),
+    (("scenario", "kip-101-data-loss", "--world", "docker"), CONTAINERS),
+    (("scenario", "kip-101-data-loss", "--system", "kafka:2.8.2"), CONTAINERS),
+    (("conform",), CONTAINERS),
+    (
+        ("conform", "--worlds", "sim,docker", "--html", "page.html"),
+        "docker and 12 more packages, which are not installed",
+    ),
+    (("cluster", "up"), CONTAINERS),
+    (("cluster", "status"), CONTAINERS),
+    (("cluster", "logs"), CONTAINERS),
+    (("cluster", "down"), CONTAINERS),
+    (("cluster", "down", "--all"), CONTAINERS),
+    (("cluster", "down", "--hosts", "mine.py"), CONTAINERS),
+    (("images", "build"), CONTAINERS),
+    (("images", "build", "--system", "kafka:2.8.2"), CONTAINERS),
+    (("images", "list"), CONTAINERS),
+]
+
+
+def test_what_is_missing_is_told_in_one_sentence_before_anything_is_done(tidemark_in_turn, tmp_path):
     (tmp_path / "mine.py").touch()
     for folder, file in (("campaign", "manifest.json"), ("run", "history.jsonl")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / file).touch()
     before = sorted(tmp_path.rglob("*"))
 
-    assert tidemark(*words) == (254, "", f"tidemark: this needs {what}; run: make env\n")
+    assert tidemark_in_turn(words for words, _ in MISSING) == {
+        words: (254, "", f"tidemark: this needs {what}; run: make env\n") for words, what in MISSING
+    }
     assert sorted(tmp_path.rglob("*")) == before
 
 
