@@ -146,6 +146,7 @@ def test_the_doctor_says_what_is_there_of_each_extra(tidemark, extra):
     assert re.findall(r"([a-z0-9-]+) \S+(?:, |$)", findings[extra]["found"]) == list(EXTRAS[extra])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extra", "modules"),
     [
@@ -168,6 +169,7 @@ def test_an_extra_is_enough_for_what_it_is_for(python, extra, modules):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_with_the_extra_a_run_has_its_page(tidemark, tmp_path):
     code, _, error = tidemark("run", "--variant", "kafka-0.10", "--index", "98", "--report", extras=("report",))
 
