@@ -17,6 +17,7 @@ from harness.cli.compare import compare_command
 from harness.cli.conform import conform_command
 from harness.cli.doctor import doctor_command
 from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
+from harness.cli.extras import absences_told
 from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
@@ -60,7 +61,8 @@ for command in (
 def main() -> None:
     """Run the command line; every failure is one sentence and an exit code."""
     try:
-        code = tidemark.main(standalone_mode=False)
+        with absences_told():
+            code = tidemark.main(standalone_mode=False)
     except click.exceptions.Abort:
         code = INTERRUPTED
     except KeyboardInterrupt:
