@@ -45,6 +45,10 @@ class Following:
     def _do(self, now: int, step: Step) -> None:
         if step.cut is not None:
             self.replica.cut(now, step.cut, step.why)
+        if step.halt:
+            self.replica.out.append((now, self.replica.node_id, "fatal", self.replica.name, step.why))
+            self.replica.out.append(Halt("fatal"))
+            return
         self.asking = step.ask and self.replica.latest_epoch != UNDEFINED
         self._send(now)
 
@@ -129,21 +133,11 @@ class Following:
             self.replica.follow_hw(now, m.hw)
 
     def _on_out_of_range(self, now: int, m: FetchResponse) -> None:
-        """The leader's log ends before this one.
-
-        Up to 0.10 a broker for which unclean election is disabled takes this for the data loss that must not happen, and
-        stops (``ReplicaFetcherThread.handleOffsetOutOfRange``); later ones cut to the leader's end.
-        """
+        """The rule says what to do if the leader's log ends before this one; if it has grown meanwhile, fetch at the next tick."""
         replica = self.replica
-        if m.leo >= replica.log.leo:
-            return
-        if replica.variant.truncation == "hw" and not replica.settings.unclean_election:
-            words = f"leader's log end {m.leo} is below own {replica.log.leo}, and unclean election is disabled"
-            replica.out.append((now, replica.node_id, "fatal", replica.name, words))
-            replica.out.append(Halt("fatal"))
-            return
-        replica.cut(now, m.leo, f"out of range: to the leader's log end {m.leo}")
-        self._fetch(now)
+        if m.leo < replica.log.leo:
+            unclean = replica.settings.unclean_election
+            self._do(now, replica.rule.on_out_of_range(replica, m.leo, unclean_election=unclean))
 
     def on_tick(self, now: int) -> None:
         """Send again what was refused or got no answer."""

@@ -32,6 +32,7 @@ from nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
+from nodes.core.variant import Fence
 
 if TYPE_CHECKING:
     from nodes.core.replica import Replica
@@ -86,9 +87,10 @@ class Leadership:
         self._shrink_due = now + replica.settings.lag_time_us // 2
         self._correlation = 0
         variant = replica.variant
-        self._fence_fetch = "fetch" in variant.fences
-        self._fence_hw = "hw" in variant.fences
-        self._fence_isr = "isr" in variant.fences
+        self._fence_fetch = Fence.FETCH in variant.fences
+        self._fence_truncation = Fence.TRUNCATION in variant.fences
+        self._fence_hw = Fence.HW in variant.fences
+        self._fence_isr = Fence.ISR in variant.fences
         self._check_brokers = variant.broker_epoch_checks
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
@@ -183,10 +185,8 @@ class Leadership:
     def on_epoch_request(self, m: EpochRequest) -> None:
         """Answer OffsetForLeaderEpoch from the own epoch cache."""
         replica = self.replica
-        error = self._fenced(m.current_epoch) if "truncation" in replica.variant.fences else None
-        answer = replica.cache.end_offset_for(m.epoch, replica.log.leo)
-        if replica.variant.truncation == "kip101":
-            answer = EpochEnd(UNDEFINED, answer.offset)
+        error = self._fenced(m.current_epoch) if self._fence_truncation else None
+        answer = replica.rule.leaders_answer(replica.end_offset_for(m.epoch))
         replica.out.append(Send(m.source, EpochResponse(replica.node_id, m.partition, m.correlation, answer, error)))
 
     # Clients

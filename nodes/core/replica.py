@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodes.core.actions import Truncate, WriteEpochs
-from nodes.core.epoch_cache import EpochCache, EpochCache011, EpochEnd
+from nodes.core.epoch_cache import EpochEnd
 from nodes.core.follower import Following
 from nodes.core.leader import Leadership
 from nodes.core.log import Batch, Log
-from nodes.core.truncation import RULES
 
 if TYPE_CHECKING:
     from nodes.core.broker import Broker
@@ -31,17 +30,18 @@ class Replica:
         self.variant = broker.variant
         self.settings = broker.settings
         self.out = broker.out
-        self.rule = RULES[self.variant.truncation]
-        self._keeps_epochs = self.variant.has_epoch_cache
+        self.rule = self.variant.rule
+        self._keeps_epochs = self.rule.keeps_epochs
         self._empty_epochs_stay = "KAFKA-10706" in self.variant.bugs
-        cache = EpochCache011 if self.variant.truncation == "kip101" and not self.variant.epoch_on_lead else EpochCache
         self.log = Log(list(recovered.batches) if recovered else [])
-        self.cache = cache(recovered.epochs if recovered and self._keeps_epochs else ())
+        self.cache = self.rule.epoch_cache(
+            recovered.epochs if recovered else (), epoch_on_lead=self.variant.epoch_on_lead
+        )
         self.hw = recovered.hw if recovered else 0
         self.leader_epoch = -1
         self.leader = -1
         self.last_leader = -1
-        """The last real leader; −1 does not overwrite it (the hw rule compares ids)."""
+        """The last real leader; −1 does not overwrite it (KAFKA-7164 compares ids)."""
         self.partition_epoch = -1
         self.leading: Leadership | None = None
         self.following: Following | None = None
