@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from nodes.core.variant import BUGS, SWITCHES, Fence, Need, Variant
+from nodes.core.variant import ASKS, BUGS, SWITCHES, Fence, Need, Variant
 
 
 class Row(NamedTuple):
@@ -55,16 +55,14 @@ def modifiers(variant: Variant) -> list[str]:
 
 def _truncation(variant: Variant) -> list[Row]:
     rule = variant.rule
-    rows = [
+    return [
         Row("truncation", f"The rule {rule.name}: {rule.title}."),
         Row("leader epochs", _says(rule.epoch_cache)),
         Row("new leader", _says(rule.on_new_leader)),
+        Row("leader's answer", _unless_idle(variant, ASKS, _says(rule.leaders_answer))),
+        Row("after the answer", _says(rule.on_answer)),
+        Row("out of range", _says(rule.on_out_of_range)),
     ]
-    if rule.asks:
-        rows.append(Row("leader's answer", _says(rule.leaders_answer)))
-    if rule.asks or rule.epoch_in_fetch:
-        rows.append(Row("after the answer", _says(rule.on_answer)))
-    return [*rows, Row("out of range", _says(rule.on_out_of_range))]
 
 
 def _fences(variant: Variant) -> list[Row]:

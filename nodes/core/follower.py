@@ -50,7 +50,7 @@ class Following:
         """Do what the rule says of the leader's answer."""
         return self._do(now, self.replica.rule.on_answer(self.replica, m.answer))
 
-    def truncate_to_diverging(self, now: int, m: FetchResponse) -> Role:
+    def truncate_diverging(self, now: int, m: FetchResponse) -> Role:
         """Do what the rule says of the epoch that diverges."""
         replica = self.replica
         role = self._do(now, replica.rule.on_answer(replica, m.diverging or NO_EPOCH_END))
@@ -58,7 +58,7 @@ class Following:
             replica.follow_hw(now, m.hw)
         return role
 
-    def truncate_to_range(self, now: int, m: FetchResponse) -> Role:
+    def truncate_out_of_range(self, now: int, m: FetchResponse) -> Role:
         """Do what the rule says of a leader whose log ends before this one; if it has grown meanwhile, only fetch later."""
         replica = self.replica
         if m.leo >= replica.log.leo:
@@ -145,7 +145,7 @@ class Following:
             replica.follow_hw(now, m.hw)
         self.fetch(now)
 
-    def complain(self, now: int, batch: Batch) -> None:
+    def report_out_of_order(self, now: int, batch: Batch) -> None:
         """Leave it in the trace that a batch does not continue the log."""
         replica = self.replica
         replica.out.append((now, replica.node_id, "out-of-order", replica.name, batch.base, replica.log.leo))

@@ -336,7 +336,7 @@ class Leadership:
         if m.error in {INELIGIBLE_REPLICA, STALE_BROKER_EPOCH}:
             self.adopt(now, self.isr, self.replica.partition_epoch)
 
-    def take_state(self, now: int, state: LeaderAndIsr) -> None:
+    def take_isr(self, now: int, state: LeaderAndIsr) -> None:
         """The controller changed the partition within this leader epoch."""
         self.eligible = state.eligible
         self.adopt(now, state.isr, state.partition_epoch)
@@ -352,7 +352,7 @@ class Leadership:
 
     # Time
 
-    def look_after(self, now: int, _m: object) -> None:
+    def do_what_is_due(self, now: int, _m: object) -> None:
         """Shrink the ISR, repeat a lost proposal, answer fetches that waited long enough."""
         if self.pending is None:
             if now >= self._shrink_due:

@@ -37,10 +37,10 @@ class Role(StrEnum):
     LEADING = "leading"
     TRUNCATING = "truncating"
     """It follows, and has asked the leader where its own latest epoch ends."""
-    TRUNCATING_DELAYED = "truncating, delayed"
+    TRUNCATING_DELAYED = "truncating (delayed)"
     FETCHING = "fetching"
     """It follows, and has a fetch out."""
-    FETCHING_DELAYED = "fetching, delayed"
+    FETCHING_DELAYED = "fetching (delayed)"
     HALTED = "halted"
     """Its broker's process is ending."""
 
@@ -121,7 +121,7 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.NOBODY_ELECTED, _NOT_LEADING, Cell(("wait",), _WAITING)),
     (Event.NOBODY_ELECTED, _LEADING, Cell(("leading.resign", "wait"), _WAITING)),
     (Event.NEW_STATE, _NOT_LEADING, Cell(("note_partition_epoch",))),
-    (Event.NEW_STATE, _LEADING, Cell(("leading.take_state",))),
+    (Event.NEW_STATE, _LEADING, Cell(("leading.take_isr",))),
     # What is asked of a leader
     (Event.FETCH, _LEADING, Cell(("leading.answer_fetch",))),
     (Event.FETCH, _NOT_LEADING, Cell(("broker.refuse_fetch",))),
@@ -137,17 +137,17 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.EPOCH_END, (Role.TRUNCATING,), Cell(("following.truncate_to_answer",), _AS_RULE_SAYS)),
     (Event.EPOCH_ERROR, (Role.TRUNCATING,), Cell((), (Role.TRUNCATING_DELAYED,))),
     (Event.RECORDS, (Role.FETCHING,), Cell(("following.append",))),
-    (Event.OUT_OF_ORDER, (Role.FETCHING,), Cell(("following.complain",), (Role.FETCHING_DELAYED,))),
-    (Event.DIVERGING, (Role.FETCHING,), Cell(("following.truncate_to_diverging",), (Role.FETCHING,))),
+    (Event.OUT_OF_ORDER, (Role.FETCHING,), Cell(("following.report_out_of_order",), (Role.FETCHING_DELAYED,))),
+    (Event.DIVERGING, (Role.FETCHING,), Cell(("following.truncate_diverging",), (Role.FETCHING,))),
     (
         Event.OUT_OF_RANGE,
         (Role.FETCHING,),
-        Cell(("following.truncate_to_range",), (Role.FETCHING, Role.FETCHING_DELAYED, Role.HALTED)),
+        Cell(("following.truncate_out_of_range",), (Role.FETCHING, Role.FETCHING_DELAYED, Role.HALTED)),
     ),
     (Event.FETCH_ERROR, (Role.FETCHING,), Cell((), (Role.FETCHING_DELAYED,))),
     # Time
     (Event.TICK, _WAITING, Cell()),
-    (Event.TICK, _LEADING, Cell(("leading.look_after",))),
+    (Event.TICK, _LEADING, Cell(("leading.do_what_is_due",))),
     (Event.TICK, (Role.TRUNCATING,), Cell(("following.ask_if_overdue",))),
     (Event.TICK, (Role.TRUNCATING_DELAYED,), Cell(("following.ask",), (Role.TRUNCATING,))),
     (Event.TICK, (Role.FETCHING,), Cell(("following.fetch_if_overdue",))),

@@ -249,9 +249,9 @@ def test_an_epoch_between_two_own_ones_is_asked_about_again(broker, happened):
 
 def test_a_step_that_chooses_another_role_is_a_fault_of_the_code(in_role, monkeypatch):
     two = in_role(Role.FETCHING)
-    monkeypatch.setattr(Following, "truncate_to_range", lambda *_: Role.LEADING)
+    monkeypatch.setattr(Following, "truncate_out_of_range", lambda *_: Role.LEADING)
 
-    with pytest.raises(TransitionError, match=r"fetching: following\.truncate_to_range chose leading"):
+    with pytest.raises(TransitionError, match=r"fetching: following\.truncate_out_of_range chose leading"):
         out_of_range(two, leo=1)
 
 
@@ -292,7 +292,9 @@ def test_random_runs_stay_inside_the_table(happened, variant, profile):
 def test_a_run_that_left_the_table_would_be_seen(happened, monkeypatch):
     """The claim above would hold of a run that nobody looked at."""
     plan = generate_plan(7, 0, "intact", ClusterSpec())
-    monkeypatch.setattr(Leadership, "look_after", lambda leading, *_: setattr(leading.replica, "role", Role.FETCHING))
+    monkeypatch.setattr(
+        Leadership, "do_what_is_due", lambda leading, *_: setattr(leading.replica, "role", Role.FETCHING)
+    )
     simulate(plan, parse_variant("kafka-2.7"))
 
     assert (Role.LEADING, Event.TICK, Role.FETCHING) in happened
