@@ -7,7 +7,6 @@ writes them anew between their markers, in a checkout; a test says when that is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,12 +30,11 @@ def written_anew(page: str) -> str:
     """
     for name, lines in PARTS.items():
         begin, end = f"<!-- {name}: written by python -m harness.protocol_page -->", f"<!-- end of {name} -->"
-        part = "\n".join((begin, "", *lines(), "", end))
-        page, found = re.subn(
-            f"{re.escape(begin)}.*?{re.escape(end)}", lambda _, part=part: part, page, flags=re.DOTALL
-        )
-        if found != 1:
-            raise ValueError(f"{PAGE.name} has {found} places for {name}, and should have one: {begin} … {end}")
+        before, begun, rest = page.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not (begun and ended):
+            raise ValueError(f"the page has no place for {name}: {begin} … {end}")
+        page = before + "\n".join((begin, "", *lines(), "", end)) + after
     return page
 
 

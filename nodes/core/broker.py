@@ -81,7 +81,8 @@ class Broker:
         self._checkpoint_due = settings.hw_checkpoint_us
         self._stop_by: int | None = None
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
-        self._handlers: dict[type, Callable[[int, Any], None]] = {
+        self._handlers: dict[type, Callable[[int, Any], None] | None] = {
+            **dict.fromkeys(REQUESTS),  # the replica's, if there is one
             FetchResponse: self._on_fetch_response,
             ProduceRequest: self._on_produce,
             EpochResponse: self._on_epoch_response,
@@ -106,12 +107,12 @@ class Broker:
         out = self.out
         out.clear()
         kind = type(event)
-        asked = REQUESTS.get(kind)
-        if asked is None:
-            self._handlers[kind](now_us, event)
-        else:
+        handler = self._handlers[kind]
+        if handler is None:
             replica = self.replicas.get(event.partition)
-            (self._no_replica if replica is None else replica.on)[asked](now_us, event)
+            (self._no_replica if replica is None else replica.on)[REQUESTS[kind]](now_us, event)
+        else:
+            handler(now_us, event)
         return out
 
     # Replication and clients

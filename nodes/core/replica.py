@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from nodes.core.actions import Sync, Truncate, WriteEpochs
@@ -21,6 +22,18 @@ if TYPE_CHECKING:
 Handler = Callable[[int, Any], Any]
 
 
+class Handlers(dict[Event, Handler]):
+    """Event → what a replica does with it in a role and leader epoch; found in the table when it happens for the first time."""
+
+    def __init__(self, replica: Replica) -> None:
+        self._replica = replica
+
+    def __missing__(self, event: Event) -> Handler:
+        """Find it in the table."""
+        handler = self[event] = self._replica.handler(event)
+        return handler
+
+
 class Replica:
     """State of one replica; what it does with an event depends on its role (:mod:`nodes.core.roles`).
 
@@ -32,7 +45,7 @@ class Replica:
     """
 
     role: Role
-    on: dict[Event, Handler]
+    on: Handlers
 
     def __init__(self, broker: Broker, name: str, recovered: RecoveredPartition | None) -> None:
         """Begin with what recovery left, knowing no leader."""
@@ -59,7 +72,7 @@ class Replica:
         self.following: Following | None = None
         self._correlation = broker.incarnation << 32
         """Requests of two processes of one broker never share a number: an answer may outlive the process that asked."""
-        self._known_roles: dict[Role, dict[Event, Handler]] = {}
+        self._handlers: dict[Role, Handlers] = {}
         self._enter(Role.NO_LEADER)
 
     # LogView
@@ -129,21 +142,25 @@ class Replica:
         return Event.OTHER_ELECTED
 
     def _enter(self, role: Role) -> None:
-        """Be in this role from now on; what it does is looked up once in each leader epoch."""
+        """Be in this role from now on."""
         self.role = role
-        if role not in self._known_roles:
-            self._known_roles[role] = {event: self._bound(cell) for event, cell in TABLE[role].items()}
-        self.on = self._known_roles[role]
+        if role not in self._handlers:
+            self._handlers[role] = Handlers(self)
+        self.on = self._handlers[role]
 
-    def _bound(self, cell: Cell) -> Handler:
-        """What a cell of the table does to this replica."""
+    def handler(self, event: Event) -> Handler:
+        """What the table says of an event in this role.
+
+        Raises:
+            KeyError: it cannot happen in this role.
+        """
+        cell = TABLE[self.role][event]
         if cell.then:
             return partial(self._change, cell)
         return self._step(cell.does[0]) if cell.does else _ignore
 
     def _step(self, name: str) -> Handler:
-        owner, _, method = name.rpartition(".")
-        step: Handler = getattr(getattr(self, owner) if owner else self, method)
+        step: Handler = attrgetter(name)(self)
         return step
 
     def _change(self, cell: Cell, now: int, m: object) -> None:
@@ -196,7 +213,7 @@ class Replica:
         self.leader = m.leader
         self.leading = None
         self.following = None
-        self._known_roles = {}
+        self._handlers = {}
 
     def _trace_follow(self, now: int, m: LeaderAndIsr) -> None:
         self.out.append((now, self.node_id, "follow", self.name, m.leader_epoch, m.leader, self.log.leo, self.hw))

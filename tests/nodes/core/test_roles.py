@@ -139,9 +139,11 @@ def in_role(broker):
 def happened(monkeypatch):
     """(role before, event, role after) of all that happens to replicas; of an event within an event only the inner one."""
     seen = []
-    enter = Replica._enter
+    find = Replica.handler
 
-    def watched(replica, event, handler):
+    def watched(replica, event):
+        handler = find(replica, event)
+
         def handle(now, m):
             before, already = replica.role, len(seen)
             handler(now, m)
@@ -150,11 +152,7 @@ def happened(monkeypatch):
 
         return handle
 
-    def entering(replica, role):
-        enter(replica, role)
-        replica.on = {event: watched(replica, event, handler) for event, handler in replica.on.items()}
-
-    monkeypatch.setattr(Replica, "_enter", entering)
+    monkeypatch.setattr(Replica, "handler", watched)
     return seen
 
 
