@@ -1,8 +1,8 @@
 """The roles of a replica, and what it does with each event in each of them: one table.
 
 Theory of operation. A replica of a partition is always in exactly one role. What arrives at its broker (a message, the tick of the
-timer, the end of the process) is first told apart into an *event*, which depends on the message only, and on whether the
-replica waits for it:
+timer, the end of the process) is first told apart into an *event*, for which little must be known: whether the replica waits for
+this answer, which epochs it has heard of, and who led last:
 
 - a ``LeaderAndIsr`` of an older leader epoch, or of the same one with no newer partition epoch, is no event;
 - an answer to anything but the request that is out now is late, and no event. A follower has one request out at a time: the
@@ -87,7 +87,7 @@ class Cell(NamedTuple):
     """What a replica does with an event in a role.
 
     Attributes:
-        does: the steps, in their order; none: the event is ignored, or only changes the role.
+        does: the steps, in their order, at most one if the role stays; none: the event is ignored, or only changes the role.
         then: the roles it may be in afterwards; none: it stays in this one, and with the same leader epoch.
     """
 
