@@ -22,16 +22,8 @@ if TYPE_CHECKING:
 Handler = Callable[[int, Any], Any]
 
 
-class Handlers(dict[Event, Handler]):
-    """Event → what a replica does with it in a role and leader epoch; found in the table when it happens for the first time."""
-
-    def __init__(self, replica: Replica) -> None:
-        self._replica = replica
-
-    def __missing__(self, event: Event) -> Handler:
-        """Find it in the table."""
-        handler = self[event] = self._replica.handler(event)
-        return handler
+STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.values() for name in cell.does}
+"""Name of a step → what finds it in a replica."""
 
 
 class Replica:
@@ -45,7 +37,7 @@ class Replica:
     """
 
     role: Role
-    on: Handlers
+    on: dict[Event, Handler]
 
     def __init__(self, broker: Broker, name: str, recovered: RecoveredPartition | None) -> None:
         """Begin with what recovery left, knowing no leader."""
@@ -72,7 +64,7 @@ class Replica:
         self.following: Following | None = None
         self._correlation = broker.incarnation << 32
         """Requests of two processes of one broker never share a number: an answer may outlive the process that asked."""
-        self._handlers: dict[Role, Handlers] = {}
+        self._handlers: dict[Role, dict[Event, Handler]] = {}
         self._enter(Role.NO_LEADER)
 
     # LogView
@@ -142,32 +134,24 @@ class Replica:
         return Event.OTHER_ELECTED
 
     def _enter(self, role: Role) -> None:
-        """Be in this role from now on."""
+        """Be in this role from now on; what it does is looked up once in each leader epoch."""
         self.role = role
         if role not in self._handlers:
-            self._handlers[role] = Handlers(self)
+            self._handlers[role] = {event: self._handler(cell) for event, cell in TABLE[role].items()}
         self.on = self._handlers[role]
 
-    def handler(self, event: Event) -> Handler:
-        """What the table says of an event in this role.
-
-        Raises:
-            KeyError: it cannot happen in this role.
-        """
-        cell = TABLE[self.role][event]
+    def _handler(self, cell: Cell) -> Handler:
+        """A cell of the table, for this replica."""
         if cell.then:
             return partial(self._change, cell)
-        return self._step(cell.does[0]) if cell.does else _ignore
-
-    def _step(self, name: str) -> Handler:
-        step: Handler = attrgetter(name)(self)
+        step: Handler = STEPS[cell.does[0]](self) if cell.does else _ignore
         return step
 
     def _change(self, cell: Cell, now: int, m: object) -> None:
         """Take the steps of a cell, one after the other, and enter the role that comes next."""
         role = None
         for name in cell.does:
-            role = self._step(name)(now, m)
+            role = STEPS[name](self)(now, m)
         role = cell.then[0] if len(cell.then) == 1 else role
         if role not in cell.then:
             raise TransitionError(f"{self.role}: {', '.join(cell.does)} chose {role}, and may choose {cell.then}")

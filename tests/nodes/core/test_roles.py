@@ -139,11 +139,9 @@ def in_role(broker):
 def happened(monkeypatch):
     """(role before, event, role after) of all that happens to replicas; of an event within an event only the inner one."""
     seen = []
-    find = Replica.handler
+    enter = Replica._enter
 
-    def watched(replica, event):
-        handler = find(replica, event)
-
+    def watched(replica, event, handler):
         def handle(now, m):
             before, already = replica.role, len(seen)
             handler(now, m)
@@ -152,7 +150,11 @@ def happened(monkeypatch):
 
         return handle
 
-    monkeypatch.setattr(Replica, "handler", watched)
+    def entering(replica, role):
+        enter(replica, role)
+        replica.on = {event: watched(replica, event, handler) for event, handler in replica.on.items()}
+
+    monkeypatch.setattr(Replica, "_enter", entering)
     return seen
 
 
@@ -196,6 +198,11 @@ def test_no_pair_of_role_and_event_is_said_twice():
     pairs = [(role, event) for event, roles, _ in _ROWS for role in roles]
 
     assert len(pairs) == len(set(pairs)) == sum(len(cells) for cells in TABLE.values())
+
+
+def test_what_stays_in_its_role_takes_one_step_at_most():
+    """No more than one would be taken."""
+    assert [cell for cells in TABLE.values() for cell in cells.values() if not cell.then and len(cell.does) > 1] == []
 
 
 @pytest.mark.parametrize(
