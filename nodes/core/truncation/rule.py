@@ -30,7 +30,8 @@ class LogView(Protocol):
 class Step(NamedTuple):
     """What to do next: cut the log to offset ``cut`` (unless None); then ask for the own latest epoch, or else fetch.
 
-    With ``halt`` there is no next: the broker stops, and ``why`` is what it says before it goes.
+    With ``halt`` there is no next: the broker stops, and ``why`` is what it says before it goes. Only a fetch that is out of range
+    may lead to that, and one that found a diverging epoch leads to another fetch (:mod:`nodes.core.roles`).
     """
 
     cut: int | None = None
