@@ -22,8 +22,17 @@ if TYPE_CHECKING:
 Handler = Callable[[int, Any], Any]
 
 
+def _ignore(now: int, m: object) -> None:
+    """What a role does with what does not concern it."""
+
+
 STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.values() for name in cell.does}
 """Name of a step → what finds it in a replica."""
+PLANS = {
+    role: [(event, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore) for event, cell in cells.items()]
+    for role, cells in TABLE.items()
+}
+"""Role → event, cell, and what finds the one step of a cell that stays in its role."""
 
 
 class Replica:
@@ -137,15 +146,11 @@ class Replica:
         """Be in this role from now on; what it does is looked up once in each leader epoch."""
         self.role = role
         if role not in self._handlers:
-            self._handlers[role] = {event: self._handler(cell) for event, cell in TABLE[role].items()}
+            change = self._change
+            self._handlers[role] = {
+                event: partial(change, cell) if cell.then else step(self) for event, cell, step in PLANS[role]
+            }
         self.on = self._handlers[role]
-
-    def _handler(self, cell: Cell) -> Handler:
-        """A cell of the table, for this replica."""
-        if cell.then:
-            return partial(self._change, cell)
-        step: Handler = STEPS[cell.does[0]](self) if cell.does else _ignore
-        return step
 
     def _change(self, cell: Cell, now: int, m: object) -> None:
         """Take the steps of a cell, one after the other, and enter the role that comes next."""
@@ -201,7 +206,3 @@ class Replica:
 
     def _trace_follow(self, now: int, m: LeaderAndIsr) -> None:
         self.out.append((now, self.node_id, "follow", self.name, m.leader_epoch, m.leader, self.log.leo, self.hw))
-
-
-def _ignore(now: int, m: object) -> None:
-    """What a role does with what does not concern it."""
