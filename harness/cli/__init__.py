@@ -22,6 +22,7 @@ from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.scenario import scenario_command
+from harness.cli.variants import variants_command
 
 EPILOG = """\b
 Examples:
@@ -46,6 +47,7 @@ def tidemark() -> None:
 
 for command in (
     scenario_command,
+    variants_command,
     run_command,
     compare_command,
     conform_command,
