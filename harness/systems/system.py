@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nodes.core.variant import Variant
 
 Rules = list[dict[str, Any]]
-"""What a node's transport does to messages: ``kind``, ``peer``, ``effect``, ``amount``."""
+"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`nodes.admin.message_rules`)."""
 
 
 class SystemRefusalError(ValueError):

@@ -175,7 +175,7 @@ class KafkaSystem(System):
             {
                 "kind": rule["kind"],
                 "from": None if sender == CONTROLLER and rule["kind"] == LEADERSHIP else sender,
-                "to": rule["peer"],
+                "to": rule["to"],
                 "effect": rule["effect"],
                 "amount": rule["amount"],
             }

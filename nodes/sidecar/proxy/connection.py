@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from nodes.admin.config_file import Address
+from nodes.admin.message_rules import Key, MessageRules
 from nodes.sidecar.proxy.lane import Lane
-from nodes.sidecar.proxy.rules import Key, Rules
 
 if TYPE_CHECKING:
     from nodes.sidecar.proxy.speech import Speech
@@ -103,7 +103,7 @@ class Connection:
         loop: asyncio.AbstractEventLoop,
         to: Address,
         speech: Speech,
-        rules: Rules,
+        rules: MessageRules,
         ends: tuple[int, int],
         on_over: Callable[[Connection], None],
     ) -> None:

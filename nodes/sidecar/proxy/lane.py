@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from nodes.sidecar.proxy.rules import Key, Rules
+from nodes.admin.message_rules import Key, MessageRules
 from nodes.sidecar.proxy.speech import Cutter, Message, Speech
 
 MAX_WAITING_BYTES = 16 << 20
@@ -59,7 +59,7 @@ class Lane:
         self,
         loop: asyncio.AbstractEventLoop,
         speech: Speech,
-        rules: Rules,
+        rules: MessageRules,
         ends: tuple[int, int],
         on_end: Callable[[], None],
         on_break: Callable[[], None],

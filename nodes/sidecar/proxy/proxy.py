@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from nodes.admin.config_file import Address
+from nodes.admin.message_rules import Key, MessageRules
 from nodes.sidecar.proxy.connection import Connection
 from nodes.sidecar.proxy.kafka_speech import KafkaSpeech, Observe
-from nodes.sidecar.proxy.rules import Key, Rules
 from nodes.sidecar.proxy.speech import Speech
 from nodes.sidecar.proxy.zookeeper_speech import ZooKeeperSpeech
 
@@ -40,7 +40,7 @@ class Proxy:
         speaks: Spoken,
         here: int,
         peers: Mapping[str, int],
-        rules: Rules,
+        rules: MessageRules,
         controller: bool = False,
         observe: Observe | None = None,
     ) -> None:

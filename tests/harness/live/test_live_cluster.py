@@ -398,7 +398,7 @@ def test_an_election_waits_for_the_fault_that_goes_with_it(world):
     settle(world)
 
     assert [what for what in world.nodes[0].done if what != "links"] == ["rules", f"elect {T} forced 2"]
-    assert world.nodes[0].rules_then == [{"3": [{"kind": "leadership", "peer": 1, "effect": "drop", "amount": 0}]}]
+    assert world.nodes[0].rules_then == [{"3": [{"kind": "leadership", "to": 1, "effect": "drop", "amount": 0}]}]
 
 
 def test_link_faults_reach_every_node_they_concern_and_go_again(world):
@@ -734,7 +734,7 @@ def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monke
         booted(system)
         world.set_link_fault(3, ((1, 2),), "slow", 5)
         settle(world)
-        slow = {"kind": None, "peer": 2, "effect": "delay", "amount": 5, "from": 1}
+        slow = {"kind": None, "to": 2, "effect": "delay", "amount": 5, "from": 1}
 
         assert [node.rules_then[-1] for node in world.nodes.values()] == [{"3": [slow]}] * 3
 

@@ -57,7 +57,7 @@ def test_the_controllers_node_is_asked_for_elections(bare):
 
 
 def test_rules_for_messages_act_at_their_sender(bare):
-    rules = {2: [{"kind": None, "peer": 1, "effect": "drop", "amount": 0}]}
+    rules = {2: [{"kind": None, "to": 1, "effect": "drop", "amount": 0}]}
 
     assert bare.spread(rules, (0, 1, 2)) == rules
 
