@@ -220,7 +220,8 @@ class _Run:
         traces = TraceHistory(world.run_loop.began_us)
         for node, found in evidence.items():
             traces.add(node, parse_trace(found.trace, found.name), world.clocks_us[node])
-        seen = world.system.interpret(ReplicaEvidence(traces.events, segments))
+        down = frozenset(broker for broker in world.brokers() if not world.processes.running(broker))
+        seen = world.system.interpret(ReplicaEvidence(traces.events, segments, down=down))
         trace = traces.trace(recorder.trace, seen, world.processes.starved)
         meta |= {"end_us": end_us, "died": world.processes.died}
         if world.refused:

@@ -333,9 +333,10 @@ class LiveTarget(ScriptTarget):
         self._read_back()
         self._dump_logs()
         self._ended = self.states()
+        down = frozenset(broker for broker in self._brokers if self._nodes.gone(broker))
         logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
-        collected = collect(self._nodes, self._began_us, self._given, self._noted, logs)
+        collected = collect(self._nodes, self._began_us, self._given, self._noted, logs, down)
         self.trace, self.answers, self.not_understood = collected
         self.ops.sort(key=lambda op: op.time)
         self._ended_us = monotonic_us()
