@@ -26,10 +26,10 @@ from nodes.admin.trace_file import Entry, Trace
 from nodes.sidecar.broker_trace import BrokerTrace, Seen
 from nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 from nodes.sidecar.controller_part import ControllerPart
-from nodes.sidecar.dialect import Dialect
 from nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
 from nodes.sidecar.jvm import Jvm, start_time
 from nodes.sidecar.jvm_command import broker_command, environment, image_options
+from nodes.sidecar.lines import Dialect
 from nodes.sidecar.lines.stamp import wall_us
 from nodes.sidecar.log_pipe import LogPipe
 from nodes.sidecar.proxy.proxy import Proxy

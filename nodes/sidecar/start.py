@@ -25,6 +25,7 @@ from nodes.admin.trace_file import Trace
 from nodes.sidecar.admin_commands import KeeperCommands
 from nodes.sidecar.config import SidecarConfig
 from nodes.sidecar.end_of_jvm import FATAL, End
+from nodes.sidecar.lines import dialect
 from nodes.sidecar.server_files import ServerFilesError, format_directory
 from nodes.sidecar.sidecar import KeeperError, Sidecar
 
@@ -79,8 +80,6 @@ def _wait_for_predecessor(path: Path) -> int:
 
 
 async def _keep(config: SidecarConfig, trace: Trace, bound: socket.socket) -> int:
-    from nodes.sidecar.lines import dialect
-
     keeper = Sidecar(config, trace, dialect(config.version), sys.stdout.fileno())
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _loop, context: _failed(keeper, context))
