@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class LogFile:
+class SimLogFile:
     """One partition's log: batches with the time each was written; the first ``synced`` were fsynced.
 
     ``torn`` is half a batch that a power loss left behind them.
@@ -32,15 +32,15 @@ class SimDisk:
 
     def __init__(self) -> None:
         """An empty disk."""
-        self.files: dict[str, LogFile] = {}
+        self.files: dict[str, SimLogFile] = {}
         self.high_watermarks: dict[str, int] = {}
         self.clean_broker_epoch: int | None = None
 
-    def file(self, partition: str) -> LogFile:
+    def file(self, partition: str) -> SimLogFile:
         """The partition's log file, made when it is first asked for."""
         found = self.files.get(partition)
         if found is None:
-            found = self.files[partition] = LogFile()
+            found = self.files[partition] = SimLogFile()
         return found
 
     def append(self, now: int, partition: str, batch: Batch) -> None:

@@ -37,12 +37,12 @@ class _Waiting:
     parts: list[bytes] = field(default_factory=list)
 
 
-class Lane:
+class Direction:
     """What one end sends to the other.
 
     Args:
         loop: the event loop.
-        speech: the protocol; both lanes of a connection share it.
+        speech: the protocol; both directions of a connection share it.
         rules: what happens to messages.
         ends: the node that sends and the node that receives.
         requests: whether this is the direction of requests.
