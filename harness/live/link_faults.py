@@ -1,4 +1,4 @@
-"""Link faults as a world of machines knows them: which are in force, and what that asks of each node.
+"""Link faults as a cluster of machines knows them: which are in force, and what that asks of each node.
 
 =================  ===================================================================  ==================
 effect             carried out by                                                       on
