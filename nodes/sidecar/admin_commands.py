@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.message_set import read_partition
-from nodes.sidecar.proxy.rules import Rule
+from nodes.sidecar.proxy.speech import PROXIED_KINDS
 from nodes.sidecar.slow_disk import SlowDiskError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ HOW = ("preferred", "forced", "unclean")
 _LINES = 40
 
 
-class KeeperCommands:
+class SidecarCommands:
     """The commands of one sidecar."""
 
     def __init__(self, sidecar: Sidecar) -> None:
@@ -78,8 +78,7 @@ class KeeperCommands:
         return {"words": self._sidecar.last_lines()[-lines:]}
 
     def _put_rules(self, command: dict[str, Any]) -> Answer:
-        rules = rules_of(command)
-        self._sidecar.rules.put(key_of(command), [Rule.from_json(rule) for rule in rules])
+        self._sidecar.rules.put(key_of(command), rules_of(command, PROXIED_KINDS))
         return {}
 
     def _clear_rules(self, command: dict[str, Any]) -> Answer:

@@ -21,18 +21,18 @@ from random import Random
 from typing import Any
 
 from nodes.admin.config_file import Address
+from nodes.admin.message_rules import MessageRules
 from nodes.admin.trace_file import Entry, Trace
 from nodes.sidecar.broker_trace import BrokerTrace, Seen
 from nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 from nodes.sidecar.controller_part import ControllerPart
-from nodes.sidecar.dialect import Dialect
 from nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
 from nodes.sidecar.jvm import Jvm, start_time
 from nodes.sidecar.jvm_command import broker_command, environment, image_options
+from nodes.sidecar.lines import Dialect
 from nodes.sidecar.lines.stamp import wall_us
 from nodes.sidecar.log_pipe import LogPipe
 from nodes.sidecar.proxy.proxy import Proxy
-from nodes.sidecar.proxy.rules import Rules
 from nodes.sidecar.readiness import kafka_answers, knock
 from nodes.sidecar.segment_tail import SegmentTail
 from nodes.sidecar.server_files import log_directory, write_properties
@@ -83,7 +83,7 @@ class Sidecar:
         self.config = config
         self.trace = trace
         self.logs = log_directory(config)
-        self.rules = Rules(Random(f"{config.node}/{config.incarnation}"))
+        self.rules = MessageRules(Random(f"{config.node}/{config.incarnation}"))
         self.slow_disk = SlowDisk(self.logs, tuple(config.partitions))
         self.clock = WallClock(lambda: knock(config.kafka))
         self.controller: ControllerPart | None = None

@@ -22,9 +22,10 @@ from nodes.admin import port as admin_port
 from nodes.admin.config_file import ConfigError
 from nodes.admin.start_up import CannotStartError, bind, new_loop
 from nodes.admin.trace_file import Trace
-from nodes.sidecar.admin_commands import KeeperCommands
+from nodes.sidecar.admin_commands import SidecarCommands
 from nodes.sidecar.config import SidecarConfig
 from nodes.sidecar.end_of_jvm import FATAL, End
+from nodes.sidecar.lines import dialect
 from nodes.sidecar.server_files import ServerFilesError, format_directory
 from nodes.sidecar.sidecar import KeeperError, Sidecar
 
@@ -79,8 +80,6 @@ def _wait_for_predecessor(path: Path) -> int:
 
 
 async def _keep(config: SidecarConfig, trace: Trace, bound: socket.socket) -> int:
-    from nodes.sidecar.lines import dialect
-
     sidecar = Sidecar(config, trace, dialect(config.version), sys.stdout.fileno())
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _loop, context: _failed(sidecar, context))
@@ -111,7 +110,7 @@ async def _serve(sidecar: Sidecar, bound: socket.socket) -> None:
     """Listen on the admin port once the node is ready: whoever started it waits for that."""
     try:
         await sidecar.serves()
-        await admin_port.listen(KeeperCommands(sidecar).by_name(), sidecar.trace, bound)
+        await admin_port.listen(SidecarCommands(sidecar).by_name(), sidecar.trace, bound)
     except Exception as e:
         log.exception("a bug")
         sidecar.fail(f"a bug: {e!r}")

@@ -12,7 +12,7 @@ from harness.systems.kafka.properties import (
     BEHIND_ZOOKEEPER_PROXY_PORT,
     SIDECAR_PORT,
     ZOOKEEPER_PORT,
-    Place,
+    JvmPlace,
     server_properties,
     zookeeper_properties,
 )
@@ -56,7 +56,7 @@ def node_configuration(
     here = machines[node]
     alone = node == CONTROLLER
     data = f"{places.data}/kafka" if alone else places.data
-    place = Place(
+    place = JvmPlace(
         node,
         here.inner_ip,
         "" if alone else here.advertised,

@@ -20,7 +20,7 @@ from harness.systems.kafka.evidence import segments_of
 from harness.systems.kafka.interpretation import interpret
 from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.node_configuration import node_configuration
-from harness.systems.kafka.properties import Place, server_properties, topic_configs
+from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
 from harness.systems.kafka.protocol_versions import (
     KafkaVersion,
     model_variant,
@@ -115,7 +115,7 @@ class KafkaSystem(System):
     def check(self, plan: Plan, variant: Variant) -> None:
         """Refuse a plan whose settings no broker would start with."""
         super().check(plan, variant)
-        place = Place(1, "10.0.0.2", "", "10.0.0.1", "/")
+        place = JvmPlace(1, "10.0.0.2", "", "10.0.0.1", "/")
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
 
     # Install, configure, control
@@ -175,7 +175,7 @@ class KafkaSystem(System):
             {
                 "kind": rule["kind"],
                 "from": None if sender == CONTROLLER and rule["kind"] == LEADERSHIP else sender,
-                "to": rule["peer"],
+                "to": rule["to"],
                 "effect": rule["effect"],
                 "amount": rule["amount"],
             }

@@ -3,7 +3,7 @@
 import pytest
 
 from nodes.formats.record_batch import build
-from nodes.sidecar import events as e
+from nodes.sidecar import line_events as e
 from nodes.sidecar.broker_trace import BrokerTrace, Seen
 
 

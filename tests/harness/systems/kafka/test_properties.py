@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from harness.systems.kafka.properties import Place, server_properties, topic_configs, zookeeper_properties
+from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs, zookeeper_properties
 from harness.systems.kafka.protocol_versions import KafkaVersion
 from harness.systems.system import SystemRefusalError
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
 
 OLD, NEW = KafkaVersion("2.8.2"), KafkaVersion("3.9.1")
-BROKER = Place(2, "10.77.5.12", "127.0.0.1:40002", "10.77.5.10", "/data")
-CONTROLLER = Place(0, "10.77.5.10", "", "10.77.5.10", "/data/kafka")
+BROKER = JvmPlace(2, "10.77.5.12", "127.0.0.1:40002", "10.77.5.10", "/data")
+CONTROLLER = JvmPlace(0, "10.77.5.10", "", "10.77.5.10", "/data/kafka")
 
 
 def cluster(**settings):

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nodes.sidecar.events import Appended, HighWatermark, Leads, Loaded, Registered, Started, Truncated
+from nodes.sidecar.line_events import Appended, HighWatermark, Leads, Loaded, Registered, Started, Truncated
 from nodes.sidecar.lines import LineReader, disagreement
 
 
