@@ -5,7 +5,14 @@ VARIANTS := kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7
 LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench env lock clean
+.PHONY: help demo check test lint format bench env tools lock clean
+
+# Compiled code is kept, whoever asks for what: tests start hundreds of Pythons, and most of their start would be compiling.
+unexport PYTHONDONTWRITEBYTECODE
+
+# Two cores have work for more processes than two: many tests wait for a node, a broker, an engine.
+PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
+QUICK := not docker and not kafka and not spark and not slow
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -13,8 +20,15 @@ help: ## list these targets
 demo: env ## compare five truncation rules over the same 2,000 fault plans; report in results/demo (ARGS=--fresh starts over)
 	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 2000 --seed 1 --out results/demo --report $(ARGS)
 
-test: lint ## lint, then all tests
-	$(BIN)/python -m pytest
+check: env ## what a change wants tried every few minutes: lint, and the tests that need no engine, JVM or patience
+	@$(MAKE) --no-print-directory -j 2 lint quick-tests
+
+.PHONY: quick-tests
+quick-tests: env
+	$(PYTEST) -n 3 -m "$(QUICK)" -q -r fE
+
+test: lint tools ## lint, then all tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
+	$(PYTEST) -n 4 $(ARGS)
 
 lint: env ## ruff, mypy, import rules
 	$(BIN)/ruff check .
@@ -31,6 +45,9 @@ bench: env ## run the benchmarks
 
 env: ## make .venv
 	@.ci/make-env
+
+tools: ## install what tests need of Debian, or say which tests will be skipped
+	@.ci/make-test-tools
 
 lock: env ## pin again what pyproject.toml and the requirements*.in files ask for (UPGRADE=--upgrade for newest)
 	$(LOCK) $(UPGRADE) requirements-build.in -o requirements-build.lock

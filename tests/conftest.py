@@ -1,50 +1,70 @@
-"""The Docker engine and the images of nodes, for every test that is marked ``docker``.
+"""What tests in every room use: the Docker engine and images for those marked ``docker``, and programs that are not ours.
 
-A running engine is used; else one is started, or installed and started where that may be done, and stopped at the end of the
-session. Where none can be had the tests are skipped, and the summary says so in a line that cannot be missed.
+What is not here makes tests skip, and the summary says so in lines that cannot be missed. Nothing is installed: `make test`
+does that before, in sight (.ci/make-test-tools).
 """
 
 import os
+import shutil
+from collections import Counter
 
 import pytest
 from hypothesis import HealthCheck, settings
+from missing import MISSING, skip_without
+from one_engine import WORKER_KEY, OneEngine, ask
+from shared_work import share
 
-from harness.machines.engine import can_install, can_start, connect, diagnose, install_engine, start_engine
+from harness.machines.engine import connect
 from harness.machines.errors import ContainerWorldError, ImageError
 from harness.machines.images import ensure_image
 from harness.machines.kafka_image import ensure_kafka_image
 from harness.machines.leftovers import every
 
-_skipped = pytest.StashKey[str]()
+pytest.register_assert_rewrite("local_cluster")
+
+_engine = pytest.StashKey[OneEngine]()
 
 # How long an example takes says something of the machine, and nothing of the code.
 settings.register_profile("tidemark", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tidemark")
 
 
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.stash[_engine] = OneEngine()
+
+
+def pytest_unconfigure(config):
+    if _engine in config.stash:
+        config.stash[_engine].close()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node):
+    """Of pytest-xdist, in the process that leads."""
+    node.workerinput[WORKER_KEY] = node.config.stash[_engine].address
+
+
+def pytest_collection_modifyitems(config, items):
+    share(items)
+
+
 @pytest.fixture(scope="session")
 def engine(request):
-    """A docker client. The engine is left as it was found: also without anything of this session in it."""
-    started = None
+    """A docker client. The engine is left without anything of this process in it."""
+    config = request.config
+    why_not = ask(config.workerinput[WORKER_KEY]) if hasattr(config, "workerinput") else config.stash[_engine].why_not()
+    if why_not:
+        skip_without(f"a Docker engine: {why_not}")
     try:
-        if diagnose().state != "running":
-            if not can_start() and can_install():
-                install_engine(tell=lambda sentence: None)
-            if can_start() and diagnose().state != "running":
-                started = start_engine()
         client = connect()
     except ContainerWorldError as error:
-        if started is not None:
-            started.stop()
-        request.config.stash[_skipped] = str(error)
-        pytest.skip(f"no Docker engine: {error}")
+        skip_without(f"a Docker engine: {error}")
     try:
         yield client
         mine = [item for item in every(client) if item.owner.pid == str(os.getpid())]
     finally:
         client.close()
-        if started is not None:
-            started.stop()
     assert mine == []
 
 
@@ -55,7 +75,7 @@ def image(engine):
 
 
 @pytest.fixture(scope="session")
-def kafka_image(engine, request):
+def kafka_image(engine):
     """Version → the id of the image that its brokers run from, built if this engine does not have it."""
 
     def kafka_image(version):
@@ -64,14 +84,31 @@ def kafka_image(engine, request):
         except ImageError as error:
             if "Maven cannot get" not in str(error):
                 raise
-            request.config.stash[_skipped] = str(error)
-            pytest.skip(str(error))
+            skip_without(f"Kafka {version}: {error}")
 
     return kafka_image
 
 
+@pytest.fixture(scope="session")
+def program():
+    """Where a program is that is not ours: ``program("kcat")``."""
+
+    def find(name):
+        found = shutil.which(name)
+        if found is None:
+            skip_without(f"{name}: .ci/make-test-tools installs it")
+        return found
+
+    return find
+
+
 def pytest_terminal_summary(terminalreporter, config):
     """Skipping a whole world must not look like passing it."""
-    if _skipped in config.stash:
-        terminalreporter.section("Docker tests did not run", sep="!", yellow=True, bold=True)
-        terminalreporter.line(config.stash[_skipped], yellow=True)
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", [])
+    )
+    missing = {reason: count for reason, count in reasons.items() if reason.startswith(MISSING)}
+    if missing:
+        terminalreporter.section("these tests did not run", sep="!", yellow=True, bold=True)
+        for reason, count in sorted(missing.items()):
+            terminalreporter.line(f"{count} × {reason}", yellow=True)

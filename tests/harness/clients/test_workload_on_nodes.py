@@ -1,26 +1,15 @@
 """The workload before real node processes on loopback, with a leader that is killed and one that is paused."""
 
-import importlib.util
 import signal
 import time
-from pathlib import Path
 
 import pytest
+from local_cluster import LocalCluster
 
 from checkers import History, check
 from harness.clients import LIBRARIES, Workload
 from nemesis.plan import WorkloadSpec
 from nodes.core.cluster import ClusterSpec
-
-_NODES = Path(__file__).parents[2] / "nodes" / "process" / "conftest.py"
-
-
-@pytest.fixture(scope="module")
-def local_cluster_class():
-    spec = importlib.util.spec_from_file_location("local_cluster_of_the_nodes", _NODES)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.LocalCluster
 
 
 def work_under(local_cluster, library, acks, strike):
@@ -96,8 +85,8 @@ def nothing(cluster, leader):
 @pytest.mark.slow
 @pytest.mark.parametrize("strike", [nothing, kill_and_restart, pause_and_resume])
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_what_was_acknowledged_is_read_back(local_cluster_class, tmp_path, library, strike):
-    history, batches = work_under(lambda **how: local_cluster_class(tmp_path, **how), library, "all", strike)
+def test_what_was_acknowledged_is_read_back(tmp_path, library, strike):
+    history, batches = work_under(lambda **how: LocalCluster(tmp_path, **how), library, "all", strike)
     verdict = check(history)
     assert (verdict.valid, verdict.anomalies) == ("valid", ())
     assert verdict.stats["acked"] > 20

@@ -90,13 +90,26 @@ def test_what_waits_in_a_lane_is_dropped_at_the_end(run_loop):
     done = []
     go = threading.Event()
     run_loop.submit("b1", "wait", lambda: go.wait(5))
-    run_loop.submit("b1", "follow", lambda: done.append("done"))
-    threading.Timer(0.02, go.set).start()
+    dropped = run_loop.submit("b1", "follow", lambda: done.append("done"))
+    dropped.add_done_callback(lambda _: go.set())
     run_loop.close()
 
     assert done == []
     with pytest.raises(RunError, match=r"^cannot start b1: the run is over$"):
         run_loop.submit("b1", "start b1", lambda: None)
+
+
+def test_the_end_waits_for_what_is_being_done_and_not_for_what_was_dropped(run_loop, monkeypatch):
+    waited_for = []
+    monkeypatch.setattr("harness.live.run_loop.wait_for", lambda futures, within_s: waited_for.extend(futures))
+    begun, go = threading.Event(), threading.Event()
+    doing = run_loop.submit("b1", "wait", lambda: (begun.set(), go.wait(5)))
+    run_loop.submit("b1", "follow", lambda: None)
+    assert begun.wait(5)
+    run_loop.close()
+    go.set()
+
+    assert waited_for == [doing]
 
 
 def test_time_begins_anew(run_loop):

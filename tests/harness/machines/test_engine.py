@@ -9,6 +9,7 @@ from pathlib import Path
 
 import docker as docker_sdk
 import pytest
+from missing import needs
 
 from harness.machines import engine as engines
 from harness.machines.engine import connect, diagnose, start_engine
@@ -94,9 +95,10 @@ def test_docker_host_is_respected_even_if_nobody_answers_there(monkeypatch, addr
 # Starting one
 
 docker = pytest.mark.docker
-as_root = pytest.mark.skipif(
-    os.geteuid() != 0 or shutil.which("dockerd") is None or shutil.which("ip") is None,
-    reason="starts a second dockerd in a network namespace of its own: needs root, dockerd and iproute2",
+as_root = needs(
+    *("dockerd", "ip", "iptables"),
+    also=os.geteuid() == 0,
+    what="root, who may start a second dockerd in a network namespace of its own",
 )
 
 

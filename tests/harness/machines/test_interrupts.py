@@ -9,6 +9,14 @@ import pytest
 from harness.machines.interrupts import held_interrupts
 
 
+@pytest.fixture(autouse=True)
+def ctrl_c_interrupts():
+    """As in a terminal; a shell starts what it puts in the background with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupted(done, error=None):
     """Twice, inside, and inside of that."""
     with held_interrupts(), held_interrupts():

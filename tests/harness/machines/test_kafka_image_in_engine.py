@@ -6,6 +6,7 @@ from contextlib import suppress
 
 import pytest
 from docker.errors import ImageNotFound
+from missing import skip_without
 
 from harness.machines import kafka_image
 from harness.machines.errors import ImageError
@@ -22,24 +23,14 @@ def quiet(sentence):
     """Say nothing."""
 
 
-def built(engine, version):
-    """The image's id."""
-    try:
-        return ensure_kafka_image(engine, version, quiet)
-    except ImageError as error:
-        if "Maven cannot get" in str(error):
-            pytest.skip(str(error))
-        raise
+@pytest.fixture(scope="module")
+def zookeeper_kafka(kafka_image):
+    return kafka_image(ZOOKEEPER_KAFKA)
 
 
 @pytest.fixture(scope="module")
-def zookeeper_kafka(engine):
-    return built(engine, ZOOKEEPER_KAFKA)
-
-
-@pytest.fixture(scope="module")
-def kraft_kafka(engine):
-    return built(engine, KRAFT_KAFKA)
+def kraft_kafka(kafka_image):
+    return kafka_image(KRAFT_KAFKA)
 
 
 def said(engine, image, script):
@@ -78,8 +69,8 @@ def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafk
 
 
 @pytest.mark.parametrize("version", [ZOOKEEPER_KAFKA, KRAFT_KAFKA])
-def test_a_broker_loads_its_classes_from_the_archive(engine, version):
-    image = built(engine, version)
+def test_a_broker_loads_its_classes_from_the_archive(engine, kafka_image, version):
+    image = kafka_image(version)
     java = "java $(cat /opt/kafka/jvm-options) -Xshare:on -XX:+UseSerialGC -Xlog:class+load"
 
     for path in ('"$(cat /opt/kafka/classpath)"', "'/opt/kafka/libs/*'"):
@@ -117,7 +108,7 @@ def test_a_version_that_does_not_exist_is_one_sentence(engine, zookeeper_kafka):
         build_kafka_image(engine, "2.8.99", quiet)
 
     if "Maven cannot get" in str(error.value):
-        pytest.skip(str(error.value))
+        skip_without(f"Maven's repository: {error.value}")
     assert str(error.value) == (
         "there is no Kafka 2.8.99: Maven's repository has no org.apache.kafka:kafka_2.13:2.8.99"
     )

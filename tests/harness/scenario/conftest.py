@@ -1,27 +1,21 @@
 """A broker that says what it is told to say, and machines that are folders of this one."""
 
-import os
 import socket
-import subprocess
-import sys
 import threading
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import partial
 from io import BytesIO
-from pathlib import Path
 from struct import Struct
 
 import pytest
+from local_machine import local_machines
 
-from harness.machines.addresses import free_ports
-from harness.machines.errors import CommandFailed, NodeError
 from harness.machines.node_places import Places
-from harness.machines.ssh import Result
 from harness.scenario.live.nodes import Nodes
 from nodes.formats.wire.codec import codec
 from nodes.formats.wire.frames import response_frame
 
-CHECKOUT = Path(__file__).parents[3]
 _LENGTH, _HEADER = Struct(">i"), Struct(">hhih")
 
 
@@ -89,69 +83,13 @@ def broker():
     fake.close()
 
 
-class LocalShell:
-    """Commands here, in place of SSH."""
-
-    def __init__(self, name):
-        self._name = name
-        self._environment = {
-            **os.environ,
-            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-            "PYTHONPATH": str(CHECKOUT),
-        }
-
-    def run(self, command, *, timeout_s=30.0, check=True, stdin=None):
-        said = stdin.encode() if isinstance(stdin, str) else stdin or b""
-        done = subprocess.run(
-            ["sh", "-c", command],
-            input=said,
-            capture_output=True,
-            timeout=timeout_s,
-            env=self._environment,
-            check=False,
-        )
-        result = Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
-        if check and result.code:
-            raise CommandFailed(f"{self._name}: {result.err}", *result)
-        return result
-
-    def get(self, path, *, timeout_s=30.0):
-        return Path(path).read_bytes()
-
-    def channel(self, host, port, *, timeout_s=15.0):
-        try:
-            connection = socket.create_connection((host, port), timeout_s)
-        except OSError as error:
-            raise NodeError(f"{self._name}: {error}") from None
-        connection.settimeout(None)
-        return connection
-
-
-@dataclass
-class LocalMachine:
-    node: int
-    ports: list
-    name: str = ""
-    inner_ip: str = "127.0.0.1"
-    host_address: str = "127.0.0.1"
-    environment: dict = field(default_factory=dict)
-
-    def __post_init__(self):
-        self.name = f"node-{self.node}"
-        self.shell = LocalShell(self.name)
-        port, self.host_port, self.admin_port = self.ports
-        self.internal = f"127.0.0.1:{port}"
-        self.advertised = f"127.0.0.1:{self.host_port}"
-
-
 class LocalNodes(Nodes):
     """Node processes beside each other on this machine, whose firewall is left alone: a cut is made by the sender."""
 
-    def __init__(self, folder, scenario, variant, time_scale):
+    def __init__(self, kept, folder, scenario, variant, time_scale):
         cluster = replace(scenario.cluster, settings=scenario.cluster.settings.scaled(time_scale))
         ids = (0, *cluster.broker_ids())
-        ports = free_ports(3 * len(ids))
-        machines = {node: LocalMachine(node, ports[3 * node : 3 * node + 3]) for node in ids}
+        machines = local_machines(ids, kept)
         places = {node: Places(str(folder / str(node))) for node in ids}
 
         def configure(node, incarnation):
@@ -190,10 +128,7 @@ class LocalNodes(Nodes):
 
 
 @pytest.fixture
-def local_machine():
-    return LocalMachine(1, [1, 2, 3])
-
-
-@pytest.fixture
 def local_nodes():
-    return LocalNodes
+    """Makes :class:`LocalNodes`, whose ports are kept until the test is over."""
+    with ExitStack() as kept:
+        yield partial(LocalNodes, kept)

@@ -40,6 +40,7 @@ def machines(request, engine, kafka_image):
 
 old = pytest.mark.parametrize("machines", [OLD], indirect=True)
 new = pytest.mark.parametrize("machines", [NEW], indirect=True)
+apart = pytest.mark.xdist_group(f"Kafka {NEW}")  # its cluster need not wait for the older one's tests
 
 
 @pytest.fixture
@@ -115,6 +116,7 @@ def test_by_kip_279_s_they_do_not(play):
 
 
 @new
+@apart
 def test_the_last_replica_standing_waits_for_one_that_stopped_with_everything(play):
     outcome = play("last-replica-standing-stopped", f"kafka:{NEW}", "kafka-4.0")
 
@@ -122,6 +124,7 @@ def test_the_last_replica_standing_waits_for_one_that_stopped_with_everything(pl
     assert outcome.mismatches == []
 
 
+@apart
 def test_a_broker_that_does_not_start_is_named_with_its_last_words_and_nothing_is_left(
     engine, kafka_image, monkeypatch, tmp_path
 ):

@@ -177,12 +177,13 @@ def test_a_system_that_does_not_understand_its_evidence_makes_the_outcome_unknow
 
 
 def test_a_machine_that_cannot_be_made_ready_ends_the_run(tmp_path, local_nodes):
-    class Broken(local_nodes):
-        def clean(self):
-            raise NodeError("node-1 cannot be cleaned")
+    def fail():
+        raise NodeError("b1 cannot be cleaned")
 
     def set_up(scenario, variant):
-        return LiveTarget(scenario, variant, Broken(tmp_path, scenario, variant, TIME_SCALE), TIME_SCALE)
+        nodes = local_nodes(tmp_path, scenario, variant, TIME_SCALE)
+        nodes.clean = fail
+        return LiveTarget(scenario, variant, nodes, TIME_SCALE)
 
-    with pytest.raises(NodeError, match="node-1 cannot be cleaned"):
+    with pytest.raises(NodeError, match="b1 cannot be cleaned"):
         run_scenario(find("divergence-case-a"), "kafka-2.7", set_up)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import stat
@@ -13,6 +12,7 @@ from base64 import b64decode
 from pathlib import Path
 
 import pytest
+from missing import needs
 
 from nodes.formats.record_batch import build, values_of
 
@@ -507,7 +507,7 @@ def _state(pid):
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@needs("strace")
 def test_a_slow_disk(node, serve):
     node.start(*serve, "wait").ready()
     assert node.ask("slow-disk", delay_us=1000) == {"ok": True}

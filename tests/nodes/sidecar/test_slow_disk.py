@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from missing import needs
 
 from nodes.sidecar.slow_disk import SlowDisk, SlowDiskError, _tracers
 
@@ -35,7 +36,7 @@ def can_trace():
     return tried.returncode == 0
 
 
-pytestmark = pytest.mark.skipif(not can_trace(), reason="strace is not installed, or may not trace here")
+pytestmark = needs("strace", also=can_trace(), what="leave for strace to trace")
 
 
 async def until(seen):

@@ -1,17 +1,13 @@
 """Machines of a run that was never started, and a control of a broker whose machine is this computer."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
+from local_machine import LocalMachine
 
-from harness.machines.errors import CommandFailed
 from harness.machines.machine import Machine
 from harness.machines.node_control import NodeControl
-from harness.machines.ssh import Result, Shell
+from harness.machines.ssh import Shell
 from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.scripts import KafkaScripts
 from harness.systems.system import Deployment
@@ -42,25 +38,6 @@ def deployment():
     return deployment
 
 
-class LocalShell:
-    """Commands here, in place of SSH."""
-
-    def run(self, command, *, timeout_s=30.0, check=True, stdin=None):
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        done = subprocess.run(
-            ["sh", "-c", command],
-            input=stdin,
-            env={**os.environ, "PATH": path, "PYTHONPATH": str(Path(__file__).parents[4])},
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            check=False,
-        )
-        if check and done.returncode:
-            raise CommandFailed(done.stderr, done.returncode, done.stdout, done.stderr)
-        return Result(done.returncode, done.stdout, done.stderr)
-
-
 class LocalKafkaControl(NodeControl):
     """A broker's, with its files below a folder."""
 
@@ -69,8 +46,7 @@ class LocalKafkaControl(NodeControl):
 
 @pytest.fixture
 def control(tmp_path):
-    machine = SimpleNamespace(name="b1", shell=LocalShell(), admin_port=1)
-    made = LocalKafkaControl(machine, KafkaPlaces(str(tmp_path)))
+    made = LocalKafkaControl(LocalMachine(1, [1, 2, 3]), KafkaPlaces(str(tmp_path)))
     for path in (made.places.data, Path(made.places.pid).parent, Path(made.places.trace).parent):
         Path(path).mkdir(parents=True, exist_ok=True)
     return made

@@ -1,8 +1,5 @@
 """What the proofs with foreign programs share."""
 
-import os
-import shutil
-import subprocess
 from datetime import timedelta
 
 import pytest
@@ -14,23 +11,6 @@ from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
 from nodes.formats.record_batch import build
 from nodes.process.wire.client_versions import client_versions
-
-
-@pytest.fixture(scope="session")
-def program():
-    """A Debian package's program: ``program("kcat")``. It is installed where that can be done, else the test is skipped."""
-
-    def find(name, package=None):
-        if shutil.which(name) is None and os.geteuid() == 0 and shutil.which("apt-get"):
-            quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-            for command in (["update"], ["install", "-y", "--no-install-recommends", package or name]):
-                subprocess.run(["apt-get", "-q", *command], env=quiet, check=False, capture_output=True, timeout=300)
-        found = shutil.which(name)
-        if found is None:
-            pytest.skip(f"{name} is not installed, and apt could not install it: run apt-get install {package or name}")
-        return found
-
-    return find
 
 
 @pytest.fixture

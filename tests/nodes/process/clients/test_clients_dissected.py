@@ -57,7 +57,7 @@ def dissected(tshark, ports, file):
 
 
 def test_every_version_of_every_api(three_nodes, program, every_request, eventually_true, tmp_path):
-    tshark, dumpcap, file = program("tshark"), program("dumpcap", "wireshark-common"), tmp_path / "captured.pcapng"
+    tshark, dumpcap, file = program("tshark"), program("dumpcap"), tmp_path / "captured.pcapng"
     requests = every_request("kafka-2.7")
     with three_nodes("kafka-2.7") as cluster:
         leader = cluster.leader()
@@ -73,7 +73,7 @@ def test_every_version_of_every_api(three_nodes, program, every_request, eventua
 
 
 def test_traffic_of_librdkafka_and_kcat(three_nodes, program, eventually_true, tmp_path):
-    tshark, dumpcap, kcat = program("tshark"), program("dumpcap", "wireshark-common"), program("kcat")
+    tshark, dumpcap, kcat = program("tshark"), program("dumpcap"), program("kcat")
     file = tmp_path / "captured.pcapng"
     with three_nodes("kafka-2.7") as cluster:
         ports = [cluster.port(broker) for broker in cluster.brokers]

@@ -1,9 +1,11 @@
 """What nodes ask each other, asked by a test: answers, refusals, and who gets the questions of clients."""
 
+import signal
 from dataclasses import replace
 
 import pytest
 
+from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import AlterPartition, EpochRequest, FetchRequest, Heartbeat, LeaderAndIsr, Register
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
@@ -89,18 +91,24 @@ def test_an_epoch_question_is_answered(cluster):
     assert answer.error == "UNKNOWN_LEADER_EPOCH"
 
 
-def test_a_later_fetch_frees_the_one_before(cluster, fetches):
-    """Both wait at the log's end; only the second one is answered, and its answer is not held up by the first."""
-    leader = cluster.leader()
-    status = cluster.status(leader, "t-0")
-    last = status["epochs"][-1][0]
-    asked = FetchRequest(leader % 3 + 1, "t-0", status["leo"], status["leader_epoch"], last, -1, 1)
-    client = cluster.client(leader, "internal")
-    client.send(1, 12, fetches.request(asked))
-    second = client.send(1, 12, fetches.request(asked))
-    correlation, entity = client.receive(1, 12)
-    assert correlation == second
-    assert fetches.answer(entity, asked, leader).error is None
+def test_a_later_fetch_frees_the_one_before(local_cluster, fetches):
+    """Both wait at the log's end; only the second one is answered, and its answer is not held up by the first.
+
+    The follower stands still meanwhile, and is missed by nobody: a fetch of its own would free both.
+    """
+    patient = Settings(lag_time_us=60_000_000, session_us=60_000_000)
+    with local_cluster(cluster=ClusterSpec(brokers=2, replication_factor=2, settings=patient)) as cluster:
+        leader = cluster.settled()
+        cluster.signal(3 - leader, signal.SIGSTOP)
+        status = cluster.status(leader, "t-0")
+        last = status["epochs"][-1][0]
+        asked = FetchRequest(3 - leader, "t-0", status["leo"], status["leader_epoch"], last, -1, 1)
+        client = cluster.client(leader, "internal")
+        client.send(1, 12, fetches.request(asked))
+        second = client.send(1, 12, fetches.request(asked))
+        correlation, entity = client.receive(1, 12)
+        assert correlation == second
+        assert fetches.answer(entity, asked, leader).error is None
 
 
 @pytest.mark.parametrize("source", [9, 0])

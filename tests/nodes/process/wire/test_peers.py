@@ -1,7 +1,8 @@
 """Outgoing connections: made when needed, closed when an answer is overdue, and never a queue without bound."""
 
 import asyncio
-from contextlib import asynccontextmanager
+import time
+from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from itertools import count
 
@@ -42,7 +43,7 @@ class Node:
 
 
 @asynccontextmanager
-async def peers_of(node, timeout_us=200_000):
+async def peers_of(node, timeout_us=60_000_000):
     peers = Peers(asyncio.get_running_loop(), {5: Address("127.0.0.1", node.port)}, "broker-1", timeout_us)
     try:
         yield peers
@@ -57,13 +58,29 @@ def say(peers, heard, epoch=0, purpose=""):
 
 
 async def until(condition):
-    async with asyncio.timeout(5):
-        while not condition():  # noqa: ASYNC110 (no event tells)
-            await asyncio.sleep(0.001)
+    patience = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < patience
+        await asyncio.sleep(0)
+
+
+@contextmanager
+def clock_by_hand():
+    """For the running loop, time passes only when it is told to: ``passes(seconds)``. A slow machine makes nothing overdue."""
+    loop = asyncio.get_running_loop()
+    now = loop.time()
+
+    def passes(seconds):
+        nonlocal now
+        now += seconds
+
+    loop.time = lambda: now
+    yield passes
+    del loop.time
 
 
 def run(coroutine):
-    asyncio.run(asyncio.wait_for(coroutine, 10))
+    asyncio.run(asyncio.wait_for(coroutine, 60))
 
 
 def test_messages_of_a_purpose_share_a_connection_and_keep_their_order():
@@ -97,10 +114,10 @@ def test_an_answer_to_a_later_request_means_that_none_comes_to_an_earlier():
             await until(lambda: len(node.requests) == 3)
             node.requests[0].no_reply()
             node.requests[1].reply(answer())
-            node.requests[2].no_reply()
             await until(lambda: heard)
-            await asyncio.sleep(0.02)
-            assert heard == ["b"]
+            node.requests[2].reply(answer())
+            await until(lambda: len(heard) == 2)
+            assert heard == ["b", "c"]
 
     run(case())
 
@@ -110,18 +127,24 @@ def test_an_overdue_answer_closes_the_connection_and_the_next_message_makes_anot
         node = await Node().start()
         heard = []
         async with peers_of(node, 50_000) as peers:
-            say(peers, heard.append, 1)
-            await until(lambda: node.closed)
-            say(peers, heard.append, 2)
-            await until(lambda: len(node.requests) == 2)
-            first, second = node.requests
-            assert first.connection is not second.connection
-            first.reply(answer())
-            second.reply(answer())
-            await until(lambda: heard)
-            await asyncio.sleep(0.1)
+            with clock_by_hand() as passes:
+                say(peers, heard.append, 1)
+                await until(lambda: node.requests)
+                passes(0.05)
+                await until(lambda: node.closed)
+                say(peers, heard.append, 2)
+                await until(lambda: len(node.requests) == 2)
+                first, second = node.requests
+                assert first.connection is not second.connection
+                first.reply(answer())
+                second.reply(answer())
+                await until(lambda: heard)
+                passes(0.1)
+            say(peers, heard.append, 3)
+            await until(lambda: len(node.requests) == 3)
             assert len(heard) == 1
-            assert len(node.closed) == 1, "an idle connection stays"
+            assert node.requests[2].connection is second.connection, "an idle connection stays"
+            assert len(node.closed) == 1
 
     run(case())
 
@@ -133,7 +156,8 @@ def test_a_message_to_nobody_is_dropped_and_a_later_one_arrives():
         heard = []
         async with peers_of(node) as peers:
             say(peers, heard.append, 1)
-            await asyncio.sleep(0.05)
+            refused = peers._connections[5, ""]
+            await until(lambda: refused.closed)
             await node.start(node.port)
             say(peers, heard.append, 2)
             await until(lambda: node.requests)
@@ -155,6 +179,7 @@ def test_a_connection_that_cannot_be_made_is_given_up_in_time(monkeypatch):
             say(peers, None, 1)
             connection = peers._connections[5, ""]
             await until(lambda: connection.closed)
+            peers._timeout = 30
             monkeypatch.setattr(loop, "create_connection", real)
             say(peers, None, 2)
             await until(lambda: node.requests)
@@ -169,10 +194,14 @@ def test_what_waits_is_bounded(monkeypatch):
         node = await Node().start()
         async with peers_of(node) as peers:
             for epoch in range(10):
-                say(peers, None, epoch)
+                say(peers, lambda _: None, epoch)
             await until(lambda: len(node.requests) == 3)
-            await asyncio.sleep(0.02)
-            assert [request.body.broker_epoch for request in node.requests] == [0, 1, 2]
+            for request in list(node.requests):
+                request.reply(answer())
+            await until(lambda: not peers._connections[5, ""]._waiting)
+            say(peers, None, 99)
+            await until(lambda: len(node.requests) > 3)
+            assert [request.body.broker_epoch for request in node.requests] == [0, 1, 2, 99]
 
     run(case())
 

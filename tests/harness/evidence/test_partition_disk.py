@@ -2,19 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
 from harness.evidence.partition_disk import Disk, lay_out, read_disk
-from harness.machines.node_control import NodeControl
-from harness.machines.node_places import Places
 from nodes.process.storage.log_directory import LogDirectory
 
 GIVEN = Disk([(0, 1, (1, 2, 3)), (3, 1, (4,)), (4, 3, (5, 6))], ((1, 0), (3, 4)), 4)
-
-
-@pytest.fixture
-def control(tmp_path, local_machine):
-    return NodeControl(local_machine, Places(str(tmp_path)))
 
 
 def test_a_broker_finds_what_was_laid_out(control):
