@@ -49,12 +49,12 @@ env: ## make .venv
 tools: ## install what tests need of Debian, or say which tests will be skipped
 	@.ci/make-test-tools
 
-lock: env ## pin again what the requirements*.in files ask for (UPGRADE=--upgrade for newest)
+lock: env ## pin again what pyproject.toml and the requirements*.in files ask for (UPGRADE=--upgrade for newest)
 	$(LOCK) $(UPGRADE) requirements-build.in -o requirements-build.lock
 	$(LOCK) $(UPGRADE) requirements-java.in -o requirements-java.lock
-	$(LOCK) $(UPGRADE) requirements.in -o requirements.lock
+	$(LOCK) $(UPGRADE) --all-extras pyproject.toml -o requirements.lock
 	$(LOCK) $(UPGRADE) -c requirements.lock requirements-node.in -o requirements-node.lock
-	$(LOCK) $(UPGRADE) -c requirements.lock requirements-dev.in -o requirements-dev.lock
+	$(LOCK) $(UPGRADE) --all-extras -c requirements.lock pyproject.toml requirements-dev.in -o requirements-dev.lock
 
 clean: ## remove .venv and caches; results stay
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info build dist spark-warehouse

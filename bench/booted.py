@@ -31,9 +31,9 @@ def booted(session: ContainerSession, brokers: int, *, variant: str = VARIANT, s
     machines = session.open().machines
     with Recorder({}, None, lambda _entry: None) as recorder:
         protocol = session.system.variant(variant)
-        world = LiveCluster(machines, plan, protocol, recorder, delay=TRANSPORT, system=session.system)
+        live = LiveCluster(machines, plan, protocol, recorder, delay=TRANSPORT, system=session.system)
         try:
-            world.boot()
+            live.boot()
             yield ",".join(machines[broker].advertised for broker in cluster.broker_ids())
         finally:
-            world.close()
+            live.close()

@@ -5,8 +5,8 @@ idempotent, 100-byte records); time-outs and intervals; logs in memory (tmpfs), 
 no faults. Both clusters are up at the same time and share the cores with the producer; they are measured in turn.
 
 Not equal: Kafka runs as somebody would run it (a heap of 1 GB, G1, both compilers, its own numbers of threads, no log lines but its
-default ones), and its first round does not count, so that its code is compiled. A keeper runs beside each broker, which has nothing
-to do. Our nodes run as they do in any run: they write their trace, every batch included, to the container's disk.
+default ones), and its first round does not count, so that its code is compiled. A sidecar runs beside each broker, and has
+nothing to do. Our nodes run as they do in any run: they write their trace, every batch included, to the container's disk.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from checkers.history import TraceEvent, Value
-from checkers.replica_state import Replica, TraceChecker
+from checkers.replica_state import ReplayedReplica, TraceChecker
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "broken-log"
@@ -37,7 +37,7 @@ class BrokenLog(TraceChecker):
         self._epoch_cache = epoch_cache
         self._told: set[tuple[str, int]] = set()
 
-    def on_misfit(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The batch does not continue the log."""
         time, node, _, partition, base_offset, epoch, _ = event
         if (partition, node) in self._told:
@@ -63,7 +63,7 @@ class BrokenLog(TraceChecker):
         message = f"Broker {node} wrote a batch {wrong}."
         self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
-    def on_final(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_final(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The final log and its epoch cache. A stopped replica will be judged by what its recovery leaves."""
         if not replica.up:
             return

@@ -18,7 +18,7 @@ from itertools import repeat
 
 from checkers.client_view import Ack, KeyView
 from checkers.history import TraceEvent, Value
-from checkers.replica_state import Record, Removal, Replica, Replicas, TraceChecker, first_difference
+from checkers.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
 
 NOWHERE = -1
 """The epoch of an acknowledged record that no replica ever held, and its offset if the client was not told."""
@@ -42,7 +42,7 @@ class Loss:
     commit_leader: int | None
     commit_epoch: int | None
     destroyed: int
-    leader: Replica
+    leader: ReplayedReplica
     leader_epoch: int
     how: str
     instead: Record | None
@@ -62,7 +62,7 @@ class _Baseline:
     """Per (leader, epoch) whose log differs from the baseline: up to where the differences are in `others`."""
     lost: set[tuple[int, Record]] = field(default_factory=set)
     lost_values: set[Value] = field(default_factory=set)
-    leader: Replica | None = None
+    leader: ReplayedReplica | None = None
     epoch: int = -1
     elected_epoch: int = -1
     acks: list[Ack] = field(default_factory=list)
@@ -77,13 +77,13 @@ class Committed(TraceChecker):
         self._trace = trace
         self._keys = keys
         self._baselines: dict[str, _Baseline] = {}
-        self._replicas = Replicas()
+        self._replicas = ReplayedReplicas()
 
-    def on_begin(self, replicas: Replicas) -> None:
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
         """Remember where the replicas are found."""
         self._replicas = replicas
 
-    def newest_leader(self, partition: str) -> Replica | None:
+    def newest_leader(self, partition: str) -> ReplayedReplica | None:
         """The replica that led the highest epoch so far, whether or not it still does."""
         return self._baseline(partition).leader
 
@@ -101,12 +101,12 @@ class Committed(TraceChecker):
         base = self._baseline(event[3])
         base.elected_epoch = max(base.elected_epoch, event[5])
 
-    def on_leader_hw(self, index: int, event: TraceEvent, replica: Replica, previous: int) -> None:
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Commit what the high watermark passed."""
         base = self._baselines.get(replica.partition) or self._baseline(replica.partition)
         self._commit(base, index, event[4], event[5], replica)
 
-    def _commit(self, base: _Baseline, index: int, hw: int, epoch: int, leader: Replica) -> None:
+    def _commit(self, base: _Baseline, index: int, hw: int, epoch: int, leader: ReplayedReplica) -> None:
         chain = leader.chain
         end = min(hw, len(chain) - 1)
         known = len(base.records)
@@ -125,7 +125,7 @@ class Committed(TraceChecker):
                     link = hash((link, *record))
                     base.chain.append(link)
 
-    def _commit_beside(self, base: _Baseline, index: int, end: int, epoch: int, leader: Replica) -> None:
+    def _commit_beside(self, base: _Baseline, index: int, end: int, epoch: int, leader: ReplayedReplica) -> None:
         begin = base.compared.get((leader.node, epoch))
         if begin is None:
             begin = first_difference(leader.chain, base.chain, end)
@@ -135,7 +135,7 @@ class Committed(TraceChecker):
                 base.others.setdefault((offset, record), index)
         base.compared[leader.node, epoch] = max(begin, end)
 
-    def on_lead(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """Look for everything committed in the new leader's log, unless its epoch is old and it only comes late."""
         base = self._baseline(replica.partition)
         epoch, hw = event[4], event[6]
@@ -147,14 +147,14 @@ class Committed(TraceChecker):
         self._compare(base, index, replica, "election")
         self._commit(base, index, hw, epoch, replica)
 
-    def on_removed(self, index: int, replica: Replica, removal: Removal) -> None:
+    def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """A leader must not remove committed records from its own log."""
         base = self._baseline(replica.partition)
         leads = replica.leading and replica is base.leader and replica.epoch == base.epoch >= base.elected_epoch
         if leads and removal.to < len(base.records):
             self._compare(base, index, replica, "own-log")
 
-    def on_end(self, index: int, replicas: Replicas) -> None:
+    def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """Compare with the last leader what was committed beside it: by deposed leaders, or by acknowledgement only."""
         for partition in sorted(set(self._baselines) | set(replicas.by_partition)):
             base = self._baseline(partition)
@@ -186,7 +186,7 @@ class Committed(TraceChecker):
                         return offset, record
         return NOWHERE if ack.offset is None else ack.offset, (NOWHERE, ack.value)
 
-    def _compare(self, base: _Baseline, index: int, leader: Replica, how: str) -> None:
+    def _compare(self, base: _Baseline, index: int, leader: ReplayedReplica, how: str) -> None:
         """Report what `leader` does not have, and go on with what it has."""
         known = len(base.records)
         shared = min(known, len(leader.records))
@@ -207,7 +207,7 @@ class Committed(TraceChecker):
         base.chain = leader.chain[: kept + 1]
         self._compare_others(base, index, leader, how)
 
-    def _compare_others(self, base: _Baseline, index: int, leader: Replica, how: str) -> None:
+    def _compare_others(self, base: _Baseline, index: int, leader: ReplayedReplica, how: str) -> None:
         others, base.others = base.others, {}
         base.compared.clear()
         for (offset, record), committed in others.items():
@@ -219,7 +219,14 @@ class Committed(TraceChecker):
                 base.commits[offset] = min(base.commits[offset], committed)
 
     def _lose(
-        self, base: _Baseline, index: int, leader: Replica, how: str, offset: int, record: Record, committed: int
+        self,
+        base: _Baseline,
+        index: int,
+        leader: ReplayedReplica,
+        how: str,
+        offset: int,
+        record: Record,
+        committed: int,
     ) -> None:
         if (offset, record) in base.lost:
             return

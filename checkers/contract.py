@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from checkers.history import TraceEvent
-from checkers.replica_state import Record, Replica, Replicas, Stop
+from checkers.replica_state import Record, ReplayedReplica, ReplayedReplicas, Stop
 from checkers.verdict import PERMITTED, VIOLATION, Judgement
 
 PROMISES = ("documented", "kip-966", "durable")
@@ -70,7 +70,7 @@ class LostRecord(NamedTuple):
 class Contract:
     """Judges lost records by the promise `own`, and says which of the others they break."""
 
-    def __init__(self, trace: Sequence[TraceEvent], replicas: Replicas, min_isr: int, own: str) -> None:
+    def __init__(self, trace: Sequence[TraceEvent], replicas: ReplayedReplicas, min_isr: int, own: str) -> None:
         if own not in PROMISES:
             raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
         self.own = own
@@ -122,7 +122,7 @@ class Contract:
             for replica in self._replicas.by_partition.get(lost.partition, ())
         )
 
-    def _copy_gone(self, replica: Replica, stop: Stop, lost: LostRecord) -> bool:
+    def _copy_gone(self, replica: ReplayedReplica, stop: Stop, lost: LostRecord) -> bool:
         """Whether the copy that this stop put an end to was missing when the record was committed.
 
         It was if the process was still down then, or had come back without the record and not fetched it again.

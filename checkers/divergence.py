@@ -20,7 +20,7 @@ Broker 2 keeps record 8 of epoch 1 while its leader has record 9 of epoch 2 ther
 from __future__ import annotations
 
 from checkers.history import TraceEvent
-from checkers.replica_state import Removal, Replica, Replicas, TraceChecker, first_difference
+from checkers.replica_state import Removal, ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "divergence"
@@ -31,14 +31,14 @@ class Divergence(TraceChecker):
 
     def __init__(self) -> None:
         self.anomalies: list[Anomaly] = []
-        self.open: dict[Replica, Replica] = {}
+        self.open: dict[ReplayedReplica, ReplayedReplica] = {}
         self._told: set[tuple[str, int, int]] = set()
 
-    def on_fetched(self, index: int, event: TraceEvent, replica: Replica, leader: Replica) -> None:
+    def on_fetched(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """A new pair."""
         self._compare(index, event[0], replica, leader)
 
-    def on_append(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """Two logs of which one is the prefix of the other can only come to differ when the shorter one grows."""
         leader = replica.source
         if leader is not None:
@@ -51,17 +51,17 @@ class Divergence(TraceChecker):
                 if len(follower.records) > old_leo:
                     self._compare(index, event[0], follower, replica)
 
-    def on_removed(self, index: int, replica: Replica, removal: Removal) -> None:
+    def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """What is cut is compared again with the next fetch."""
         self.open.pop(replica, None)
 
-    def on_end(self, index: int, replicas: Replicas) -> None:
+    def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """The final logs, should they not be what the trace led to."""
         for replica in replicas.by_place.values():
             if replica.source is not None and replica.final is not None:
                 self._compare(index, replica.final[0], replica, replica.source)
 
-    def _compare(self, index: int, time: int, follower: Replica, leader: Replica) -> None:
+    def _compare(self, index: int, time: int, follower: ReplayedReplica, leader: ReplayedReplica) -> None:
         end = min(len(follower.records), len(leader.records))
         if follower.chain[end] == leader.chain[end]:
             return

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from checkers.history import TraceEvent
-from checkers.replica_state import Replica, Replicas, TraceChecker
+from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "hw-regression"
@@ -47,7 +47,7 @@ class HwRegression(TraceChecker):
         self._visible: dict[str, _Visible] = {}
         self._told: set[tuple[str, int, int]] = set()
 
-    def on_lead(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A new leader may know less than the one before."""
         time, node, _, partition, epoch, _, hw = event[:7]
         visible = self._visible.setdefault(partition, _Visible())
@@ -66,7 +66,7 @@ class HwRegression(TraceChecker):
             }
         visible.leader, visible.epoch, visible.hw = node, epoch, hw
 
-    def on_leader_hw(self, index: int, event: TraceEvent, replica: Replica, previous: int) -> None:
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Within a leadership it only moves forward."""
         visible = self._visible.get(replica.partition)
         hw, epoch = event[4], event[5]
@@ -88,7 +88,7 @@ class HwRegression(TraceChecker):
         evidence = {"leader": node, "leader_epoch": epoch, "from": previous, "to": hw, "trace_index": index}
         self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
-    def on_end(self, index: int, replicas: Replicas) -> None:
+    def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """Tell the moves across leaderships, once per partition."""
         for partition, visible in sorted(self._visible.items()):
             if visible.first is not None:

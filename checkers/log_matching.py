@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from checkers.divergence import Divergence
 from checkers.history import TraceEvent
-from checkers.replica_state import Replica, Replicas, TraceChecker, first_difference
+from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "log-matching"
@@ -35,22 +35,22 @@ class LogMatching(TraceChecker):
         self._open = divergence.open
         self._told: set[tuple[str, int, int]] = set()
 
-    def on_hw(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A high watermark may have passed the difference."""
         if self._open:
             self._look(index, event[0])
 
-    def on_append(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A log may have grown into a difference below its high watermark."""
         if self._open:
             self._look(index, event[0])
 
-    def on_fetched(self, index: int, event: TraceEvent, replica: Replica, leader: Replica) -> None:
+    def on_fetched(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """A new pair may differ from the beginning."""
         if self._open:
             self._look(index, event[0])
 
-    def on_end(self, index: int, replicas: Replicas) -> None:
+    def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """The final logs."""
         for follower in list(self._open):
             if follower.final is not None:
@@ -68,7 +68,7 @@ class LogMatching(TraceChecker):
                 self.anomalies.append(_anomaly(index, time, follower, leader, end))
 
 
-def _anomaly(index: int, time: int, follower: Replica, leader: Replica, end: int) -> Anomaly:
+def _anomaly(index: int, time: int, follower: ReplayedReplica, leader: ReplayedReplica, end: int) -> Anomaly:
     offset = first_difference(follower.chain, leader.chain, end)
     theirs, its = leader.records[offset], follower.records[offset]
     message = (

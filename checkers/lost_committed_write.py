@@ -31,7 +31,7 @@ from checkers.client_view import Ack, KeyView
 from checkers.committed import NOWHERE, Committed, Loss
 from checkers.contract import NOT_REPLICATED, Contract, LostRecord
 from checkers.history import TraceEvent, Value
-from checkers.replica_state import Removal, Replica, Replicas
+from checkers.replica_state import Removal, ReplayedReplica, ReplayedReplicas
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "lost-committed-write"
@@ -46,7 +46,12 @@ class LostWrites:
     """Turns losses into anomalies, judged by the contract."""
 
     def __init__(
-        self, trace: Sequence[TraceEvent], replicas: Replicas, keys: Mapping[str, KeyView], own: str, min_isr: int
+        self,
+        trace: Sequence[TraceEvent],
+        replicas: ReplayedReplicas,
+        keys: Mapping[str, KeyView],
+        own: str,
+        min_isr: int,
     ) -> None:
         self.fates: Fates = {}
         self._trace = trace
@@ -150,7 +155,7 @@ class LostWrites:
                 told.append(self._removal(replica, removal))
         return told
 
-    def _removal(self, replica: Replica, removal: Removal) -> dict[str, Any]:
+    def _removal(self, replica: ReplayedReplica, removal: Removal) -> dict[str, Any]:
         time, node, name, _, *fields = self._trace[removal.at]
         old_leo = removal.to + len(removal.records)
         told = {"node": node, "event": name, "time": time, "trace_index": removal.at, "to": removal.to}
@@ -202,7 +207,7 @@ class LostWrites:
             self.fates.update({(partition, ack.value): NOT_REPLICATED for ack in gone if ack.acks != "all"})
         return anomalies
 
-    def _gone(self, partition: str, ack: Ack, leader: Replica) -> Anomaly:
+    def _gone(self, partition: str, ack: Ack, leader: ReplayedReplica) -> Anomaly:
         message = (
             f"Record {ack.value} of {partition}, acknowledged to {ack.process} under "
             f"acks={ack.acks} at {seconds(ack.time)} "

@@ -41,7 +41,7 @@ class Stop(NamedTuple):
     leo: int
 
 
-class Replica:
+class ReplayedReplica:
     """One replica of one partition, as its trace tells it."""
 
     __slots__ = (
@@ -58,9 +58,9 @@ class Replica:
         self.epoch = -1
         self.leading = False
         self.up = True
-        self.source: Replica | None = None
+        self.source: ReplayedReplica | None = None
         """The leader this replica is paired with: from its `fetched` until either changes epoch, stops or truncates."""
-        self.followers: list[Replica] = []
+        self.followers: list[ReplayedReplica] = []
         """The other side of `source`."""
         self.removals: list[Removal] = []
         self.stops: list[Stop] = []
@@ -131,28 +131,28 @@ def first_difference(one: Sequence[int], other: Sequence[int], end: int) -> int:
 class TraceChecker:
     """What a checker can be told during the pass. Override what is needed; the rest costs nothing."""
 
-    def on_begin(self, replicas: Replicas) -> None:
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
         """The trace begins; `replicas` will always be up to date."""
 
-    def on_append(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A batch was written."""
 
-    def on_misfit(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A batch is about to be written that does not continue the log: wrong offset, or an older epoch."""
 
-    def on_removed(self, index: int, replica: Replica, removal: Removal) -> None:
+    def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """The log was cut: truncation, recovery, or an append below its end."""
 
-    def on_hw(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A replica's high watermark moved."""
 
-    def on_leader_hw(self, index: int, event: TraceEvent, replica: Replica, previous: int) -> None:
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader's high watermark moved; it was `previous` before."""
 
-    def on_lead(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A replica became leader of an epoch."""
 
-    def on_fetched(self, index: int, event: TraceEvent, replica: Replica, leader: Replica) -> None:
+    def on_fetched(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """A follower's first good fetch in an epoch: from here it is paired with `leader`."""
 
     def on_elect(self, index: int, event: TraceEvent) -> None:
@@ -167,26 +167,26 @@ class TraceChecker:
     def on_converged(self, index: int, event: TraceEvent) -> None:
         """Whether a partition came to rest at the end."""
 
-    def on_final(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def on_final(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A replica's state at the end; its log has been replaced by the one given."""
 
-    def on_end(self, index: int, replicas: Replicas) -> None:
+    def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """The trace is over; `index` is its length."""
 
 
-class Replicas:
+class ReplayedReplicas:
     """All replicas of a run, by ``(node, partition)`` and by partition."""
 
     def __init__(self) -> None:
-        self.by_place: dict[tuple[int, str], Replica] = {}
-        self.by_partition: dict[str, list[Replica]] = defaultdict(list)
-        self.by_node: dict[int, list[Replica]] = defaultdict(list)
+        self.by_place: dict[tuple[int, str], ReplayedReplica] = {}
+        self.by_partition: dict[str, list[ReplayedReplica]] = defaultdict(list)
+        self.by_node: dict[int, list[ReplayedReplica]] = defaultdict(list)
 
-    def at(self, node: int, partition: str) -> Replica:
+    def at(self, node: int, partition: str) -> ReplayedReplica:
         """The replica of `partition` on `node`; a new empty one if it was not heard of."""
         replica = self.by_place.get((node, partition))
         if replica is None:
-            replica = self.by_place[node, partition] = Replica(node, partition)
+            replica = self.by_place[node, partition] = ReplayedReplica(node, partition)
             self.by_partition[partition].append(replica)
             self.by_node[node].append(replica)
         return replica
@@ -196,7 +196,7 @@ class _Replay:
     """The handlers of the trace's events: each brings the replica up to date, then calls the checkers that asked."""
 
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
-        self.replicas = Replicas()
+        self.replicas = ReplayedReplicas()
         self._checkers = checkers
         self._append_hooks = self._hooks("on_append")
         self._misfit_hooks = self._hooks("on_misfit")
@@ -248,7 +248,7 @@ class _Replay:
         for hook in self._append_hooks:
             hook(index, event, replica)
 
-    def _misfit(self, index: int, event: TraceEvent, replica: Replica) -> None:
+    def _misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         for hook in self._misfit_hooks:
             hook(index, event, replica)
         base_offset = event[4]
@@ -257,7 +257,7 @@ class _Replay:
         else:
             replica.extend(HOLE[0], [HOLE[1]] * (base_offset - len(replica.records)))
 
-    def _cut(self, index: int, replica: Replica, to: int) -> None:
+    def _cut(self, index: int, replica: ReplayedReplica, to: int) -> None:
         removal = replica.cut(index, to)
         if removal.records:
             for hook in self._removed_hooks:
@@ -345,7 +345,7 @@ class _Replay:
             hook(index, event, replica)
 
 
-def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -> Replicas:
+def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -> ReplayedReplicas:
     """Replay `trace` once, telling `checkers` what happens; returns the replicas as they are in the end.
 
     Events that this module does not know are ignored.

@@ -27,6 +27,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from nodes.admin.config_file import Address
+from nodes.admin.message_rules import FIRST_CLIENT
 from nodes.admin.port import Command, key_of, listen, rules_of
 from nodes.admin.trace_file import Trace
 from nodes.core.actions import Sync, Truncate
@@ -37,7 +38,7 @@ from nodes.formats.wire.codec import API_VERSIONS, FETCH
 from nodes.formats.wire.names import error_code, partition_name, topic_and_index
 from nodes.process.config import HOST, INTERNAL, NodeConfig
 from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.transport_faults import Rule, TransportFaults
+from nodes.process.transport_faults import TransportFaults
 from nodes.process.wire.client_entities import (
     INIT_PRODUCER_ID,
     LIST_OFFSETS,
@@ -49,7 +50,7 @@ from nodes.process.wire.client_entities import (
 from nodes.process.wire.client_producer_ids import ProducerIds
 from nodes.process.wire.client_producers import PartitionProducers
 from nodes.process.wire.client_versions import answer_versions
-from nodes.process.wire.server import FIRST_CONNECTION, Listener, Request
+from nodes.process.wire.server import Listener, Request
 
 PROGRAM = "fixed_primary"
 
@@ -165,7 +166,7 @@ class Node:
         self.partitions = config.cluster.assignment()
         self.trace = Trace(config.trace)
         loop = asyncio.get_running_loop()
-        self.faults = TransportFaults(loop.call_later, Random(f"{config.node}/{config.incarnation}"))
+        self.faults = TransportFaults(config.node, loop.call_later, Random(f"{config.node}/{config.incarnation}"))
         self.tasks: set[asyncio.Task[None]] = set()
         self.end: asyncio.Future[None] = loop.create_future()
 
@@ -195,18 +196,18 @@ class Node:
         """What Tidemark may ask a node for, beside ``watch``."""
 
         def put(command: dict[str, Any]) -> dict[str, Any]:
-            self.faults.put(key_of(command), [Rule.from_json(rule) for rule in rules_of(command)])
+            self.faults.rules.put(key_of(command), rules_of(command))
             return {}
 
         def clear(command: dict[str, Any]) -> dict[str, Any]:
-            return {"found": self.faults.clear(key_of(command))}
+            return {"found": self.faults.rules.clear(key_of(command))}
 
         return {"status": lambda _: self.status(), "transport": put, "transport-clear": clear}
 
     def status(self) -> dict[str, Any]:
         """How the node stands, but for its partitions."""
         at = {"mono_us": now_us(), "wall_us": time.time_ns() // 1_000}
-        return {"node": self.config.node, **at, "transport": self.faults.keys}
+        return {"node": self.config.node, **at, "transport": self.faults.rules.keys}
 
     async def start(self) -> None:
         """Take up the work."""
@@ -298,7 +299,7 @@ class Broker(Node):
         internal = self.config.listeners[INTERNAL].bind
         await asyncio.start_server(self.serve_backup, internal.host, internal.port)
         host = self.config.listeners[HOST].bind
-        self.clients = Listener(HOST, VERSIONS, ClientApis(self).handlers, count(FIRST_CONNECTION))
+        self.clients = Listener(HOST, VERSIONS, ClientApis(self).handlers, count(FIRST_CLIENT))
         await self.clients.start(host.host, host.port)
 
     def status(self) -> dict[str, Any]:
@@ -362,7 +363,7 @@ class Broker(Node):
     def post(self, to: int, writer: asyncio.StreamWriter, what: dict[str, Any]) -> None:
         """Send a line to a node, unless a fault of the transport has it late or lost."""
         line = json.dumps(what).encode() + b"\n"
-        self.faults.judge(to, what, lambda: writer.write(line), lambda: None)
+        self.faults.pass_on(to, what, lambda: writer.write(line), lambda: None)
 
     async def follow(self, replica: Replica) -> None:
         """As a backup, ask the primary for ever."""

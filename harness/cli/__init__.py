@@ -17,10 +17,12 @@ from harness.cli.compare import compare_command
 from harness.cli.conform import conform_command
 from harness.cli.doctor import doctor_command
 from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
+from harness.cli.extras import absences_told
 from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.scenario import scenario_command
+from harness.cli.variants import variants_command
 
 EPILOG = """\b
 Examples:
@@ -45,6 +47,7 @@ def tidemark() -> None:
 
 for command in (
     scenario_command,
+    variants_command,
     run_command,
     compare_command,
     conform_command,
@@ -60,7 +63,8 @@ for command in (
 def main() -> None:
     """Run the command line; every failure is one sentence and an exit code."""
     try:
-        code = tidemark.main(standalone_mode=False)
+        with absences_told():
+            code = tidemark.main(standalone_mode=False)
     except click.exceptions.Abort:
         code = INTERRUPTED
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
+from harness.cli.extras import need
 from harness.cli.options import (
     RESULTS,
     VariantList,
@@ -74,6 +75,7 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @json_option
 def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
+    need(campaign=True, report=options["report"])
     from pipeline.campaign_spec import CampaignSpec
 
     system = system_of(options)

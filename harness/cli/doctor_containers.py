@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from harness.cli.finding import Finding
+from harness.cli.finding import Finding, extra_finding
 
 if TYPE_CHECKING:
     from docker import DockerClient
 
-PACKAGES = {
-    "docker": "Docker SDK",
-    "paramiko": "SSH (paramiko)",
-    "confluent-kafka": "clients (confluent-kafka)",
-    "aiokafka": "clients (aiokafka)",
-    "kio": "Kafka's messages (kio)",
-}
-
 
 def container_findings() -> list[Finding]:
     """Packages, engine, images, what the kernel can do, leftovers; all of them optional."""
-    packages = [_package(name, what) for name, what in PACKAGES.items()]
-    return [*packages, *_engine()] if all(finding.well for finding in packages) else packages
-
-
-def _package(name: str, what: str) -> Finding:
-    try:
-        return Finding(what, well=True, found=version(name), optional=True)
-    except PackageNotFoundError:
-        return Finding(what, well=False, found="missing", advice="run: make env", optional=True)
+    packages = extra_finding("containers")
+    return [packages, *_engine()] if packages.well else [packages]
 
 
 def _engine() -> list[Finding]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from harness.cli.extras import EXTRAS, Extra, mend, missing, version_of
+
 
 class Finding(NamedTuple):
     """One thing looked at.
@@ -19,3 +21,14 @@ class Finding(NamedTuple):
     found: str
     advice: str = ""
     optional: bool = False
+
+
+def extra_finding(extra: Extra) -> Finding:
+    """What is there of an extra, with versions, or what is not; nothing is imported."""
+    absent = missing(extra)
+    if absent:
+        found = "not installed" if len(absent) == len(EXTRAS[extra]) else f"without {', '.join(absent)}"
+        return Finding(extra, well=False, found=found, advice=f"run: {mend([extra])}", optional=True)
+    return Finding(
+        extra, well=True, found=", ".join(f"{name} {version_of(name)}" for name in EXTRAS[extra]), optional=True
+    )

@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 
 from checkers import HistoryFormatError, check
+from harness.cli.extras import need
 from harness.cli.options import json_option
 from harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from nemesis import PlanError, read_plan
@@ -27,8 +28,10 @@ Examples:
 def report_command(folder: Path, baseline: str | None, as_json: bool) -> int:
     """Write report.html for FOLDER, which holds a campaign or a run."""
     if (folder / HISTORY).is_file():
+        need(report=True)
         _report_run(folder)
     elif (folder / "manifest.json").is_file():
+        need(campaign=True, report=True)
         summarise(folder, baseline, as_json, report=True)
     else:
         raise click.ClickException(f"{folder} holds neither a campaign (manifest.json) nor a run ({HISTORY})")
@@ -36,7 +39,7 @@ def report_command(folder: Path, baseline: str | None, as_json: bool) -> int:
 
 
 def _report_run(folder: Path) -> None:
-    from harness.report import render_run
+    from harness.report.page import render_run
 
     try:
         history = load_history(folder)
@@ -53,7 +56,6 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     Raises:
         click.ClickException: nothing to compare.
     """
-    from harness.report import render
     from pipeline.compare import NothingToCompareError, compare
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
@@ -69,6 +71,7 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     else:
         print_comparison(comparison, Console())
     if report:
+        from harness.report.page import render
         from pipeline.examples import RunChangedError, choose_examples
 
         try:

@@ -13,6 +13,7 @@ from rich.markup import escape
 
 from checkers import Verdict, check
 from harness.cli.exits import UNKNOWN, exit_code
+from harness.cli.extras import need
 from harness.cli.options import (
     CLUSTER_OPTIONS,
     RESULTS,
@@ -74,6 +75,7 @@ class RunBrokenOffError(Exception):
 @json_option
 def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Carry out one run, check it, and store plan, history and verdict."""
+    need(report=options["report"])
     system = system_of(options)
     refuse_container_options(options)
     (options["variant"],) = chosen_variants(system, (options["variant"],), "variant")
@@ -95,7 +97,7 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
     verdict = run.verdict
     store_verdict(folder, verdict, run.digest)
     if options["report"]:
-        from harness.report import render_run
+        from harness.report.page import render_run
 
         render_run(plan.to_json(), run.history, verdict, folder / REPORT)
     if options["as_json"]:

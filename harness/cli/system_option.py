@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from harness.cli.extras import need
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -59,6 +61,7 @@ def system_of(options: dict[str, Any]) -> System:
         if options["world"] == "sim" and given is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--system {text} needs real machines; leave --world sim away")
         options["world"] = "docker"
+    need(containers=text != OWN or options.get("world") == "docker")
     settings = {}
     for entry in options["broker_config"]:
         key, equals, value = entry.partition("=")

@@ -15,7 +15,7 @@ from harness.clients.aiokafka_gate import batch_error_name
 from harness.clients.aiokafka_producer import rest
 from harness.clients.journal import PollRecorder
 from harness.clients.outcomes import TRANSPORT
-from harness.clients.polling import Fetched, Polling, Trouble, value_of
+from harness.clients.polling import PolledRecord, Polling, Trouble, value_of
 from harness.clients.script import ConsumerScript, topic_and_partition
 from harness.clients.times import Times
 from nodes.core.cluster import ClusterSpec
@@ -98,10 +98,10 @@ class AssignedConsumer:
         else:
             self.polling.end(list(self._fetched(answer)))
 
-    def _fetched(self, answer: dict[Any, list[Any]]) -> Iterator[Fetched]:
+    def _fetched(self, answer: dict[Any, list[Any]]) -> Iterator[PolledRecord]:
         for partition, records in answer.items():
             for record in records:
-                yield Fetched(self._keys[partition], record.offset, value_of(record.value))
+                yield PolledRecord(self._keys[partition], record.offset, value_of(record.value))
 
     async def high_watermarks(self) -> dict[str, int]:
         """Of the partitions whose leader answers; empty if one did not, since aiokafka asks for all at once."""

@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from harness.clients.confluent_settings import consumer_settings
 from harness.clients.error_names import error_name
 from harness.clients.journal import PollRecorder
-from harness.clients.polling import Fetched, Polling, Trouble, value_of
+from harness.clients.polling import PolledRecord, Polling, Trouble, value_of
 from harness.clients.script import ConsumerScript, topic_and_partition
 from nodes.core.cluster import ClusterSpec
 
@@ -50,7 +50,7 @@ class AssignedConsumer:
         self._down = False
         self.polling.end(list(self._fetched()))
 
-    def _fetched(self) -> Iterator[Fetched | Trouble]:
+    def _fetched(self) -> Iterator[PolledRecord | Trouble]:
         nothing = True
         try:
             for message in self._consumer.consume(MOST_RECORDS, POLL_S):
@@ -61,7 +61,7 @@ class AssignedConsumer:
                     yield Trouble(error_name(error.code(), error.name()))
                 else:
                     key = self._keys[message.topic() or "", message.partition() or 0]
-                    yield Fetched(key, message.offset() or 0, value_of(message.value()))
+                    yield PolledRecord(key, message.offset() or 0, value_of(message.value()))
         except KafkaException as raised:
             nothing = False
             found: KafkaError = raised.args[0]

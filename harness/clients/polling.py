@@ -9,7 +9,7 @@ from checkers.history import Value
 from harness.clients.journal import PollRecorder, Records
 
 
-class Fetched(NamedTuple):
+class PolledRecord(NamedTuple):
     """A record that a poll returned."""
 
     key: str
@@ -39,7 +39,7 @@ class Polling:
         """The library is about to be asked."""
         self._recorder.invoke()
 
-    def end(self, events: Iterable[Fetched | Trouble]) -> None:
+    def end(self, events: Iterable[PolledRecord | Trouble]) -> None:
         """The library has answered.
 
         A record below the position tells that the library reset it: after a truncation it detected, or because its offset was

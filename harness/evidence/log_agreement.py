@@ -1,6 +1,7 @@
-"""Do a broker's log lines and its log files tell the same story? If not, the lines were not understood, and must not be relied on.
+"""Do a node's trace and its log files tell the same story? If not, one of them was not understood, and must not be relied on.
 
-Every ``append``, ``truncate`` and ``recovered`` of a node is replayed; the log that comes out must be the one in its files.
+It is one check for every system, whether its nodes trace what they do or a sidecar reads it off a broker's log lines. Every
+``append``, ``truncate`` and ``recovered`` of a node is replayed; the log that comes out must be the one in its files.
 """
 
 from __future__ import annotations
@@ -9,15 +10,36 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from harness.evidence.replayed_log import UNKNOWN, ReplayedLog
+from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from checkers.history import TraceEvent
-    from harness.evidence.replica_evidence import Segment
+    from harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
 GOES_ON_AT = "go on at"
 """In the reason of a truncation after which the log begins at a later offset than 0."""
+
+
+def tells_of_logs(found: ReplicaEvidence) -> bool:
+    """Whether any node traced what became of a log."""
+    return any(event[2] in _STEPS for events in found.events.values() for event in events)
+
+
+def agreement_of_all(found: ReplicaEvidence) -> list[str]:
+    """Where traces and files of the nodes differ, as sentences; none if they agree."""
+    said = []
+    for node, events in found.events.items():
+        if node != CONTROLLER:
+            down = node in found.down or _ended(events)
+            said += agreement(events, found.segments.get(node, {}), down=down)
+    return said
+
+
+def _ended(events: Iterable[TraceEvent]) -> bool:
+    lives = [event[2] for event in events if event[2] in {"start", "stop"}]
+    return lives[-1:] == ["stop"]
 
 
 def agreement(events: Iterable[TraceEvent], segments: Mapping[str, Segment], *, down: bool = False) -> list[str]:

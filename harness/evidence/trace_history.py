@@ -175,8 +175,8 @@ def _with_crashes(events: list[TraceEvent], starved: Container[tuple[int, int]])
     return told
 
 
-class _Log:
-    """One replica's log, as far as its length goes."""
+class _LogEnds:
+    """Where the batches of one replica's log end: its length is told across the holes that a cut through a batch leaves."""
 
     def __init__(self) -> None:
         self.ends: list[int] = []
@@ -197,7 +197,7 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
     A batch reaches the log file just before the trace file. A process that was killed in between leaves a batch that nobody
     traced, and that its successor finds: its ``append`` is put in at the end of the life that wrote it.
     """
-    logs: dict[str, _Log] = defaultdict(_Log)
+    logs: dict[str, _LogEnds] = defaultdict(_LogEnds)
     told: list[TraceEvent] = []
     began = 0
     unknown = count(1)
@@ -228,7 +228,7 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
 
 
 def _untraced(
-    known: _Batches, partition: str, log: _Log, leo: int, unknown: Iterator[int]
+    known: _Batches, partition: str, log: _LogEnds, leo: int, unknown: Iterator[int]
 ) -> Iterator[tuple[int, int, tuple[int, ...]]]:
     """Batches that fill a log up to ``leo``: from other replicas, or the files at the end; else of values nobody sent.
 

@@ -23,27 +23,27 @@ _LOOK_US = 50_000
 _NEXT = "=== next"
 
 
-def verify(world: LiveCluster, within_s: float = HEAL_S) -> None:
+def verify(cluster: LiveCluster, within_s: float = HEAL_S) -> None:
     """Wait until no fault is left anywhere.
 
     Raises:
         RunError: what remained, by name.
     """
     deadline = time.monotonic() + within_s
-    while left := remaining(world):
+    while left := remaining(cluster):
         if time.monotonic() > deadline:
             raise RunError(f"{within_s:g} s after healing there remained: {'; '.join(left)}")
-        world.run_until(world.now_us() + _LOOK_US)
+        cluster.run_until(cluster.now_us() + _LOOK_US)
 
 
-def remaining(world: LiveCluster) -> list[str]:
+def remaining(cluster: LiveCluster) -> list[str]:
     """What is still wrong with the machines, in words; a process that ended by its own decision is not a fault."""
-    with ThreadPoolExecutor(len(world.nodes)) as threads:
-        on_machines = list(threads.map(_on_machine, world.nodes.values()))
-    statuses = world.observation.statuses(world.nodes)
+    with ThreadPoolExecutor(len(cluster.nodes)) as threads:
+        on_machines = list(threads.map(_on_machine, cluster.nodes.values()))
+    statuses = cluster.observation.statuses(cluster.nodes)
     left = [words for found in on_machines for words in found]
-    for broker, node in world.nodes.items():
-        if broker != CONTROLLER and world.processes.gave_up(broker):
+    for broker, node in cluster.nodes.items():
+        if broker != CONTROLLER and cluster.processes.gave_up(broker):
             continue
         status = statuses[broker]
         if status is None:

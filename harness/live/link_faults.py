@@ -1,4 +1,4 @@
-"""Link faults as a world of machines knows them: which are in force, and what that asks of each node.
+"""Link faults as a cluster of machines knows them: which are in force, and what that asks of each node.
 
 =================  ===================================================================  ==================
 effect             carried out by                                                       on
@@ -59,7 +59,7 @@ def transport_rules(fault: LinkFault, node: int, delay: str = TRANSPORT) -> list
     else:
         return []
     receivers = [to for source, to in fault.links if source == node and to != EVERYONE]
-    return [{"kind": kind, "peer": to, "effect": effect, "amount": fault.amount} for to in receivers]
+    return [{"kind": kind, "to": to, "effect": effect, "amount": fault.amount} for to in receivers]
 
 
 def drop_rules(fault: LinkFault, node: int, addresses: Mapping[int, str]) -> list[str]:

@@ -44,55 +44,57 @@ def final_read_us(settings: Settings) -> int:
     return converge_us(settings) // 3
 
 
-def work_on(world: LiveCluster, duration_us: int) -> None:
+def work_on(cluster: LiveCluster, duration_us: int) -> None:
     """Go on with the workload for a while, and note when each partition is whole again."""
-    hurt = set(world.partitions())
-    end = world.now_us() + duration_us
-    while world.now_us() < end:
+    hurt = set(cluster.partitions())
+    end = cluster.now_us() + duration_us
+    while cluster.now_us() < end:
         if hurt:
-            whole = {name for name, view in world.views().items() if name in hurt and restored(view)}
+            whole = {name for name, view in cluster.views().items() if name in hurt and restored(view)}
             for name in sorted(whole):
-                world.trace_event(CONTROLLER, "restored", name)
+                cluster.trace_event(CONTROLLER, "restored", name)
             hurt -= whole
-        world.run_until(min(world.now_us() + WATCH_US, end))
+        cluster.run_until(min(cluster.now_us() + WATCH_US, end))
 
 
-def converge(world: LiveCluster, within_us: int) -> None:
+def converge(cluster: LiveCluster, within_us: int) -> None:
     """Wait until every partition is at rest, or nothing has changed for as long as the bound; trace which. A partition that changes
     for ever is given up after some bounds.
 
     Raises:
         RunError: a broker runs, and does not say how it stands.
     """
-    began, seen = world.now_us(), None
+    began, seen = cluster.now_us(), None
     deadline = began + within_us
     while True:
-        world.run_until(world.now_us() + LOOK_US)
-        views = world.views()
+        cluster.run_until(cluster.now_us() + LOOK_US)
+        views = cluster.views()
         waiting = {name: waiting_for(view) for name, view in views.items()}
-        now = world.now_us()
+        now = cluster.now_us()
         if views != seen:
             seen, deadline = views, min(now + within_us, began + _MOST_BOUNDS * within_us)
         if not any(waiting.values()) or now >= deadline:
             break
     if any(waiting.values()):
-        _all_answer(world)
-        waiting = {name: waiting_for(view) for name, view in world.views().items()}
+        _all_answer(cluster)
+        waiting = {name: waiting_for(view) for name, view in cluster.views().items()}
     for name, why in waiting.items():
-        world.trace_event(CONTROLLER, "converged", name, not why, why)
+        cluster.trace_event(CONTROLLER, "converged", name, not why, why)
 
 
-def _all_answer(world: LiveCluster) -> None:
+def _all_answer(cluster: LiveCluster) -> None:
     """A machine that is too busy to answer must not be taken for a broker that is stuck."""
-    statuses = world.observation.statuses(world.brokers(), SILENT_S)
-    silent = [world.nodes[b].name for b, status in statuses.items() if status is None and world.processes.running(b)]
+    statuses = cluster.observation.statuses(cluster.brokers(), SILENT_S)
+    silent = [
+        cluster.nodes[b].name for b, status in statuses.items() if status is None and cluster.processes.running(b)
+    ]
     if silent:
         raise RunError(
             f"{', '.join(silent)} did not say how it stands within {SILENT_S:g} s, so nobody knows whether it came to rest"
         )
 
 
-def dump_logs(world: LiveCluster, folder: Path | None) -> tuple[dict[int, Evidence], dict[int, dict[str, Segment]]]:
+def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evidence], dict[int, dict[str, Segment]]]:
     """Fetch everything, and trace every running replica's final state: its role from the process, its log from its file.
 
     A replica that moves while it is fetched (it did not come to rest) is fetched again, three times at most.
@@ -100,31 +102,31 @@ def dump_logs(world: LiveCluster, folder: Path | None) -> tuple[dict[int, Eviden
     Raises:
         RunError: something cannot be fetched.
     """
-    controls = {node: one.control for node, one in world.nodes.items()}
+    controls = {node: one.control for node, one in cluster.nodes.items()}
     for _ in range(_TRIES):
-        before = world.observation.statuses(world.brokers(), SILENT_S)
+        before = cluster.observation.statuses(cluster.brokers(), SILENT_S)
         evidence = fetch_all(controls, folder)
-        after = world.observation.statuses(world.brokers(), SILENT_S)
+        after = cluster.observation.statuses(cluster.brokers(), SILENT_S)
         if all(_key(before[broker]) == _key(after[broker]) for broker in after):
             break
         time.sleep(WATCH_US / 1e6)
-    segments = {node: world.system.segments(found) for node, found in evidence.items()}
+    segments = {node: cluster.system.segments(found) for node, found in evidence.items()}
     for broker, status in after.items():
         for name, replica in (status["partitions"] if status else {}).items():
             batches = tuple(segments[broker].get(name, ()))
-            trace_final(world, broker, name, replica, batches)
+            trace_final(cluster, broker, name, replica, batches)
     return evidence, segments
 
 
 def trace_final(
-    world: LiveCluster,
+    cluster: LiveCluster,
     broker: int,
     partition: str,
     replica: Mapping[str, Any],
     batches: tuple[tuple[int, int, tuple[int, ...]], ...],
 ) -> None:
     """Trace one replica's final state, from what its process says and its file holds."""
-    world.trace_event(
+    cluster.trace_event(
         broker,
         "final",
         partition,

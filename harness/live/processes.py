@@ -56,7 +56,7 @@ class NodeState:
 
 
 class Surroundings(Protocol):
-    """What processes need of the world they live in."""
+    """What processes need of the cluster they live in."""
 
     @property
     def run_loop(self) -> RunLoop:
@@ -102,7 +102,7 @@ class Processes:
     """Starts and ends the processes.
 
     Args:
-        world: where they live.
+        surroundings: where they live.
         clock_faults: whether brokers run under libfaketime.
         noise: draws what power losses leave.
 
@@ -112,14 +112,14 @@ class Processes:
         starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
     """
 
-    def __init__(self, world: Surroundings, *, clock_faults: bool, noise: Random) -> None:
+    def __init__(self, surroundings: Surroundings, *, clock_faults: bool, noise: Random) -> None:
         """None run."""
         self.died: list[dict[str, Any]] = []
         self.starved: set[tuple[int, int]] = set()
-        self._world = world
+        self._surroundings = surroundings
         self._clock_faults = clock_faults
         self._noise = noise
-        self._states = {node: NodeState() for node in world.nodes}
+        self._states = {node: NodeState() for node in surroundings.nodes}
 
     def running(self, node: int) -> bool:
         """Whether the process exists, as far as has been decided."""
@@ -138,8 +138,8 @@ class Processes:
 
     def submit(self, node: int, what: str, deed: Callable[[], None]) -> None:
         """Do something in the lane of a node's process."""
-        name = self._world.nodes[node].name
-        self._world.run_loop.submit(f"{name} {LANE}", f"{what} {name}", deed)
+        name = self._surroundings.nodes[node].name
+        self._surroundings.run_loop.submit(f"{name} {LANE}", f"{what} {name}", deed)
 
     # Starting
 
@@ -149,8 +149,8 @@ class Processes:
         if state.running:
             state.restart_wanted = state.stopping
             return
-        state.begin(disk_is_full=self._world.nodes[node].disk_is_full())
-        config = self._world.config(node, state.incarnation)
+        state.begin(disk_is_full=self._surroundings.nodes[node].disk_is_full())
+        config = self._surroundings.config(node, state.incarnation)
         self.submit(node, "start", lambda: self._start(node, config))
 
     def disk_filled(self, node: int) -> None:
@@ -160,13 +160,13 @@ class Processes:
     def start_if_there_is_room(self, node: int) -> None:
         """Start it if it gave up because its disk was full, and that is over."""
         state = self._states[node]
-        if state.waits_for_room and not state.running and not self._world.nodes[node].disk_is_full():
+        if state.waits_for_room and not state.running and not self._surroundings.nodes[node].disk_is_full():
             self.start(node)
 
     def _start(self, node: int, config: dict[str, Any]) -> None:
-        one = self._world.nodes[node]
+        one = self._surroundings.nodes[node]
         if config["incarnation"] > 1:
-            self._world.before_start(node)
+            self._surroundings.before_start(node)
         try:
             one.start(config, clock_faults=self._clock_faults and node != CONTROLLER)
         except NodeError:
@@ -174,12 +174,12 @@ class Processes:
                 raise
             self._examine(node, config["incarnation"])
         else:
-            self._world.run_loop.post(lambda: self._answers(node, config["incarnation"]))
+            self._surroundings.run_loop.post(lambda: self._answers(node, config["incarnation"]))
 
     def _answers(self, node: int, incarnation: int) -> None:
         state = self._states[node]
         state.away = state.away and state.incarnation != incarnation
-        self._world.notify("start", node)
+        self._surroundings.notify("start", node)
 
     # Stopping
 
@@ -191,7 +191,7 @@ class Processes:
         if how == "clean":
             if not state.stopping:
                 state.stopping = True
-                self.submit(node, "shut down", self._world.nodes[node].terminate)
+                self.submit(node, "shut down", self._surroundings.nodes[node].terminate)
             return
         life = state.incarnation, state.disk_was_full
         state.end()
@@ -201,21 +201,21 @@ class Processes:
 
     def _stop(self, node: int, how: str, seed: int, incarnation: int, disk_was_full: bool) -> None:
         """``stop`` is traced when the process is seen to be dead, with the time of that; a controller's is no broker's."""
-        world = self._world
-        one = world.nodes[node]
+        surroundings = self._surroundings
+        one = surroundings.nodes[node]
         if how == "container":
-            one.restart_machine(lambda: world.trace_event(node, "stop", "", world.container_kill))
+            one.restart_machine(lambda: surroundings.trace_event(node, "stop", "", surroundings.container_kill))
             return
         dead_us, own_end = one.kill()
         if own_end == "fatal":
             _, words = one.took_leave() or ("", "")
-            world.run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
+            surroundings.run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
         if node != CONTROLLER and (not own_end or how != "crash"):
-            world.trace_event(node, "stop", "", how, at_us=dead_us - world.run_loop.began_us)
+            surroundings.trace_event(node, "stop", "", how, at_us=dead_us - surroundings.run_loop.began_us)
         if how == "power":
             one.lose_power(seed)
         elif how == "disk":
-            one.lose_disk(world.partitions_on(node))
+            one.lose_disk(surroundings.partitions_on(node))
 
     # Pausing
 
@@ -227,8 +227,8 @@ class Processes:
             self.submit(node, "pause", lambda: self._pause(node))
 
     def _pause(self, node: int) -> None:
-        if self._world.nodes[node].pause():
-            self._world.trace_event(node, "pause", "")
+        if self._surroundings.nodes[node].pause():
+            self._surroundings.trace_event(node, "pause", "")
 
     def resume(self, node: int) -> None:
         """SIGCONT."""
@@ -239,8 +239,8 @@ class Processes:
 
     def _resume(self, node: int) -> None:
         # Traced first: what the process does now must not seem to happen while it is paused.
-        self._world.trace_event(node, "resume", "")
-        self._world.nodes[node].resume()
+        self._surroundings.trace_event(node, "resume", "")
+        self._surroundings.nodes[node].resume()
 
     # Ending by themselves
 
@@ -252,20 +252,20 @@ class Processes:
             self.submit(node, "look after", lambda: self._examine(node, incarnation))
 
     def _examine(self, node: int, incarnation: int) -> None:
-        found = self._world.nodes[node].took_leave()
+        found = self._surroundings.nodes[node].took_leave()
         if found is not None:
             how, words = found
-            self._world.run_loop.post(lambda: self._ended(node, incarnation, how, words))
+            self._surroundings.run_loop.post(lambda: self._ended(node, incarnation, how, words))
 
     def _had_ended(self, node: int, incarnation: int, words: str, *, starved: bool) -> None:
         """A process that was to be killed had given up just before."""
         if starved:
             self.starved.add((node, incarnation))
-        elif not self._world.is_halt(words):
+        elif not self._surroundings.is_halt(words):
             self._died(node, incarnation, BROKEN_OFF, words)
 
     def _died(self, node: int, incarnation: int, how: str, words: str) -> None:
-        now_us = self._world.run_loop.now_us()
+        now_us = self._surroundings.run_loop.now_us()
         self.died.append({"node": node, "incarnation": incarnation, "time": now_us, "how": how, "log": words})
 
     def _ended(self, node: int, incarnation: int, how: str, words: str) -> None:
@@ -278,12 +278,12 @@ class Processes:
         asked, restart = state.stopping and how == "clean", state.restart_wanted
         state.end()
         if not how:
-            self._world.trace_event(node, "stop", "", "crash")
+            self._surroundings.trace_event(node, "stop", "", "crash")
         state.waits_for_room = state.disk_was_full and how != "clean"
         if state.waits_for_room:
             self.starved.add((node, incarnation))
         elif not asked:
-            known = how and (how == "clean" or self._world.is_halt(words))
+            known = how and (how == "clean" or self._surroundings.is_halt(words))
             self._died(node, incarnation, how if known else BROKEN_OFF, words)
         if restart:
             self.start(node)

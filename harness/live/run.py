@@ -106,14 +106,14 @@ def run_plan(
         **({} if system.has_idempotence(variant) else {"idempotent": False}),
     }
     with Recorder(meta, folder, progress.note) as recorder:
-        world = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system)
+        live = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system)
         try:
-            return _Run(world, plan, recorder, progress, folder).carry_out(clients, meta)
+            return _Run(live, plan, recorder, progress, folder).carry_out(clients, meta)
         except Exception:
-            _save_evidence(world, folder)
+            _save_evidence(live, folder)
             raise
         finally:
-            world.close()
+            live.close()
 
 
 def _check_size(plan: Plan, cluster: Cluster) -> None:
@@ -124,33 +124,33 @@ def _check_size(plan: Plan, cluster: Cluster) -> None:
         )
 
 
-def _save_evidence(world: LiveCluster, folder: Path | None) -> None:
+def _save_evidence(cluster: LiveCluster, folder: Path | None) -> None:
     """After a failure: whatever can be had."""
-    world.run_loop.close()
-    for node in world.nodes.values():
+    cluster.run_loop.close()
+    for node in cluster.nodes.values():
         with suppress(ContainerWorldError), node.reachable():
             pass
     with suppress(ContainerWorldError):
-        fetch_all({node: one.control for node, one in world.nodes.items()}, folder)
+        fetch_all({node: one.control for node, one in cluster.nodes.items()}, folder)
 
 
 class _Run:
     """A run under way."""
 
     def __init__(
-        self, world: LiveCluster, plan: Plan, recorder: Recorder, progress: RunProgress, folder: Path | None
+        self, cluster: LiveCluster, plan: Plan, recorder: Recorder, progress: RunProgress, folder: Path | None
     ) -> None:
-        self._world = world
+        self._cluster = cluster
         self._plan = plan
         self._recorder = recorder
         self._progress = progress
         self._folder = folder
 
     def carry_out(self, clients: str, meta: dict[str, Any]) -> ContainedRun:
-        world, plan, progress = self._world, self._plan, self._progress
+        cluster, plan, progress = self._cluster, self._plan, self._progress
         settings = plan.cluster.settings
         workload = self._workload(clients)  # loading a client library takes seconds on a busy machine
-        world.boot()
+        cluster.boot()
         try:
             self._disturb(workload)
         except BaseException:
@@ -159,44 +159,44 @@ class _Run:
             raise
         self._clients(workload.stop)
         progress.phase = "coming to rest"
-        phases.converge(world, phases.converge_us(settings))
+        phases.converge(cluster, phases.converge_us(settings))
         progress.phase = "reading back"
-        deadline = world.now_us() + phases.final_read_us(settings)
+        deadline = cluster.now_us() + phases.final_read_us(settings)
         meta["read_back"] = self._clients(lambda: workload.final_read(deadline))
         progress.phase = "collecting"
         return self._collect(meta)
 
     def _disturb(self, workload: Workload) -> None:
         """The phases in which clients work."""
-        world, plan, progress = self._world, self._plan, self._progress
+        cluster, plan, progress = self._cluster, self._plan, self._progress
         progress.began_s = time.monotonic()
         self._clients(workload.start)
         progress.phase = "faults"
-        injector = Injector(world, plan.faults)
+        injector = Injector(cluster, plan.faults)
         injector.arm()
-        world.run_until(plan.faults_end_us)
+        cluster.run_until(plan.faults_end_us)
         progress.phase = "healing"
         injector.heal_all()
-        world.settle()
-        healing.verify(world)
+        cluster.settle()
+        healing.verify(cluster)
         progress.phase = "working on"
-        phases.work_on(world, phases.after_heal_us(plan.cluster.settings))
+        phases.work_on(cluster, phases.after_heal_us(plan.cluster.settings))
 
     def _workload(self, clients: str) -> Workload:
-        plan, world = self._plan, self._world
-        bootstrap = ",".join(world.nodes[broker].machine.advertised for broker in world.brokers())
+        plan, cluster = self._plan, self._cluster
+        bootstrap = ",".join(cluster.nodes[broker].machine.advertised for broker in cluster.brokers())
         try:
             return Workload(
                 bootstrap,
                 plan.cluster,
                 plan.workload,
-                clock=world.now_us,
+                clock=cluster.now_us,
                 record=self._recorder.op,
                 noise_seed=plan.noise_seed,
                 library=cast("Library", clients),
                 counters=self._progress.counters,
                 log=self._folder / CLIENT_LOG if self._folder else None,
-                idempotent=world.system.has_idempotence(world.deployment.variant),
+                idempotent=cluster.system.has_idempotence(cluster.deployment.variant),
             )
         except ClientsError as error:
             raise RunError(str(error)) from None
@@ -214,17 +214,18 @@ class _Run:
             raise RunError(str(error)) from None
 
     def _collect(self, meta: dict[str, Any]) -> ContainedRun:
-        world, recorder = self._world, self._recorder
-        evidence, segments = phases.dump_logs(world, self._folder)
-        end_us = world.now_us()
-        traces = TraceHistory(world.run_loop.began_us)
+        cluster, recorder = self._cluster, self._recorder
+        evidence, segments = phases.dump_logs(cluster, self._folder)
+        end_us = cluster.now_us()
+        traces = TraceHistory(cluster.run_loop.began_us)
         for node, found in evidence.items():
-            traces.add(node, parse_trace(found.trace, found.name), world.clocks_us[node])
-        seen = world.system.interpret(ReplicaEvidence(traces.events, segments))
-        trace = traces.trace(recorder.trace, seen, world.processes.starved)
-        meta |= {"end_us": end_us, "died": world.processes.died}
-        if world.refused:
-            meta["refused"] = world.refused
+            traces.add(node, parse_trace(found.trace, found.name), cluster.clocks_us[node])
+        down = frozenset(broker for broker in cluster.brokers() if not cluster.processes.running(broker))
+        seen = cluster.system.interpret(ReplicaEvidence(traces.events, segments, down=down))
+        trace = traces.trace(recorder.trace, seen, cluster.processes.starved)
+        meta |= {"end_us": end_us, "died": cluster.processes.died}
+        if cluster.refused:
+            meta["refused"] = cluster.refused
         if seen.not_understood:
             meta["not_understood"] = seen.not_understood
         history = History(meta, recorder.ops, recorder.nemesis, trace)

@@ -29,7 +29,7 @@ POWER_LOSS_S = 30.0
 TAIL_LINES = 12
 
 
-class Shell(Protocol):
+class NodeShell(Protocol):
     """What is needed of :class:`harness.machines.ssh.Shell`."""
 
     def run(
@@ -56,7 +56,7 @@ class NodeMachine(Protocol):
         ...
 
     @property
-    def shell(self) -> Shell:
+    def shell(self) -> NodeShell:
         """Commands run there."""
         ...
 

@@ -1,6 +1,7 @@
 """The report: what a campaign or one run found, as a page that needs nothing else and nobody to explain it.
 
-`render` takes a comparison and one example per variant, `render_run` a single run; the values they take are in `model`.
+`page.render` takes a comparison and one example per variant, `page.render_run` a single run; the values they take are in `model`.
+Only the pages need more than the standard library, so nothing here imports them: a comparison can be printed without.
 """
 
 from harness.report.model import (
@@ -13,7 +14,6 @@ from harness.report.model import (
     Spread,
     VariantResult,
 )
-from harness.report.page import render, render_run
 
 __all__ = [
     "ANY",
@@ -24,6 +24,4 @@ __all__ = [
     "Rate",
     "Spread",
     "VariantResult",
-    "render",
-    "render_run",
 ]

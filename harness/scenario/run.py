@@ -218,6 +218,8 @@ def _history(target: ScriptTarget, healed: int) -> History:
         "seed": 0,
         "scenario": target.scenario.name,
     }
+    if target.not_understood:
+        meta["not_understood"] = target.not_understood
     return History(meta=meta, ops=target.ops, nemesis=target.nemesis, trace=target.trace)
 
 

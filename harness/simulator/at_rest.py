@@ -12,42 +12,42 @@ if TYPE_CHECKING:
     from nodes.core.replica import Replica
 
 
-def restored(world: Simulation, partition: str) -> bool:
+def restored(simulation: Simulation, partition: str) -> bool:
     """Whether the partition is whole again (:func:`harness.runs.at_rest.restored`)."""
-    return convergence.restored(view_of(world, partition))
+    return convergence.restored(view_of(simulation, partition))
 
 
-def waiting_for(world: Simulation, partition: str) -> str:
+def waiting_for(simulation: Simulation, partition: str) -> str:
     """What keeps it from rest, empty if nothing does (:func:`harness.runs.at_rest.waiting_for`)."""
-    return convergence.waiting_for(view_of(world, partition))
+    return convergence.waiting_for(view_of(simulation, partition))
 
 
-def view_of(world: Simulation, partition: str) -> PartitionView:
+def view_of(simulation: Simulation, partition: str) -> PartitionView:
     """The partition now."""
-    state = world.controller.partitions[partition]
-    replicas = {broker: _replica(world, broker, partition) for broker in state.replicas}
+    state = simulation.controller.partitions[partition]
+    replicas = {broker: _replica(simulation, broker, partition) for broker in state.replicas}
     leader = replicas.get(state.leader)
     end = leader.log.leo if leader is not None else -1
-    brokers = {b: None if r is None else _view(world, b, partition, r, end) for b, r in replicas.items()}
+    brokers = {b: None if r is None else _view(simulation, b, partition, r, end) for b, r in replicas.items()}
     return PartitionView(state.leader, state.leader_epoch, state.isr, state.elr, state.replicas, brokers)
 
 
-def _replica(world: Simulation, broker: int, partition: str) -> Replica | None:
-    machine = world.broker(broker)
+def _replica(simulation: Simulation, broker: int, partition: str) -> Replica | None:
+    machine = simulation.broker(broker)
     return machine.replicas.get(partition) if machine is not None else None
 
 
-def _view(world: Simulation, broker: int, partition: str, replica: Replica, end: int) -> ReplicaView:
+def _view(simulation: Simulation, broker: int, partition: str, replica: Replica, end: int) -> ReplicaView:
     role = "leader" if replica.leading else "follower" if replica.following else "no leader"
     isr = replica.leading.isr if replica.leading else ()
     leo = replica.log.leo
-    refused = _refused(world, broker, partition, leo) if leo != end else ""
+    refused = _refused(simulation, broker, partition, leo) if leo != end else ""
     return ReplicaView(role, replica.leader_epoch, leo, replica.hw, isr, refused)
 
 
-def _refused(world: Simulation, broker: int, partition: str, leo: int) -> str:
+def _refused(simulation: Simulation, broker: int, partition: str, leo: int) -> str:
     """Looked for only where the log is not the leader's: it is a search through the end of the trace."""
-    for entry in reversed(world.trace[-400:]):
+    for entry in reversed(simulation.trace[-400:]):
         if entry[1:4] == (broker, "out-of-order", partition) and entry[5] == leo:
             return refusal(entry[4])
     return ""

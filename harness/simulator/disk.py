@@ -6,20 +6,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nodes.core.log import Batch
+from nodes.core.power_loss import WRITEBACK_US, draw_survivors
 from nodes.core.recovery import DiskImage, PartitionImage, StoredBatch
 
 if TYPE_CHECKING:
     from random import Random
 
-WRITEBACK_US = 3_000_000
-"""After this the page cache has reached the disk on its own (Linux: ``dirty_expire_centisecs``, 30 s)."""
-
-TORN = 0.3
-"""Share of power losses that leave half of the first lost batch behind."""
-
 
 @dataclass(slots=True)
-class LogFile:
+class SimLogFile:
     """One partition's log: batches with the time each was written; the first ``synced`` were fsynced.
 
     ``torn`` is half a batch that a power loss left behind them.
@@ -37,15 +32,15 @@ class SimDisk:
 
     def __init__(self) -> None:
         """An empty disk."""
-        self.files: dict[str, LogFile] = {}
+        self.files: dict[str, SimLogFile] = {}
         self.high_watermarks: dict[str, int] = {}
         self.clean_broker_epoch: int | None = None
 
-    def file(self, partition: str) -> LogFile:
+    def file(self, partition: str) -> SimLogFile:
         """The partition's log file, made when it is first asked for."""
         found = self.files.get(partition)
         if found is None:
-            found = self.files[partition] = LogFile()
+            found = self.files[partition] = SimLogFile()
         return found
 
     def append(self, now: int, partition: str, batch: Batch) -> None:
@@ -68,16 +63,16 @@ class SimDisk:
         log.synced = len(log.batches)
 
     def lose_power(self, now: int, noise: Random) -> None:
-        """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch."""
+        """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch (:mod:`nodes.core.power_loss`)."""
         for log in self.files.values():
             safe = log.synced
             while safe < len(log.batches) and now - log.written_us[safe] >= WRITEBACK_US:
                 safe += 1
-            keep = safe + int(noise.random() * (len(log.batches) - safe + 1))
+            keep, torn = draw_survivors(noise.random, safe, len(log.batches))
             log.torn = None
-            if keep < len(log.batches) and noise.random() < TORN:
+            if torn is not None:
                 cut = log.batches[keep]
-                written = cut.values[: int(noise.random() * len(cut.values))]
+                written = cut.values[: int(torn * len(cut.values))]
                 log.torn = StoredBatch(Batch(cut.base, cut.epoch, written), sound=False)
             del log.batches[keep:]
             del log.written_us[keep:]

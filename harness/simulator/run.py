@@ -69,8 +69,8 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     collecting = gc.isenabled()
     gc.disable()
     try:
-        world = Simulation(plan.cluster, variant, plan.noise_seed)
-        _drive(world, plan)
+        simulation = Simulation(plan.cluster, variant, plan.noise_seed)
+        _drive(simulation, plan)
     finally:
         if collecting:
             gc.enable()
@@ -78,84 +78,86 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
         meta={
             **run_meta(plan.cluster, variant, contract),
             "faults_end_us": plan.faults_end_us,
-            "end_us": world.now,
+            "end_us": simulation.now,
             "plan": plan.index,
             "seed": plan.seed,
             "faults": len(plan.faults),
         },
-        ops=world.ops,
-        nemesis=world.nemesis,
-        trace=world.trace,
+        ops=simulation.ops,
+        nemesis=simulation.nemesis,
+        trace=simulation.trace,
     )
-    result = SimulatedRun(history, digest_of(world), len(world.times), world.now)
-    world.dispose()
+    result = SimulatedRun(history, digest_of(simulation), len(simulation.times), simulation.now)
+    simulation.dispose()
     return result
 
 
-def _drive(world: Simulation, plan: Plan) -> None:
-    world.boot()
+def _drive(simulation: Simulation, plan: Plan) -> None:
+    simulation.boot()
     work = plan.workload
-    producers = [Producer(world, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
-    consumers = [Consumer(world, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)]
+    producers = [Producer(simulation, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
+    consumers = [
+        Consumer(simulation, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)
+    ]
     clients: list[Producer | Consumer] = [*producers, *consumers]
     for client in clients:
         client.begin()
-    injector = Injector(world, plan.faults)
+    injector = Injector(simulation, plan.faults)
     injector.arm()
-    world.run_until(plan.faults_end_us)
+    simulation.run_until(plan.faults_end_us)
     injector.heal_all()
-    _work_on(world)
+    _work_on(simulation)
     for client in clients:
         client.stopped = True
-    converge(world)
-    read_back(world)
-    dump_logs(world)
+    converge(simulation)
+    read_back(simulation)
+    dump_logs(simulation)
 
 
-def _work_on(world: Simulation) -> None:
+def _work_on(simulation: Simulation) -> None:
     """Go on with the workload for a while, and note when each partition is whole again."""
-    hurt = list(world.partitions())
-    end = world.now + AFTER_HEAL_US
-    while world.now < end:
-        for name in [name for name in hurt if restored(world, name)]:
+    hurt = list(simulation.partitions())
+    end = simulation.now + AFTER_HEAL_US
+    while simulation.now < end:
+        for name in [name for name in hurt if restored(simulation, name)]:
             hurt.remove(name)
-            world.trace_event(0, "restored", name)
-        world.run_until(world.now + WATCH_US)
+            simulation.trace_event(0, "restored", name)
+        simulation.run_until(simulation.now + WATCH_US)
 
 
-def converge(world: Simulation) -> None:
+def converge(simulation: Simulation) -> None:
     """Run until every partition is at rest, or the bound is over; trace which."""
-    deadline = world.now + CONVERGE_US
-    waiting = dict.fromkeys(world.partitions(), "")
+    deadline = simulation.now + CONVERGE_US
+    waiting = dict.fromkeys(simulation.partitions(), "")
     while True:
-        world.run_until(world.now + LOOK_US)
-        waiting = {name: waiting_for(world, name) for name in waiting}
-        if not any(waiting.values()) or world.now >= deadline:
+        simulation.run_until(simulation.now + LOOK_US)
+        waiting = {name: waiting_for(simulation, name) for name in waiting}
+        if not any(waiting.values()) or simulation.now >= deadline:
             break
     for name, why in waiting.items():
-        world.trace_event(0, "converged", name, not why, why)
+        simulation.trace_event(0, "converged", name, not why, why)
 
 
-def read_back(world: Simulation) -> None:
+def read_back(simulation: Simulation) -> None:
     """Read every partition from the start, as a consumer."""
-    reader = FinalReader(world, 3 * CLIENTS_FROM)
+    reader = FinalReader(simulation, 3 * CLIENTS_FROM)
     reader.begin()
-    deadline = world.now + FINAL_READ_US
-    while not reader.done and world.now < deadline:
-        world.run_until(world.now + LOOK_US)
+    deadline = simulation.now + FINAL_READ_US
+    while not reader.done and simulation.now < deadline:
+        simulation.run_until(simulation.now + LOOK_US)
     reader.stopped = True
 
 
-def dump_logs(world: Simulation) -> None:
+def dump_logs(simulation: Simulation) -> None:
     """Trace every running replica's final state."""
-    for broker in world.brokers():
-        machine = world.broker(broker)
+    for broker in simulation.brokers():
+        machine = simulation.broker(broker)
         if machine is None:
             continue
         for name, replica in machine.replicas.items():
             role = "leader" if replica.leading else "follower"
             batches = tuple((b.base, b.epoch, b.values) for b in replica.log.batches)
-            world.trace_event(
+            simulation.trace_event(
                 broker,
                 "final",
                 name,
@@ -168,14 +170,14 @@ def dump_logs(world: Simulation) -> None:
             )
 
 
-def digest_of(world: Simulation) -> str:
+def digest_of(simulation: Simulation) -> str:
     """Of everything observable, and of when every event was delivered.
 
     ``marshal`` version 2 has neither references nor interning flags: equal values give equal bytes.
     """
     digest = blake2b(digest_size=16)
-    digest.update(world.times.tobytes())
-    digest.update(marshal.dumps([tuple(op) for op in world.ops], 2))
-    digest.update(marshal.dumps(world.nemesis, 2))
-    digest.update(marshal.dumps(world.trace, 2))
+    digest.update(simulation.times.tobytes())
+    digest.update(marshal.dumps([tuple(op) for op in simulation.ops], 2))
+    digest.update(marshal.dumps(simulation.nemesis, 2))
+    digest.update(marshal.dumps(simulation.trace, 2))
     return digest.hexdigest()

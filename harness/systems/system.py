@@ -8,9 +8,11 @@ one in a single file.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from harness.evidence.log_agreement import agreement_of_all, tells_of_logs
+from harness.evidence.replica_evidence import MOST_DOUBTS
 from harness.machines.needs import MachineNeeds
 from nemesis import LASTING_CONTROLLER_ONLY
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from nodes.core.variant import Variant
 
 Rules = list[dict[str, Any]]
-"""What a node's transport does to messages: ``kind``, ``peer``, ``effect``, ``amount``."""
+"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`nodes.admin.message_rules`)."""
 
 
 class SystemRefusalError(ValueError):
@@ -231,8 +233,13 @@ class System(ABC):
         return evidence.read_segments()
 
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
-        """Look through all nodes' events and logs before they become the history's trace; as they are, unless told otherwise."""
-        return found
+        """Look through all nodes' events and logs before they become the history's trace.
+
+        Unless told otherwise they stay as they are, and are doubted where what a node traced of its logs is not what its files
+        hold. A system that traces nothing of its logs is not judged by them.
+        """
+        doubts = agreement_of_all(found) if tells_of_logs(found) else []
+        return replace(found, not_understood=[*found.not_understood, *doubts][:MOST_DOUBTS])
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """What a history's meta line says of the system."""

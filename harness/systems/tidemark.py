@@ -1,22 +1,22 @@
-"""Tidemark's own nodes: the protocol core in a process with sockets and files."""
+"""Tidemark's own nodes: the protocol core in a process with sockets and files.
+
+What containers need is imported late: the simulator asks this system too, which variants it knows, and does without them.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.partition_disk import Disk, lay_out, read_disk
-from harness.machines.images import ensure_image
-from harness.machines.node_control import NodeControl
-from harness.machines.node_places import Places
 from harness.systems.system import Deployment, System
-from harness.systems.tidemark_config import node_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from docker import DockerClient
 
+    from harness.evidence.partition_disk import Disk
     from harness.machines.machine import Machine
+    from harness.machines.node_control import NodeControl
 
 
 class TidemarkSystem(System):
@@ -27,14 +27,21 @@ class TidemarkSystem(System):
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""
+        from harness.machines.images import ensure_image
+
         return ensure_image(client, tell)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
         """The node process of a machine."""
+        from harness.machines.node_control import NodeControl
+
         return NodeControl(machine, on_lost=on_lost)
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
         """As ``nodes.process.config`` reads it."""
+        from harness.machines.node_places import Places
+        from harness.systems.tidemark_config import node_config
+
         return node_config(
             node,
             incarnation,
@@ -47,8 +54,12 @@ class TidemarkSystem(System):
 
     def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
         """All of it fsynced."""
+        from harness.evidence.partition_disk import lay_out
+
         lay_out(control, partition, disk)
 
     def read_disk(self, control: NodeControl, partition: str) -> Disk:
         """What reached the disk, and what did not yet."""
+        from harness.evidence.partition_disk import read_disk
+
         return read_disk(control, partition)

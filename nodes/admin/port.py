@@ -12,12 +12,13 @@ import asyncio
 import json
 import logging
 import socket
-from collections.abc import Callable, Container, Coroutine, Mapping
+from collections.abc import Callable, Collection, Container, Coroutine, Mapping
 from typing import Any, cast
 
+from nodes.admin.message_rules import MessageRule, RuleError
 from nodes.admin.trace_file import Entry, Trace
+from nodes.core.messages import KINDS
 from nodes.formats.record_batch import read_header
-from nodes.process.transport_faults import RuleError
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class AdminConnection(asyncio.Protocol):
             return
         try:
             answer = known(command)
-        except (CommandError, RuleError) as e:
+        except CommandError as e:
             self._say(_refusal(number, do, e))
             return
         if isinstance(answer, dict):
@@ -108,7 +109,7 @@ class AdminConnection(asyncio.Protocol):
     async def _say_later(self, number: object, do: object, answer: Coroutine[Any, Any, Answer]) -> None:
         try:
             self._say({"id": number, "ok": True, **await answer})
-        except (CommandError, RuleError) as e:
+        except CommandError as e:
             self._say(_refusal(number, do, e))
 
     def _say(self, what: dict[str, Any]) -> None:
@@ -138,7 +139,7 @@ class AdminConnection(asyncio.Protocol):
             self._transport.abort()
 
 
-def _refusal(number: object, do: object, error: ValueError) -> dict[str, Any]:
+def _refusal(number: object, do: object, error: CommandError) -> dict[str, Any]:
     return {"id": number, "error": f"{do}: {error}."}
 
 
@@ -154,16 +155,23 @@ def key_of(command: dict[str, Any]) -> str | int:
     return key
 
 
-def rules_of(command: dict[str, Any]) -> list[Any]:
-    """The rules of a fault, unchecked.
+def rules_of(command: dict[str, Any], kinds: Collection[str] = KINDS) -> list[MessageRule]:
+    """The rules of a fault.
+
+    Args:
+        command: that puts them in force.
+        kinds: of messages that this node can tell apart.
 
     Raises:
-        CommandError: there are none.
+        CommandError: there are none, or one cannot be.
     """
     rules = command.get("rules")
     if not isinstance(rules, list) or not rules:
         raise CommandError("rules must be a list that is not empty")
-    return rules
+    try:
+        return [MessageRule.from_json(rule, kinds) for rule in rules]
+    except RuleError as e:
+        raise CommandError(str(e)) from e
 
 
 def delay_of(command: dict[str, Any]) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
+from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks
 from nodes.core.epoch_cache import NO_EPOCH_END
 from nodes.core.events import ShutdownRequested, Started, TimerFired
 from nodes.core.messages import (
     CONTROLLER,
     NOT_LEADER,
+    OFFSET_OUT_OF_RANGE,
     STALE_BROKER_EPOCH,
     AlterPartitionResponse,
     ConsumeRequest,
@@ -29,6 +30,7 @@ from nodes.core.messages import (
     Registered,
 )
 from nodes.core.replica import Replica
+from nodes.core.roles import Event, Role
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +39,14 @@ if TYPE_CHECKING:
     from nodes.core.recovery import Recovered
     from nodes.core.settings import Settings
     from nodes.core.variant import Variant
+
+# Looking a member up in its class costs more than the rest of the dispatch.
+FETCHING = Role.FETCHING
+PRODUCE = Event.PRODUCE
+RECORDS = Event.RECORDS
+TICK = Event.TICK
+REQUESTS = {FetchRequest: Event.FETCH, EpochRequest: Event.EPOCH_REQUEST, ConsumeRequest: Event.CONSUME}
+"""What is asked of a leader; a producer's request is looked at first (controlled shutdown)."""
 
 
 class Broker:
@@ -71,12 +81,10 @@ class Broker:
         self._checkpoint_due = settings.hw_checkpoint_us
         self._stop_by: int | None = None
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
-        self._handlers: dict[type, Callable[[int, Any], None]] = {
-            FetchRequest: self._on_fetch,
+        self._handlers: dict[type, Callable[[int, Any], None] | None] = {
+            **dict.fromkeys(REQUESTS),  # the replica's, if there is one
             FetchResponse: self._on_fetch_response,
             ProduceRequest: self._on_produce,
-            ConsumeRequest: self._on_consume,
-            EpochRequest: self._on_epoch_request,
             EpochResponse: self._on_epoch_response,
             MetadataRequest: self._on_metadata,
             LeaderAndIsr: self._on_leader_and_isr,
@@ -87,56 +95,71 @@ class Broker:
             Started: self._on_started,
             ShutdownRequested: self._on_shutdown,
         }
+        self._no_replica: dict[Event, Callable[[int, Any], None]] = {
+            Event.FETCH: self.refuse_fetch,
+            Event.EPOCH_REQUEST: self.refuse_epoch_request,
+            Event.CONSUME: self.refuse_consumer,
+        }
+        """What is asked of a partition that has no replica here."""
 
-    def step(self, now_us: int, event: object) -> list[Action]:
+    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
         """Take one event; what to do about it, in order. The list is used again by the next step."""
         out = self.out
         out.clear()
-        self._handlers[type(event)](now_us, event)
+        kind = type(event)
+        handler = self._handlers[kind]
+        if handler is None:
+            replica = self.replicas.get(event.partition)
+            (self._no_replica if replica is None else replica.on)[REQUESTS[kind]](now_us, event)
+        else:
+            handler(now_us, event)
         return out
 
     # Replication and clients
 
-    def _on_fetch(self, now: int, m: FetchRequest) -> None:
+    def _on_produce(self, now: int, m: ProduceRequest) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is None or replica.leading is None:
-            response = FetchResponse(self.node_id, m.partition, m.correlation, [], 0, 0, NOT_LEADER)
-            self.out.append(Send(m.source, response))
+        if replica is None or self._stop_by is not None:
+            self.refuse_produce(now, m)
         else:
-            replica.leading.on_fetch(now, m)
+            replica.on[PRODUCE](now, m)
 
     def _on_fetch_response(self, now: int, m: FetchResponse) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is not None and replica.following is not None:
-            replica.following.on_fetch_response(now, m)
-
-    def _on_epoch_request(self, _now: int, m: EpochRequest) -> None:
-        replica = self.replicas.get(m.partition)
-        if replica is None or replica.leading is None:
-            response = EpochResponse(self.node_id, m.partition, m.correlation, NO_EPOCH_END, NOT_LEADER)
-            self.out.append(Send(m.source, response))
+        if replica is None or (following := replica.following) is None:
+            return
+        if m.correlation != following.in_flight or replica.role is not FETCHING:
+            return
+        if m.error is None:
+            replica.on[RECORDS if m.diverging is None else Event.DIVERGING](now, m)
         else:
-            replica.leading.on_epoch_request(m)
+            replica.on[Event.OUT_OF_RANGE if m.error == OFFSET_OUT_OF_RANGE else Event.FETCH_ERROR](now, m)
 
     def _on_epoch_response(self, now: int, m: EpochResponse) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is not None and replica.following is not None:
-            replica.following.on_epoch_response(now, m)
+        if replica is None or (following := replica.following) is None:
+            return
+        if m.correlation == following.in_flight and replica.role is Role.TRUNCATING:
+            replica.on[Event.EPOCH_END if m.error is None else Event.EPOCH_ERROR](now, m)
 
-    def _on_produce(self, now: int, m: ProduceRequest) -> None:
-        replica = self.replicas.get(m.partition)
-        if replica is None or replica.leading is None or self._stop_by is not None:
-            self.out.append(Send(m.source, ProduceResponse(self.node_id, m.partition, m.correlation, -1, NOT_LEADER)))
-        else:
-            replica.leading.on_produce(now, m)
+    def refuse_fetch(self, _now: int, m: FetchRequest) -> None:
+        """Tell a follower that this is not its leader."""
+        response = FetchResponse(self.node_id, m.partition, m.correlation, [], 0, 0, NOT_LEADER)
+        self.out.append(Send(m.source, response))
 
-    def _on_consume(self, _now: int, m: ConsumeRequest) -> None:
-        replica = self.replicas.get(m.partition)
-        if replica is None or replica.leading is None:
-            response = ConsumeResponse(self.node_id, m.partition, m.correlation, [], 0, NOT_LEADER)
-            self.out.append(Send(m.source, response))
-        else:
-            replica.leading.on_consume(m)
+    def refuse_epoch_request(self, _now: int, m: EpochRequest) -> None:
+        """Tell a follower that this is not its leader."""
+        response = EpochResponse(self.node_id, m.partition, m.correlation, NO_EPOCH_END, NOT_LEADER)
+        self.out.append(Send(m.source, response))
+
+    def refuse_produce(self, _now: int, m: ProduceRequest) -> None:
+        """Tell a producer that nothing was appended."""
+        self.out.append(Send(m.source, ProduceResponse(self.node_id, m.partition, m.correlation, -1, NOT_LEADER)))
+
+    def refuse_consumer(self, _now: int, m: ConsumeRequest) -> None:
+        """Tell a consumer to look elsewhere."""
+        response = ConsumeResponse(self.node_id, m.partition, m.correlation, [], 0, NOT_LEADER)
+        self.out.append(Send(m.source, response))
 
     def _on_metadata(self, _now: int, m: MetadataRequest) -> None:
         self.out.append(Send(m.source, MetadataResponse(self.node_id, m.correlation, dict(self.leaders))))
@@ -160,8 +183,10 @@ class Broker:
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is not None and replica.leading is not None:
-            replica.leading.on_alter_response(now, m)
+        if replica is None:
+            return
+        replica.on[Event.ISR_ANSWER](now, m)
+        if replica.role is Role.LEADING:
             self._known[m.partition] = max(self._known.get(m.partition, -1), replica.partition_epoch)
 
     def _on_registered(self, now: int, m: Registered) -> None:
@@ -172,12 +197,12 @@ class Broker:
                 self._on_leader_and_isr(now, state)
             self._heartbeat(now)
 
-    def _on_heartbeat_reply(self, _now: int, m: HeartbeatReply) -> None:
+    def _on_heartbeat_reply(self, now: int, m: HeartbeatReply) -> None:
         if m.error == STALE_BROKER_EPOCH:
             self.broker_epoch = -1
             self._known.clear()
         elif m.may_stop and self._stop_by is not None:
-            self._stop()
+            self._stop(now)
 
     def _heartbeat(self, now: int) -> None:
         self._heartbeat_due = now + self.settings.heartbeat_us
@@ -196,15 +221,12 @@ class Broker:
 
     def _on_timer(self, now: int, _event: TimerFired) -> None:
         if self._stop_by is not None and now >= self._stop_by:
-            self._stop()
+            self._stop(now)
             return
         if now >= self._heartbeat_due:
             self._heartbeat(now)
         for replica in self.replicas.values():
-            if replica.leading is not None:
-                replica.leading.on_tick(now)
-            elif replica.following is not None:
-                replica.following.on_tick(now)
+            replica.on[TICK](now, None)
         if now >= self._checkpoint_due:
             self._checkpoint_due = now + self.settings.hw_checkpoint_us
             self._checkpoint()
@@ -219,9 +241,9 @@ class Broker:
             self._stop_by = now + self.settings.session_us
             self._heartbeat(now)
 
-    def _stop(self) -> None:
-        for name in self.replicas:
-            self.out.append(Sync(name))
+    def _stop(self, now: int) -> None:
+        for replica in self.replicas.values():
+            replica.on[Event.STOP](now, None)
         self._checkpoint()
         self.out.append(MarkCleanShutdown(self.broker_epoch))
         self.out.append(Halt("clean"))

@@ -1,60 +1,87 @@
-"""What a replica does while it follows: truncate as its rule says, then fetch (PROTOCOL section 3)."""
+"""What a replica does while it follows: truncate as its rule says, then fetch (PROTOCOL section 3).
+
+Which of the steps here is taken when, and what the replica is then, is :data:`nodes.core.roles.TABLE`'s to say. A step takes the
+time and the message that caused it; one that leaves a choice returns the role that comes next.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from nodes.core.actions import Append, Halt, Send
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.log import OutOfOrderError
-from nodes.core.messages import OFFSET_OUT_OF_RANGE, EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from nodes.core.epoch_cache import NO_EPOCH_END, UNDEFINED
+from nodes.core.log import Batch, OutOfOrderError
+from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from nodes.core.roles import Event, Role
 
 if TYPE_CHECKING:
     from nodes.core.replica import Replica
     from nodes.core.truncation import Step
+
+OUT_OF_ORDER = Event.OUT_OF_ORDER
 
 
 class Following:
     """One follower's work for one leader in one leader epoch.
 
     Attributes:
-        asking: an OffsetForLeaderEpoch is outstanding or due (state *truncating*); otherwise fetches are.
+        in_flight: correlation of the latest request. sent_us: when it was sent.
         established: the first fetch of this epoch was answered with neither error nor divergence.
     """
 
-    __slots__ = ("asking", "epoch", "established", "in_flight", "leader", "replica", "sent_us")
+    __slots__ = ("epoch", "established", "in_flight", "leader", "replica", "sent_us")
 
     def __init__(self, replica: Replica, leader: int, epoch: int) -> None:
-        """Follow ``leader`` in ``epoch``; nothing is sent before :meth:`begin`."""
+        """Follow ``leader`` in ``epoch``; nothing is sent yet."""
         self.replica = replica
         self.leader = leader
         self.epoch = epoch
-        self.asking = False
         self.established = False
         self.in_flight = 0
-        """Correlation of the request that is waited for; 0: none, the next tick sends one (back-off)."""
         self.sent_us = 0
 
-    def begin(self, now: int, *, truncate: bool) -> None:
-        """Apply the truncation rule (unless the fetcher was never interrupted), then fetch."""
-        if truncate:
-            self._do(now, self.replica.rule.on_new_leader(self.replica))
-        else:
-            self._fetch(now)
+    # Truncating
 
-    def _do(self, now: int, step: Step) -> None:
+    def truncate(self, now: int, _m: object) -> Role:
+        """Do what the truncation rule says of a new leader."""
+        return self._do(now, self.replica.rule.on_new_leader(self.replica))
+
+    def truncate_to_answer(self, now: int, m: EpochResponse) -> Role:
+        """Do what the rule says of the leader's answer."""
+        return self._do(now, self.replica.rule.on_answer(self.replica, m.answer))
+
+    def truncate_diverging(self, now: int, m: FetchResponse) -> Role:
+        """Do what the rule says of the epoch that diverges."""
+        replica = self.replica
+        role = self._do(now, replica.rule.on_answer(replica, m.diverging or NO_EPOCH_END))
+        if "KAFKA-14704" in replica.variant.bugs:
+            replica.follow_hw(now, m.hw)
+        return role
+
+    def truncate_out_of_range(self, now: int, m: FetchResponse) -> Role:
+        """Do what the rule says of a leader whose log ends before this one; if it has grown meanwhile, only fetch later."""
+        replica = self.replica
+        if m.leo >= replica.log.leo:
+            return Role.FETCHING_DELAYED
+        unclean = replica.settings.unclean_election
+        return self._do(now, replica.rule.on_out_of_range(replica, m.leo, unclean_election=unclean))
+
+    def _do(self, now: int, step: Step) -> Role:
+        replica = self.replica
         if step.cut is not None:
-            self.replica.cut(now, step.cut, step.why)
-        self.asking = step.ask and self.replica.latest_epoch != UNDEFINED
-        self._send(now)
+            replica.cut(now, step.cut, step.why)
+        if step.halt:
+            replica.out.append((now, replica.node_id, "fatal", replica.name, step.why))
+            replica.out.append(Halt("fatal"))
+            return Role.HALTED
+        if step.ask and replica.latest_epoch != UNDEFINED:
+            self.ask(now)
+            return Role.TRUNCATING
+        self.fetch(now)
+        return Role.FETCHING
 
-    def _send(self, now: int) -> None:
-        if self.asking:
-            self._ask(now)
-        else:
-            self._fetch(now)
-
-    def _ask(self, now: int) -> None:
+    def ask(self, now: int, _m: object = None) -> None:
+        """Ask the leader where the own latest epoch ends (OffsetForLeaderEpoch)."""
         replica = self.replica
         self.sent_us = now
         self.in_flight = correlation = replica.next_correlation()
@@ -64,7 +91,15 @@ class Following:
             Send(self.leader, EpochRequest(replica.node_id, replica.name, epoch, self.epoch, correlation))
         )
 
-    def _fetch(self, now: int) -> None:
+    def ask_if_overdue(self, now: int, _m: object) -> None:
+        """Ask again if there was no answer for a while."""
+        if now - self.sent_us >= self.replica.settings.request_timeout_us:
+            self.ask(now)
+
+    # Fetching
+
+    def fetch(self, now: int, _m: object = None) -> None:
+        """Fetch from the log's end on."""
         replica = self.replica
         self.sent_us = now
         self.in_flight = correlation = replica.next_correlation()
@@ -84,26 +119,13 @@ class Following:
             )
         )
 
-    def on_epoch_response(self, now: int, m: EpochResponse) -> None:
-        """Cut as the rule says; an error is retried at the next tick."""
-        if m.correlation != self.in_flight:
-            return
-        self.in_flight = 0
-        if m.error is None:
-            self._do(now, self.replica.rule.on_answer(self.replica, m.answer))
+    def fetch_if_overdue(self, now: int, _m: object) -> None:
+        """Fetch again if there was no answer for a while."""
+        if now - self.sent_us >= self.replica.settings.request_timeout_us:
+            self.fetch(now)
 
-    def on_fetch_response(self, now: int, m: FetchResponse) -> None:
+    def append(self, now: int, m: FetchResponse) -> None:
         """Append what came, follow the leader's high watermark, fetch on."""
-        if m.correlation != self.in_flight:
-            return
-        self.in_flight = 0
-        if m.error is not None:
-            if m.error == OFFSET_OUT_OF_RANGE:
-                self._on_out_of_range(now, m)
-            return
-        if m.diverging is not None:
-            self._on_diverging(now, m, m.diverging)
-            return
         replica = self.replica
         log = replica.log
         out = replica.out
@@ -114,38 +136,16 @@ class Following:
             try:
                 log.append(batch)
             except OutOfOrderError:
-                out.append((now, replica.node_id, "out-of-order", replica.name, batch.base, log.leo))
+                replica.on[OUT_OF_ORDER](now, batch)
                 return
             if batch.epoch != replica.cache.latest:
                 replica.note_epoch(batch)
             out.append(Append(replica.name, batch))
         if m.hw != replica.hw:
             replica.follow_hw(now, m.hw)
-        self._fetch(now)
+        self.fetch(now)
 
-    def _on_diverging(self, now: int, m: FetchResponse, diverging: EpochEnd) -> None:
-        self._do(now, self.replica.rule.on_answer(self.replica, diverging))
-        if "KAFKA-14704" in self.replica.variant.bugs:
-            self.replica.follow_hw(now, m.hw)
-
-    def _on_out_of_range(self, now: int, m: FetchResponse) -> None:
-        """The leader's log ends before this one.
-
-        Up to 0.10 a broker for which unclean election is disabled takes this for the data loss that must not happen, and
-        stops (``ReplicaFetcherThread.handleOffsetOutOfRange``); later ones cut to the leader's end.
-        """
+    def report_out_of_order(self, now: int, batch: Batch) -> None:
+        """Leave it in the trace that a batch does not continue the log."""
         replica = self.replica
-        if m.leo >= replica.log.leo:
-            return
-        if replica.variant.truncation == "hw" and not replica.settings.unclean_election:
-            words = f"leader's log end {m.leo} is below own {replica.log.leo}, and unclean election is disabled"
-            replica.out.append((now, replica.node_id, "fatal", replica.name, words))
-            replica.out.append(Halt("fatal"))
-            return
-        replica.cut(now, m.leo, f"out of range: to the leader's log end {m.leo}")
-        self._fetch(now)
-
-    def on_tick(self, now: int) -> None:
-        """Send again what was refused or got no answer."""
-        if self.in_flight == 0 or now - self.sent_us >= self.replica.settings.request_timeout_us:
-            self._send(now)
+        replica.out.append((now, replica.node_id, "out-of-order", replica.name, batch.base, replica.log.leo))

@@ -1,4 +1,8 @@
-"""What a replica does while it leads: serve fetches and clients, advance the high watermark, keep the ISR (PROTOCOL section 4)."""
+"""What a replica does while it leads: serve fetches and clients, advance the high watermark, keep the ISR (PROTOCOL section 4).
+
+Which of the steps here is taken when is :data:`nodes.core.roles.TABLE`'s to say. A step takes the time and the message that
+caused it.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,7 @@ from nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
+from nodes.core.variant import Fence
 
 if TYPE_CHECKING:
     from nodes.core.replica import Replica
@@ -86,9 +91,10 @@ class Leadership:
         self._shrink_due = now + replica.settings.lag_time_us // 2
         self._correlation = 0
         variant = replica.variant
-        self._fence_fetch = "fetch" in variant.fences
-        self._fence_hw = "hw" in variant.fences
-        self._fence_isr = "isr" in variant.fences
+        self._fence_fetch = Fence.FETCH in variant.fences
+        self._fence_truncation = Fence.TRUNCATION in variant.fences
+        self._fence_hw = Fence.HW in variant.fences
+        self._fence_isr = Fence.ISR in variant.fences
         self._check_brokers = variant.broker_epoch_checks
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
@@ -100,7 +106,7 @@ class Leadership:
             return None
         return FENCED_LEADER_EPOCH if request_epoch < self.epoch else UNKNOWN_LEADER_EPOCH
 
-    def on_fetch(self, now: int, m: FetchRequest) -> None:
+    def answer_fetch(self, now: int, m: FetchRequest) -> None:
         """Answer a follower's fetch, now or when there is something to say."""
         replica = self.replica
         source = m.source
@@ -180,18 +186,16 @@ class Leadership:
             Send(m.source, FetchResponse(replica.node_id, m.partition, m.correlation, batches, replica.hw, log.leo))
         )
 
-    def on_epoch_request(self, m: EpochRequest) -> None:
+    def answer_epoch_request(self, _now: int, m: EpochRequest) -> None:
         """Answer OffsetForLeaderEpoch from the own epoch cache."""
         replica = self.replica
-        error = self._fenced(m.current_epoch) if "truncation" in replica.variant.fences else None
-        answer = replica.cache.end_offset_for(m.epoch, replica.log.leo)
-        if replica.variant.truncation == "kip101":
-            answer = EpochEnd(UNDEFINED, answer.offset)
+        error = self._fenced(m.current_epoch) if self._fence_truncation else None
+        answer = replica.rule.leaders_answer(replica.end_offset_for(m.epoch))
         replica.out.append(Send(m.source, EpochResponse(replica.node_id, m.partition, m.correlation, answer, error)))
 
     # Clients
 
-    def on_produce(self, now: int, m: ProduceRequest) -> None:
+    def append(self, now: int, m: ProduceRequest) -> None:
         """Append a producer's batch; acknowledge as its ``acks`` asks."""
         replica = self.replica
         if m.acks == ALL and len(self.isr) < replica.settings.min_isr:
@@ -233,7 +237,7 @@ class Leadership:
         replica = self.replica
         replica.out.append(Send(m.source, ProduceResponse(replica.node_id, m.partition, m.correlation, base, error)))
 
-    def on_consume(self, m: ConsumeRequest) -> None:
+    def answer_consumer(self, _now: int, m: ConsumeRequest) -> None:
         """Give a consumer what lies below the high watermark."""
         replica = self.replica
         log, hw, offset = replica.log, replica.hw, m.offset
@@ -315,7 +319,7 @@ class Leadership:
         self.pending_since = now
         self.replica.out.append(Send(CONTROLLER, self.pending))
 
-    def on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
+    def take_isr_answer(self, now: int, m: AlterPartitionResponse) -> None:
         """The controller committed or refused the proposal.
 
         After a refusal for a stale version the true ISR is unknown: the proposal stays pending, so that the high watermark
@@ -332,7 +336,7 @@ class Leadership:
         if m.error in {INELIGIBLE_REPLICA, STALE_BROKER_EPOCH}:
             self.adopt(now, self.isr, self.replica.partition_epoch)
 
-    def on_state(self, now: int, state: LeaderAndIsr) -> None:
+    def take_isr(self, now: int, state: LeaderAndIsr) -> None:
         """The controller changed the partition within this leader epoch."""
         self.eligible = state.eligible
         self.adopt(now, state.isr, state.partition_epoch)
@@ -348,7 +352,7 @@ class Leadership:
 
     # Time
 
-    def on_tick(self, now: int) -> None:
+    def do_what_is_due(self, now: int, _m: object) -> None:
         """Shrink the ISR, repeat a lost proposal, answer fetches that waited long enough."""
         if self.pending is None:
             if now >= self._shrink_due:
@@ -368,7 +372,7 @@ class Leadership:
         if self.replica.hw < self.replica.log.leo:
             self.maybe_advance_hw(now)
 
-    def resign(self) -> None:
+    def resign(self, _now: int, _m: object) -> None:
         """Answer everything that waits: followers learn that this is no leader, producers that nothing is known."""
         for fetch, _ in self.parked_fetches.values():
             self._refuse(fetch, NOT_LEADER)

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Truncate, WriteEpochs
-from nodes.core.epoch_cache import EpochCache, EpochCache011, EpochEnd
+from nodes.core.actions import Sync, Truncate, WriteEpochs
+from nodes.core.epoch_cache import EpochEnd
 from nodes.core.follower import Following
 from nodes.core.leader import Leadership
 from nodes.core.log import Batch, Log
-from nodes.core.truncation import RULES
+from nodes.core.roles import TABLE, Cell, Event, Role, TransitionError
 
 if TYPE_CHECKING:
     from nodes.core.broker import Broker
     from nodes.core.messages import LeaderAndIsr
     from nodes.core.recovery import RecoveredPartition
 
+Handler = Callable[[int, Any], Any]
+
+
+def _ignore(now: int, m: object) -> None:
+    """What a role does with what does not concern it."""
+
+
+STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.values() for name in cell.does}
+"""Name of a step → what finds it in a replica."""
+PLANS = {
+    role: [(event, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore) for event, cell in cells.items()]
+    for role, cells in TABLE.items()
+}
+"""Role → event, cell, and what finds the one step of a cell that stays in its role."""
+
 
 class Replica:
-    """State of one replica. It leads (:class:`Leadership`), follows (:class:`Following`), or neither (no leader known).
+    """State of one replica; what it does with an event depends on its role (:mod:`nodes.core.roles`).
 
     It is also the :class:`~nodes.core.truncation.LogView` that a truncation rule sees.
+
+    Attributes:
+        role: what it is doing. on: event → what this role does with it, given the time and the message.
+        leading: its term, while it leads. following: its leader and the request that is out, while it follows.
     """
+
+    role: Role
+    on: dict[Event, Handler]
 
     def __init__(self, broker: Broker, name: str, recovered: RecoveredPartition | None) -> None:
         """Begin with what recovery left, knowing no leader."""
@@ -31,22 +56,25 @@ class Replica:
         self.variant = broker.variant
         self.settings = broker.settings
         self.out = broker.out
-        self.rule = RULES[self.variant.truncation]
-        self._keeps_epochs = self.variant.has_epoch_cache
+        self.rule = self.variant.rule
+        self._keeps_epochs = self.rule.keeps_epochs
         self._empty_epochs_stay = "KAFKA-10706" in self.variant.bugs
-        cache = EpochCache011 if self.variant.truncation == "kip101" and not self.variant.epoch_on_lead else EpochCache
         self.log = Log(list(recovered.batches) if recovered else [])
-        self.cache = cache(recovered.epochs if recovered and self._keeps_epochs else ())
+        self.cache = self.rule.epoch_cache(
+            recovered.epochs if recovered else (), epoch_on_lead=self.variant.epoch_on_lead
+        )
         self.hw = recovered.hw if recovered else 0
         self.leader_epoch = -1
         self.leader = -1
         self.last_leader = -1
-        """The last real leader; −1 does not overwrite it (the hw rule compares ids)."""
+        """The last real leader; −1 does not overwrite it (KAFKA-7164 compares ids)."""
         self.partition_epoch = -1
         self.leading: Leadership | None = None
         self.following: Following | None = None
         self._correlation = broker.incarnation << 32
         """Requests of two processes of one broker never share a number: an answer may outlive the process that asked."""
+        self._handlers: dict[Role, dict[Event, Handler]] = {}
+        self._enter(Role.NO_LEADER)
 
     # LogView
 
@@ -100,27 +128,45 @@ class Replica:
 
     def on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
         """Take the controller's word, unless it is older than what is known."""
-        if m.leader_epoch < self.leader_epoch:
-            return
-        if m.leader_epoch == self.leader_epoch:
-            if m.partition_epoch > self.partition_epoch:
-                self.partition_epoch = m.partition_epoch
-                if self.leading is not None:
-                    self.leading.on_state(now, m)
-            return
-        self.leader_epoch = m.leader_epoch
-        self.partition_epoch = m.partition_epoch
-        self.leader = m.leader
-        if self.leading is not None:
-            self.leading.resign()
-        self.leading = None
-        if m.leader == self.node_id:
-            self._lead(now, m)
-        else:
-            self._follow(now, m)
+        if m.leader_epoch > self.leader_epoch:
+            self.on[self._elected(m)](now, m)
+        elif m.leader_epoch == self.leader_epoch and m.partition_epoch > self.partition_epoch:
+            self.on[Event.NEW_STATE](now, m)
 
-    def _lead(self, now: int, m: LeaderAndIsr) -> None:
-        self.following = None
+    def _elected(self, m: LeaderAndIsr) -> Event:
+        if m.leader == self.node_id:
+            return Event.ELECTED
+        if m.leader < 0:
+            return Event.NOBODY_ELECTED
+        if m.leader == self.last_leader and not self.variant.restart_on_epoch:
+            return Event.SAME_LEADER
+        return Event.OTHER_ELECTED
+
+    def _enter(self, role: Role) -> None:
+        """Be in this role from now on; what it does is looked up once in each leader epoch."""
+        self.role = role
+        if role not in self._handlers:
+            change = self._change
+            self._handlers[role] = {
+                event: partial(change, cell) if cell.then else step(self) for event, cell, step in PLANS[role]
+            }
+        self.on = self._handlers[role]
+
+    def _change(self, cell: Cell, now: int, m: object) -> None:
+        """Take the steps of a cell, one after the other, and enter the role that comes next."""
+        role = None
+        for name in cell.does:
+            role = STEPS[name](self)(now, m)
+        role = cell.then[0] if len(cell.then) == 1 else role
+        if role not in cell.then:
+            raise TransitionError(f"{self.role}: {', '.join(cell.does)} chose {role}, and may choose {cell.then}")
+        self._enter(role)
+
+    # Steps
+
+    def lead(self, now: int, m: LeaderAndIsr) -> None:
+        """Begin a term."""
+        self._adopt(m)
         self.last_leader = self.node_id
         self.leading = Leadership(now, self, m)
         start = self.log.leo
@@ -129,14 +175,34 @@ class Replica:
         self.out.append((now, self.node_id, "lead", self.name, m.leader_epoch, start, self.hw, m.isr))
         self.leading.maybe_advance_hw(now)
 
-    def _follow(self, now: int, m: LeaderAndIsr) -> None:
-        same_leader = m.leader == self.last_leader
-        self.out.append((now, self.node_id, "follow", self.name, m.leader_epoch, m.leader, self.log.leo, self.hw))
-        if m.leader < 0:
-            self.following = None
-            return
-        keep_state = not self.variant.restart_on_epoch and same_leader
-        asking = keep_state and self.following is not None and self.following.asking
+    def follow(self, now: int, m: LeaderAndIsr) -> None:
+        """Know whom to follow; nothing is sent yet."""
+        self._adopt(m)
         self.last_leader = m.leader
         self.following = Following(self, m.leader, m.leader_epoch)
-        self.following.begin(now, truncate=asking or not keep_state)
+        self._trace_follow(now, m)
+
+    def wait(self, now: int, m: LeaderAndIsr) -> None:
+        """Know that there is no leader; the last one is remembered."""
+        self._adopt(m)
+        self._trace_follow(now, m)
+
+    def note_partition_epoch(self, _now: int, m: LeaderAndIsr) -> None:
+        """Only a leader needs to know the ISR."""
+        self.partition_epoch = m.partition_epoch
+
+    def sync(self, _now: int, _m: object) -> None:
+        """Have the log on disk."""
+        self.out.append(Sync(self.name))
+
+    def _adopt(self, m: LeaderAndIsr) -> None:
+        """A new leader epoch: what was known of the last one is over."""
+        self.leader_epoch = m.leader_epoch
+        self.partition_epoch = m.partition_epoch
+        self.leader = m.leader
+        self.leading = None
+        self.following = None
+        self._handlers = {}
+
+    def _trace_follow(self, now: int, m: LeaderAndIsr) -> None:
+        self.out.append((now, self.node_id, "follow", self.name, m.leader_epoch, m.leader, self.log.leo, self.hw))

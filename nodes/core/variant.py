@@ -7,29 +7,122 @@ A variant is written as a preset and modifiers, joined by ``+``::
     kafka-2.1+KAFKA-7128            with a bug put back
     kafka-2.0+truncation=fetch      with another truncation rule
 
+Whatever can be switched is declared here once, with its word and with the sentences that ``tidemark variants`` says of it.
+
 Sources: KIP-101, KIP-279, KIP-320, KIP-380, KIP-595 (truncate on fetch), KIP-841, KIP-903, KIP-966, KAFKA-15583.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from typing import Any, NamedTuple, Self
 
-FENCES = ("fetch", "truncation", "hw", "isr")
-"""KIP-320: fetch carries the leader epoch; truncation requests carry it; the leader counts a follower for the HW, and for
-ISR expansion, only in its own epoch."""
+from nodes.core.truncation import RULES, TruncationRule
 
-TRUNCATION_RULES = ("hw", "kip101", "kip279", "fetch")
+
+class Need(NamedTuple):
+    """What a truncation rule must be like for a switch, fence or bug to have anything to do."""
+
+    words: str
+    is_met: Callable[[TruncationRule], bool]
+
+
+ANY_RULE = Need("", lambda _: True)
+EPOCH_CACHE = Need("an epoch cache", lambda rule: rule.keeps_epochs)
+ASKS = Need("a rule that asks for the end of an epoch", lambda rule: rule.asks)
+EPOCH_IN_FETCH = Need("a rule whose fetches name the last fetched epoch", lambda rule: rule.epoch_in_fetch)
+
+
+class Fence(StrEnum):
+    """KIP-320's four fences, each with what happens with it and without."""
+
+    need: Need
+    on: str
+    off: str
+
+    FETCH = (
+        "fetch",
+        "A leader refuses a fetch of another leader epoch (FENCED_LEADER_EPOCH if older, UNKNOWN_LEADER_EPOCH if newer).",
+        "A leader answers a fetch whatever leader epoch the follower is in.",
+    )
+    TRUNCATION = (
+        "truncation",
+        "A leader refuses the question where an epoch ends from a follower that is in another leader epoch.",
+        "A leader says where an epoch ends whatever leader epoch the follower is in.",
+        ASKS,
+    )
+    HW = (
+        "hw",
+        "A leader counts a fetch as progress, for high watermark and ISR, only if it is of its own leader epoch.",
+        "A leader counts every fetch it does not refuse as progress.",
+    )
+    ISR = (
+        "isr",
+        "The ISR expands only to a follower whose last fetch was of the leader's epoch.",
+        "The ISR expands to a caught-up follower whatever leader epoch it fetched in.",
+    )
+
+    def __new__(cls, word: str, on: str, off: str, need: Need = ANY_RULE) -> Self:
+        """A word that knows its sentences."""
+        fence = str.__new__(cls, word)
+        fence._value_ = word
+        fence.on, fence.off, fence.need = on, off, need
+        return fence
+
+
+class Switch(NamedTuple):
+    """Something a variant does or does not do.
+
+    Attributes:
+        topic: what it is called. on, off: what happens with it and without.
+        word: turns it on as a modifier, and with ``no-`` before off; empty where only a bug turns it off.
+        need: the truncation rules that it matters to.
+    """
+
+    topic: str
+    on: str
+    off: str
+    word: str = ""
+    need: Need = ANY_RULE
+
+
+class Bug(NamedTuple):
+    """A bug that can be put back (PROTOCOL section 10).
+
+    Attributes:
+        says: what goes wrong. need: the truncation rules that it can do harm to.
+        switches_off: the field of a variant that is its fix, if the fix is a switch.
+    """
+
+    says: str
+    need: Need = ANY_RULE
+    switches_off: str = ""
+
 
 BUGS = {
-    "KAFKA-7128": "the ISR may expand to a follower below the leader's epoch start",
-    "KAFKA-7164": "a follower restarts fetching only if the leader id changed, so it misses a re-elected leader's epoch",
-    "KAFKA-7415": "a new leader does not put its epoch into the cache before it has a record of it",
-    "KAFKA-13141": "the leader counts a diverging fetch as progress of the follower",
-    "KAFKA-14704": "a follower takes the high watermark of a diverging fetch response",
-    "KAFKA-10706": "truncation leaves epochs without records at the end of the cache",
+    "KAFKA-7128": Bug(
+        "The ISR may expand to a follower below the leader's epoch start: a lagging high watermark lets it in, and it can be "
+        "elected without committed records."
+    ),
+    "KAFKA-7164": Bug(
+        "A follower restarts fetching only if the leader's id changed, and so never truncates for the new epoch of a "
+        "re-elected leader.",
+        switches_off="restart_on_epoch",
+    ),
+    "KAFKA-7415": Bug(
+        "A new leader does not put its epoch into the cache before it has a record of it, and answers questions wrongly "
+        "meanwhile.",
+        EPOCH_CACHE,
+        switches_off="epoch_on_lead",
+    ),
+    "KAFKA-10706": Bug(
+        "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
+    ),
+    "KAFKA-13141": Bug("The leader counts a fetch that diverges as progress of the follower.", EPOCH_IN_FETCH),
+    "KAFKA-14704": Bug("A follower takes the high watermark of a response that says it diverges.", EPOCH_IN_FETCH),
 }
-"""Bugs that can be put back, with what goes wrong (PROTOCOL section 10)."""
 
 
 class VariantError(ValueError):
@@ -42,20 +135,81 @@ class Variant:
 
     name: str
     truncation: str
-    fences: frozenset[str] = frozenset()
-    bounce_detection: bool = False
-    """KIP-380: a restarted broker is handled as failed first, and stale controller requests are refused."""
-    min_isr_gates_hw: bool = False
-    """KAFKA-15583: no HW advance while the ISR is smaller than min.insync.replicas."""
-    broker_epoch_checks: bool = False
-    """KIP-841/903: AlterPartition and fetches name the broker epoch they speak for."""
-    elr: bool = False
-    """KIP-966: eligible leader replicas."""
-    epoch_on_lead: bool = True
-    """KAFKA-7415: the leader assigns its epoch when it becomes leader, not at its first append."""
-    restart_on_epoch: bool = True
-    """KAFKA-7164: followers restart fetching whenever the leader epoch rises."""
+    fences: frozenset[Fence] = frozenset()
+    bounce_detection: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "bounce detection (KIP-380)",
+                "A restarted broker is handled as failed first, and a broker ignores leadership meant for another incarnation.",
+                "A broker that restarts within its session is not noticed and stays in the ISR (KAFKA-1120).",
+                "bounce-detection",
+            )
+        },
+    )
+    min_isr_gates_hw: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "min ISR gates HW (KAFKA-15583)",
+                "The high watermark does not advance while the ISR is smaller than min.insync.replicas.",
+                "The high watermark advances however small the ISR is.",
+                "min-isr-gate",
+            )
+        },
+    )
+    broker_epoch_checks: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "broker epochs (KIP-841/903)",
+                "AlterPartition and fetches name the broker epoch they speak for: the controller lets no fenced or restarted "
+                "broker into the ISR, and the leader refuses fetches of an earlier incarnation.",
+                "The controller does not ask whether a proposed member is fenced or has restarted, and a fetch of an earlier "
+                "incarnation counts.",
+                "broker-epochs",
+            )
+        },
+    )
+    elr: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "ELR (KIP-966)",
+                "Members that leave the ISR while it is below min.insync.replicas stay eligible to lead, until the ISR is back "
+                "at that size or they shut down uncleanly; the ISR may become empty.",
+                "Only members of the ISR are eligible to lead, and its last member stays in it even when it is down.",
+                "elr",
+            )
+        },
+    )
+    epoch_on_lead: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "epoch cached on becoming leader (KAFKA-7415)",
+                "A new leader notes its epoch, at its log end offset, when it becomes leader.",
+                "A new leader notes its epoch at its first append.",
+                need=EPOCH_CACHE,
+            )
+        },
+    )
+    restart_on_epoch: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "refetch on every epoch (KAFKA-7164)",
+                "A follower starts anew, truncation included, in every new leader epoch.",
+                "A follower whose leader's id has not changed fetches on without truncating.",
+            )
+        },
+    )
     bugs: frozenset[str] = frozenset()
+
+    @property
+    def rule(self) -> TruncationRule:
+        """The truncation rule that ``truncation`` names."""
+        return RULES[self.truncation]
 
     @property
     def contract(self) -> str:
@@ -65,10 +219,14 @@ class Variant:
     @property
     def has_epoch_cache(self) -> bool:
         """False for the designs before KIP-101, which keep no leader epochs."""
-        return self.truncation != "hw"
+        return self.rule.keeps_epochs
 
 
-_ALL = frozenset(FENCES)
+SWITCHES: dict[str, Switch] = {f.name: f.metadata["switch"] for f in fields(Variant) if "switch" in f.metadata}
+"""Field of a variant → what it switches."""
+_FIELD_OF_WORD = {switch.word: name for name, switch in SWITCHES.items() if switch.word}
+
+_ALL = frozenset(Fence)
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
@@ -83,11 +241,6 @@ PRESETS: dict[str, Variant] = {
         ),
     )
 }
-
-_SWITCHES = ("bounce-detection", "min-isr-gate", "broker-epochs", "elr")
-_SWITCH_FIELD = dict(
-    zip(_SWITCHES, ("bounce_detection", "min_isr_gates_hw", "broker_epoch_checks", "elr"), strict=True)
-)
 
 
 def parse_variant(text: str) -> Variant:
@@ -112,29 +265,28 @@ def parse_variant(text: str) -> Variant:
 
 def _modified(variant: Variant, modifier: str) -> Variant:
     if modifier in BUGS:
-        return replace(
-            variant,
-            bugs=variant.bugs | {modifier},
-            restart_on_epoch=variant.restart_on_epoch and modifier != "KAFKA-7164",
-            epoch_on_lead=variant.epoch_on_lead and modifier != "KAFKA-7415",
-        )
+        fix = BUGS[modifier].switches_off
+        return replace(variant, bugs=variant.bugs | {modifier}, **_switched(fix, on=False))
     if modifier == "no-fences":
         return replace(variant, fences=frozenset())
     if modifier == "all-fences":
         return replace(variant, fences=_ALL)
-    if modifier.startswith("truncation=") and modifier.removeprefix("truncation=") in TRUNCATION_RULES:
+    if modifier.startswith("truncation=") and modifier.removeprefix("truncation=") in RULES:
         return replace(variant, truncation=modifier.removeprefix("truncation="))
     wanted = not modifier.startswith("no-")
     word = modifier.removeprefix("no-")
-    if word.removesuffix("-fence") in FENCES and word.endswith("-fence"):
-        fence = {word.removesuffix("-fence")}
+    fence = {fence for fence in Fence if word == f"{fence}-fence"}
+    if fence:
         return replace(variant, fences=variant.fences | fence if wanted else variant.fences - fence)
-    if word in _SWITCH_FIELD:
-        switch: dict[str, Any] = {_SWITCH_FIELD[word]: wanted}
-        return replace(variant, **switch)
-    fences = ", ".join(f"no-{f}-fence" for f in FENCES)
+    if word in _FIELD_OF_WORD:
+        return replace(variant, **_switched(_FIELD_OF_WORD[word], on=wanted))
+    fences = ", ".join(f"no-{f}-fence" for f in Fence)
     msg = (
         f"unknown modifier {modifier!r}: use no-fences, all-fences, {fences}, "
-        f"truncation={'|'.join(TRUNCATION_RULES)}, {', '.join(_SWITCHES)} (or no-…), or a bug: {', '.join(BUGS)}"
+        f"truncation={'|'.join(RULES)}, {', '.join(_FIELD_OF_WORD)} (or no-…), or a bug: {', '.join(BUGS)}"
     )
     raise VariantError(msg)
+
+
+def _switched(name: str, *, on: bool) -> dict[str, Any]:
+    return {name: on} if name else {}

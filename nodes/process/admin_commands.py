@@ -6,7 +6,7 @@ do                further entries            what happens
 status                                       the node's state
 log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
-transport         key, rules                 faults on outgoing messages (:mod:`nodes.process.transport_faults`)
+transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
 slow-disk         delay_us                   every append and sync first takes that long (brokers); 0 ends it
 watch             events                     from now on trace entries come as ``{"trace": […]}``; a list of events, or "*"
@@ -25,7 +25,6 @@ from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
 from nodes.process.node_driver import NodeDriver
 from nodes.process.status import batches, status
-from nodes.process.transport_faults import Rule
 
 HOW = ("preferred", "forced", "unclean")
 
@@ -68,13 +67,12 @@ class AdminCommands:
         return {"leader": state.leader, "leader_epoch": state.leader_epoch}
 
     def _put_faults(self, command: dict[str, Any]) -> Answer:
-        rules = rules_of(command)
-        self._driver.faults.put(key_of(command), [Rule.from_json(rule) for rule in rules])
+        self._driver.faults.rules.put(key_of(command), rules_of(command))
         self._driver.faults_changed()
         return {}
 
     def _clear_faults(self, command: dict[str, Any]) -> Answer:
-        found = self._driver.faults.clear(key_of(command))
+        found = self._driver.faults.rules.clear(key_of(command))
         self._driver.faults_changed()
         return {"found": found}
 

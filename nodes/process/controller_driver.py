@@ -110,7 +110,7 @@ class ControllerDriver(NodeDriver):
             answered = partial(self._acknowledged, to, message)
             version = translate_control.STATE_VERSION
             tell = partial(self.peers.send, to, "", codec.LEADER_AND_ISR, version, body, answered)
-            self.faults.judge(to, message, tell, lambda: None)
+            self.faults.pass_on(to, message, tell, lambda: None)
             return
         request, self.request = self.request, None
         if request is None:

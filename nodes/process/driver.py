@@ -108,7 +108,7 @@ class BrokerDriver(NodeDriver):
         """Put a message on the wire: to a node, or as an acknowledgement to a client."""
         if isinstance(message, ProduceResponse):
             answer = partial(self._clients.on_produce_response, to, message)
-            self.faults.judge(to, message, answer, partial(self._lose_answer, to, answer))
+            self.faults.pass_on(to, message, answer, partial(self._lose_answer, to, answer))
         else:
             self._nodes.senders[type(message)](to, message)
 
@@ -151,7 +151,7 @@ class BrokerDriver(NodeDriver):
 
     def faults_changed(self) -> None:
         """Close the connections that were silent because of a fault that is gone."""
-        if not self.faults.loses("acks"):
+        if not self.faults.rules.loses("acks"):
             for listener in self.listeners.values():
                 for connection in [c for c in listener.connections if c.muted]:
                     connection.close()

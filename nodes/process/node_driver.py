@@ -16,6 +16,7 @@ from itertools import count
 from random import Random
 from typing import Any, NamedTuple
 
+from nodes.admin.message_rules import FIRST_CLIENT
 from nodes.admin.trace_file import Entry, Trace
 from nodes.core.actions import Append, Halt, Send, SetTimer, Sync
 from nodes.core.broker import Broker
@@ -24,7 +25,7 @@ from nodes.formats.wire.names import topics_by_id
 from nodes.process.config import HOST, INTERNAL, NodeConfig
 from nodes.process.transport_faults import TransportFaults
 from nodes.process.wire.peers import Peers
-from nodes.process.wire.server import FIRST_CONNECTION, Connection, Handler, Listener, Request
+from nodes.process.wire.server import Connection, Handler, Listener, Request
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class NodeDriver:
         self.loop = loop
         self.trace = trace
         self.ended: asyncio.Future[int] = loop.create_future()
-        self.faults = TransportFaults(loop.call_later, Random(f"{config.node}/{config.incarnation}"))
+        self.faults = TransportFaults(config.node, loop.call_later, Random(f"{config.node}/{config.incarnation}"))
         timeout_us = config.cluster.settings.request_timeout_us
         client_id = "controller" if config.is_controller else f"broker-{config.node}"
         self.peers = Peers(loop, config.peers, client_id, timeout_us)
@@ -72,7 +73,7 @@ class NodeDriver:
         self.topics = topics_by_id(self.partitions)
         self._tasks: deque[_Task] = deque()
         self._busy = False
-        self._numbers = count(FIRST_CONNECTION)
+        self._numbers = count(FIRST_CLIENT)
 
     @property
     def over(self) -> bool:
@@ -268,7 +269,7 @@ class NodeDriver:
         Args:
             request: to answer.
             to: the peer.
-            message: what the answer says, for the faults to judge.
+            message: what the answer says, for the rules to judge.
             entity: the response.
         """
-        self.faults.judge(to, message, partial(request.reply, entity), request.no_reply)
+        self.faults.pass_on(to, message, partial(request.reply, entity), request.no_reply)

@@ -20,7 +20,7 @@ def status(driver: NodeDriver) -> dict[str, Any]:
         "mono_us": driver.now_us(),
         "wall_us": time.time_ns() // 1000,
         "pid": os.getpid(),
-        "transport": driver.faults.keys,
+        "transport": driver.faults.rules.keys,
     }
     if isinstance(driver, BrokerDriver):
         replicas = driver.core.replicas

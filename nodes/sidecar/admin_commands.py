@@ -1,4 +1,4 @@
-"""What the commands of a keeper's admin port do. The port itself is :mod:`nodes.admin.port`.
+"""What the commands of a sidecar's admin port do. The port itself is :mod:`nodes.admin.port`.
 
 ================  =========================  ===============================================================================
 do                further entries            what happens
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.message_set import read_partition
-from nodes.sidecar.proxy.rules import Rule
+from nodes.sidecar.proxy.speech import PROXIED_KINDS
 from nodes.sidecar.slow_disk import SlowDiskError
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ HOW = ("preferred", "forced", "unclean")
 _LINES = 40
 
 
-class KeeperCommands:
-    """The commands of one keeper."""
+class SidecarCommands:
+    """The commands of one sidecar."""
 
-    def __init__(self, keeper: Sidecar) -> None:
-        """Act on this keeper."""
-        self._keeper = keeper
+    def __init__(self, sidecar: Sidecar) -> None:
+        """Act on this sidecar."""
+        self._sidecar = sidecar
 
     def by_name(self) -> dict[str, Command]:
         """What the port knows, beside ``watch``."""
@@ -56,15 +56,15 @@ class KeeperCommands:
         }
 
     async def _status(self, _command: dict[str, Any]) -> Answer:
-        return await self._keeper.status()
+        return await self._sidecar.status()
 
     def _log(self, command: dict[str, Any]) -> Answer:
-        keeper = self._keeper
-        if keeper.config.is_controller:
+        sidecar = self._sidecar
+        if sidecar.config.is_controller:
             raise CommandError("the controller has no log and no disk")
-        name = partition_of(command, keeper.config.partitions)
+        name = partition_of(command, sidecar.config.partitions)
         try:
-            found = read_partition(keeper.logs / name)
+            found = read_partition(sidecar.logs / name)
         except FileNotFoundError:
             found = []
         except (OSError, BadBatchError) as e:
@@ -75,30 +75,29 @@ class KeeperCommands:
         lines = command.get("lines", _LINES)
         if type(lines) is not int or lines < 1:
             raise CommandError("lines must be a whole number, at least 1")
-        return {"words": self._keeper.last_lines()[-lines:]}
+        return {"words": self._sidecar.last_lines()[-lines:]}
 
     def _put_rules(self, command: dict[str, Any]) -> Answer:
-        rules = rules_of(command)
-        self._keeper.rules.put(key_of(command), [Rule.from_json(rule) for rule in rules])
+        self._sidecar.rules.put(key_of(command), rules_of(command, PROXIED_KINDS))
         return {}
 
     def _clear_rules(self, command: dict[str, Any]) -> Answer:
-        return {"found": self._keeper.rules.clear(key_of(command))}
+        return {"found": self._sidecar.rules.clear(key_of(command))}
 
     async def _slow_disk(self, command: dict[str, Any]) -> Answer:
-        keeper = self._keeper
-        if keeper.config.is_controller:
+        sidecar = self._sidecar
+        if sidecar.config.is_controller:
             raise CommandError("the controller has no log and no disk")
         delay_us = delay_of(command)
         try:
-            await keeper.slow_disk.set(keeper.pid, delay_us)
+            await sidecar.slow_disk.set(sidecar.pid, delay_us)
         except SlowDiskError as e:
             raise CommandError(str(e).rstrip(".")) from e
         return {}
 
     async def _elect(self, command: dict[str, Any]) -> Answer:
         controller = self._controller("holds elections")
-        partitions = self._keeper.config.partitions
+        partitions = self._sidecar.config.partitions
         partition, how, target = partition_of(command, partitions), command.get("how"), command.get("target", -1)
         if how not in HOW:
             raise CommandError(f"how must be one of {', '.join(HOW)}, not {how!r}")
@@ -120,12 +119,12 @@ class KeeperCommands:
         replicas = command.get("replicas")
         if not _are_replicas(replicas):
             raise CommandError("replicas must be a list of brokers that is not empty")
-        return await controller.reassign(partition_of(command, self._keeper.config.partitions), list(replicas or ()))
+        return await controller.reassign(partition_of(command, self._sidecar.config.partitions), list(replicas or ()))
 
     def _controller(self, does: str) -> ControllerPart:
-        if self._keeper.controller is None:
+        if self._sidecar.controller is None:
             raise CommandError(f"only the controller {does}")
-        return self._keeper.controller
+        return self._sidecar.controller
 
 
 def _are_replicas(found: object) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from nodes.admin.trace_file import Entry
 from nodes.formats.record_batch import read_header
-from nodes.sidecar import events as e
+from nodes.sidecar import line_events as e
 from nodes.sidecar.replica_status import FOLLOWER, LEADER, NO_LEADER, ReplicaStatus
 
 log = logging.getLogger(__name__)

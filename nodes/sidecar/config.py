@@ -1,4 +1,4 @@
-"""The configuration of a keeper: one JSON file, written by whoever starts it, and checked before anything is touched."""
+"""The configuration of a sidecar: one JSON file, written by whoever starts it, and checked before anything is touched."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ProxyConfig(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SidecarConfig:
-    """What one keeper needs to know.
+    """What one sidecar needs to know.
 
     Attributes:
         node: 1, 2, 3 … is a broker, 0 the controller's machine.
-        incarnation: counts this node's starts; a later keeper has a higher number.
+        incarnation: counts this node's starts; a later sidecar has a higher number.
         version: of Kafka, such as ``2.8.2``.
         role: one of :data:`ROLES`.
         properties: the whole ``server.properties``. zookeeper: the whole ``zoo.cfg`` (role ``zookeeper`` only).
@@ -45,7 +45,7 @@ class SidecarConfig:
         libs: the directory with Kafka's jars.
         peers: address → node.
         partitions: partition → its replicas; others are not looked at.
-        kafka: a listener of the JVM that is the keeper's own.
+        kafka: a listener of the JVM that is the sidecar's own.
         data: the log directory. trace: file. process: file for the number and start time of the main JVM.
         quiet: the JVM logs what it would by default, and nothing is traced of the partitions' logs: for measurements.
     """

@@ -1,4 +1,4 @@
-"""What the keeper of the controller's machine needs beside a broker's keeper: the state of the cluster, and deeds on it.
+"""What the sidecar of the controller's machine needs beside a broker's sidecar: the state of the cluster, and deeds on it.
 
 The real thing is :class:`nodes.sidecar.controller.cluster_controller.ClusterController`.
 """

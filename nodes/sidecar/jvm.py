@@ -1,4 +1,4 @@
-"""A JVM as a child of the keeper, with one pipe for all it prints. It does not outlive the keeper."""
+"""A JVM as a child of the sidecar, with one pipe for all it prints. It does not outlive the sidecar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PIPE_SIZE = 1 << 20
-"""Bytes a JVM may print before it has to wait for the keeper; the most that a process may ask for without privileges."""
+"""Bytes a JVM may print before it has to wait for the sidecar; the most that a process may ask for without privileges."""
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -93,7 +93,7 @@ class Jvm:
 
 
 def _die_with(parent: int) -> Callable[[], None]:
-    """What a child does before it becomes the JVM: be killed when the keeper dies, however it does."""
+    """What a child does before it becomes the JVM: be killed when the sidecar dies, however it does."""
 
     def ask() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

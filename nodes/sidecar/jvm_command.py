@@ -18,7 +18,7 @@ KEEPER_LEVELS = {
     "kafka.network.Acceptor": "debug",
     "kafka.network.DataPlaneAcceptor": "debug",
 }
-"""A line for each new connection: the keeper makes one when it wants to know the JVM's clock."""
+"""A line for each new connection: the sidecar makes one when it wants to know the JVM's clock."""
 
 _LOGGER = "org.slf4j.simpleLogger"
 _PRELOAD = "TIDEMARK_JVM_LD_PRELOAD"
@@ -31,7 +31,7 @@ def broker_command(
     """How to run ``kafka.Kafka``, as a broker or as KRaft's controller.
 
     Args:
-        config: the keeper's.
+        config: the sidecar's.
         properties: the ``server.properties`` file.
         levels: logger → level, beside ``info`` for all others; of no account if it shall be quiet.
         image_options: what :data:`OPTIONS_FILE` holds.
@@ -70,8 +70,8 @@ def environment(given: Mapping[str, str], *, clock: bool) -> dict[str, str]:
     """The environment of a JVM.
 
     Args:
-        given: the keeper's, in which the library that moves the clock stands under a name of our own, so that it is not
-            loaded into the keeper.
+        given: the sidecar's, in which the library that moves the clock stands under a name of our own, so that it is not
+            loaded into the sidecar.
         clock: whether this JVM's clock may be moved.
     """
     found = {

@@ -1,7 +1,7 @@
 """What a JVM prints: read as fast as it comes, stamped on arrival, copied to the node's log.
 
 A JVM whose pipe is full stands still, so nothing here waits. A stamp is CLOCK_MONOTONIC in µs, taken after the read: the line was
-printed before, and it is later than that by no more than the keeper was late.
+printed before, and it is later than that by no more than the sidecar was late.
 """
 
 from __future__ import annotations

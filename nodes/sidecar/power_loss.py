@@ -17,9 +17,7 @@ Prints one line: ``{"t-0": {"batches": {"kept": 2, "lost": 1}, "records": {"kept
 
 from __future__ import annotations
 
-import argparse
 import fcntl
-import json
 import os
 import sys
 from bisect import bisect_right
@@ -30,6 +28,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from nodes.admin.power_loss_command import PowerLossCommand, check_keep
 from nodes.formats.durable_files import sync_directory
 from nodes.formats.message_set import base_of, scan, segment_files
 from nodes.formats.partition_files import (
@@ -44,17 +43,13 @@ from nodes.formats.partition_files import (
 )
 
 
-class CannotKeepError(Exception):
-    """A log cannot end where it was asked to."""
-
-
 class BrokerRunsError(Exception):
     """The log directory is in use."""
 
 
 @dataclass(slots=True)
-class LosingLog:
-    """One partition's log at the moment the power goes.
+class LosingSegment:
+    """The last segment of one partition's log at the moment the power goes; those before it are flushed.
 
     Attributes:
         directory: the partition's.
@@ -93,11 +88,7 @@ class LosingLog:
         """
         least = self.before + bisect_right(self.ends, self.flushed)
         most = self.before + len(self.ends)
-        if not least <= keep <= most:
-            raise CannotKeepError(
-                f"{self.directory.name} has {most} batches, {least} of them flushed, so it cannot keep {keep}: "
-                f"keep {least} to {most}."
-            )
+        check_keep(self.directory.name, keep, safe=least, written=most, how_safe="flushed")
         kept = keep - self.before
         return self.ends[kept - 1] if kept else 0
 
@@ -136,7 +127,7 @@ class LosingLog:
         return self.nexts[count - 1] if count else self.base
 
 
-def log_before(directory: Path, recovery_point: int, *, clean: bool) -> LosingLog | None:
+def log_before(directory: Path, recovery_point: int, *, clean: bool) -> LosingSegment | None:
     """Look at a partition's files; None if it has no segment.
 
     Args:
@@ -156,7 +147,7 @@ def log_before(directory: Path, recovery_point: int, *, clean: bool) -> LosingLo
     size = last.stat().st_size
     flushed = max((end for end, offset in zip(ends, nexts, strict=True) if offset <= recovery_point), default=0)
     start = base_of(segments[0].name) or 0
-    return LosingLog(directory, last, before, start, ends, nexts, size, size if clean else flushed)
+    return LosingSegment(directory, last, before, start, ends, nexts, size, size if clean else flushed)
 
 
 def _scan(segment: Path) -> tuple[list[int], list[int]]:
@@ -189,7 +180,7 @@ def lose_power(data: Path, *, keep: int | None = None, seed: int = 0) -> dict[st
     with _locked(data):
         flushed = recovery_points(data)
         clean = (data / CLEAN_SHUTDOWN).exists()
-        cuts: list[tuple[LosingLog, int]] = []
+        cuts: list[tuple[LosingSegment, int]] = []
         for directory in partition_directories(data):
             name = directory.name
             log = log_before(directory, flushed.get(name, 0), clean=clean)
@@ -215,25 +206,13 @@ def _locked(data: Path) -> Iterator[None]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; 0, or 2 with a sentence on standard error."""
-    parser = argparse.ArgumentParser(prog="power_loss", description="Leave on disk what a power loss would.")
-    parser.add_argument("--data", type=Path, required=True, help="the broker's log directory (log.dirs)")
-    fate = parser.add_mutually_exclusive_group(required=True)
-    fate.add_argument("--keep", type=int, metavar="N", help="the first N batches of each log stay")
-    fate.add_argument("--seed", type=int, metavar="S", help="draw what stays")
-    given = parser.parse_args(arguments)
-    if not given.data.is_dir():
-        return _refuse(f"There is no directory {given.data}: give the broker's log directory.")
-    try:
-        said = lose_power(given.data, keep=given.keep, seed=given.seed or 0)
-    except (CannotKeepError, BrokerRunsError, CheckpointFormatError, OSError) as problem:
-        return _refuse(str(problem))
-    sys.stdout.write(json.dumps(said) + "\n")
-    return 0
-
-
-def _refuse(sentence: str) -> int:
-    sys.stderr.write(f"power_loss: {sentence}\n")
-    return 2
+    command = PowerLossCommand("the broker's log directory", " (log.dirs)")
+    return command.run(
+        arguments,
+        lambda given: lose_power(given.data, keep=given.keep, seed=given.seed or 0),
+        BrokerRunsError,
+        CheckpointFormatError,
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A connection to a broker or controller, for the keeper's own requests: one at a time."""
+"""A connection to a broker or controller, for the sidecar's own requests: one at a time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _NAMES = {
 }
 _CORRELATION = Struct(">i")
 _LENGTH = Struct(">i")
-_CLIENT = b"tidemark-keeper"
+_CLIENT = b"tidemark-sidecar"
 
 
 class OperationError(Exception):

@@ -1,4 +1,4 @@
-"""The keeper: the process beside the JVM of a real Kafka node.
+"""The sidecar: the process beside the JVM of a real Kafka node.
 
 It runs the JVM (on the controller's machine of a cluster with ZooKeeper, two), reads what it prints and writes, and shows the
 harness what a node process of ours would show: a trace file and an admin port. It passes other nodes' connections on to the JVM,
@@ -21,18 +21,18 @@ from random import Random
 from typing import Any
 
 from nodes.admin.config_file import Address
+from nodes.admin.message_rules import MessageRules
 from nodes.admin.trace_file import Entry, Trace
 from nodes.sidecar.broker_trace import BrokerTrace, Seen
 from nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 from nodes.sidecar.controller_part import ControllerPart
-from nodes.sidecar.dialect import Dialect
 from nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
 from nodes.sidecar.jvm import Jvm, start_time
 from nodes.sidecar.jvm_command import broker_command, environment, image_options
+from nodes.sidecar.lines import Dialect
 from nodes.sidecar.lines.stamp import wall_us
 from nodes.sidecar.log_pipe import LogPipe
 from nodes.sidecar.proxy.proxy import Proxy
-from nodes.sidecar.proxy.rules import Rules
 from nodes.sidecar.readiness import kafka_answers, knock
 from nodes.sidecar.segment_tail import SegmentTail
 from nodes.sidecar.server_files import log_directory, write_properties
@@ -83,11 +83,11 @@ class Sidecar:
         self.config = config
         self.trace = trace
         self.logs = log_directory(config)
-        self.rules = Rules(Random(f"{config.node}/{config.incarnation}"))
+        self.rules = MessageRules(Random(f"{config.node}/{config.incarnation}"))
         self.slow_disk = SlowDisk(self.logs, tuple(config.partitions))
         self.clock = WallClock(lambda: knock(config.kafka))
         self.controller: ControllerPart | None = None
-        self.chronicle = BrokerTrace(
+        self.broker_trace = BrokerTrace(
             config.node,
             () if config.is_controller or config.quiet else tuple(config.partitions),
             lambda partition: SegmentTail(self.logs / partition),
@@ -122,7 +122,7 @@ class Sidecar:
         config = self.config
         self.note("start", config.incarnation)
         try:
-            self._put_process_file(f"{config.process}.keeper", os.getpid())
+            self._put_process_file(f"{config.process}.sidecar", os.getpid())
             for proxy in config.proxies:
                 await self._start_proxy(proxy.listen, proxy.to, proxy.speaks)
             if config.role == ZOOKEEPER:
@@ -151,7 +151,7 @@ class Sidecar:
     async def serves(self) -> None:
         """Ends when the JVM serves, and a broker is known to its controller; never, if it does not."""
         while True:
-            if (self.chronicle.started or not self._dialect.understood) and await kafka_answers(self.config.kafka):
+            if (self.broker_trace.started or not self._dialect.understood) and await kafka_answers(self.config.kafka):
                 return
             await asyncio.sleep(READY_LOOK_S)
 
@@ -176,7 +176,7 @@ class Sidecar:
             return End(FATAL, self._failure.result())
         if not by_itself:
             return End(FATAL, f"ZooKeeper ended by itself: {self.last_words()}")
-        state = self.chronicle
+        state = self.broker_trace
         # KRaft's controller does not say when it has ended in order; it has no logs of partitions to close.
         shut_down = state.shut_down or (self.config.role == KRAFT_CONTROLLER and state.started)
         return end_of(code, shut_down=shut_down, gave_up=state.last_words, lines=self.last_lines())
@@ -193,11 +193,11 @@ class Sidecar:
         if self.controller is not None:
             await self.controller.close()
         if self._zookeeper is not None:
-            await self._zookeeper.end(in_order=self.chronicle.shut_down)
+            await self._zookeeper.end(in_order=self.broker_trace.shut_down)
         for pipe in self._pipes:
             self._loop.remove_reader(pipe.fd)
             pipe.close()
-        for tail in self.chronicle.tails.values():
+        for tail in self.broker_trace.tails.values():
             tail.close()
 
     def fail(self, why: str) -> None:
@@ -247,7 +247,7 @@ class Sidecar:
         """Lines came: tell the trace of them."""
         main = self._jvm is not None and pipe.fd == self._jvm.output
         if main:
-            self.chronicle.look()
+            self.broker_trace.look()
         lines = pipe.read()
         if pipe.ended.is_set():
             self._loop.remove_reader(pipe.fd)
@@ -257,7 +257,7 @@ class Sidecar:
         if pipe.ended.is_set():
             seen += [Seen(now_us(), event) for event in self._reader.end()]
         if seen:
-            self.write(self.chronicle.tell(seen))
+            self.write(self.broker_trace.tell(seen))
         for line in lines[: -_DATED - 1 : -1]:
             dated_us = wall_us(line.text)
             if dated_us is not None:
@@ -265,7 +265,7 @@ class Sidecar:
                 break
 
     def _tick(self) -> None:
-        self.chronicle.look()
+        self.broker_trace.look()
         self._ticking = self._loop.call_later(LOOK_S, self._tick)
 
     async def _drain(self) -> None:
@@ -316,7 +316,7 @@ class Sidecar:
             "mono_us": mono_us,
             "wall_us": self.clock.wall_us(mono_us),
             "pid": self.pid,
-            "keeper": os.getpid(),
+            "sidecar": os.getpid(),
             "transport": self.rules.keys,
             "understood": self._dialect.understood,
         }
@@ -326,10 +326,10 @@ class Sidecar:
             return found | self.controller.status()
         checkpointed = high_watermarks_on_disk(self.logs)
         return found | {
-            "broker_epoch": self.chronicle.broker_epoch,
+            "broker_epoch": self.broker_trace.broker_epoch,
             "partitions": {
                 name: replica_status(name, state, self.logs, checkpointed)
-                for name, state in self.chronicle.replicas.items()
+                for name, state in self.broker_trace.replicas.items()
             },
             "slow_disk_us": self.slow_disk.delay_us,
         }

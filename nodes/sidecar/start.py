@@ -1,4 +1,4 @@
-"""Starting one keeper, and ending it with the right exit code.
+"""Starting one sidecar, and ending it with the right exit code.
 
 0: the JVM shut down cleanly, or was killed. 1: it ended by itself. 2: the configuration cannot be used, or an address or file
 cannot be had. 70: a bug, with a traceback.
@@ -22,15 +22,16 @@ from nodes.admin import port as admin_port
 from nodes.admin.config_file import ConfigError
 from nodes.admin.start_up import CannotStartError, bind, new_loop
 from nodes.admin.trace_file import Trace
-from nodes.sidecar.admin_commands import KeeperCommands
+from nodes.sidecar.admin_commands import SidecarCommands
 from nodes.sidecar.config import SidecarConfig
 from nodes.sidecar.end_of_jvm import FATAL, End
+from nodes.sidecar.lines import dialect
 from nodes.sidecar.server_files import ServerFilesError, format_directory
 from nodes.sidecar.sidecar import KeeperError, Sidecar
 
 OK, GAVE_UP, UNUSABLE, BUG = 0, 1, 2, 70
 PREDECESSOR_S = 30.0
-"""For an earlier keeper of this node to finish its trace."""
+"""For an earlier sidecar of this node to finish its trace."""
 
 log = logging.getLogger("nodes.sidecar")
 
@@ -40,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m nodes.sidecar", description="One node of a real Kafka cluster.")
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
     path = parser.parse_args(arguments).config
-    logging.basicConfig(format="%(asctime)s keeper: %(message)s", level=logging.INFO, stream=sys.stderr)
+    logging.basicConfig(format="%(asctime)s sidecar: %(message)s", level=logging.INFO, stream=sys.stderr)
     try:
         config = SidecarConfig.load(path)
         lock = _wait_for_predecessor(Path(f"{config.process}.lock"))
@@ -74,24 +75,22 @@ def _wait_for_predecessor(path: Path) -> int:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 os.close(lock)
-                raise CannotStartError(f"another keeper holds {path}: end that one first.") from None
+                raise CannotStartError(f"another sidecar holds {path}: end that one first.") from None
             time.sleep(0.01)
 
 
 async def _keep(config: SidecarConfig, trace: Trace, bound: socket.socket) -> int:
-    from nodes.sidecar.lines import dialect
-
-    keeper = Sidecar(config, trace, dialect(config.version), sys.stdout.fileno())
+    sidecar = Sidecar(config, trace, dialect(config.version), sys.stdout.fileno())
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(lambda _loop, context: _failed(keeper, context))
+    loop.set_exception_handler(lambda _loop, context: _failed(sidecar, context))
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, log.info, "ignored a signal: the node ends when its JVM does")
     serving: asyncio.Task[None] | None = None
     code = OK
     try:
-        await keeper.start()
-        serving = loop.create_task(_serve(keeper, bound))
-        end = await keeper.ended()
+        await sidecar.start()
+        serving = loop.create_task(_serve(sidecar, bound))
+        end = await sidecar.ended()
     except KeeperError as e:
         end = End(FATAL, str(e))
     except Exception as e:
@@ -101,29 +100,29 @@ async def _keep(config: SidecarConfig, trace: Trace, bound: socket.socket) -> in
     finally:
         if serving is not None:
             serving.cancel()
-        await keeper.close()
-    keeper.finish(end)
+        await sidecar.close()
+    sidecar.finish(end)
     await asyncio.sleep(0.01)  # what was written to sockets leaves
     return code or (GAVE_UP if end.how == FATAL else OK)
 
 
-async def _serve(keeper: Sidecar, bound: socket.socket) -> None:
+async def _serve(sidecar: Sidecar, bound: socket.socket) -> None:
     """Listen on the admin port once the node is ready: whoever started it waits for that."""
     try:
-        await keeper.serves()
-        await admin_port.listen(KeeperCommands(keeper).by_name(), keeper.trace, bound)
+        await sidecar.serves()
+        await admin_port.listen(SidecarCommands(sidecar).by_name(), sidecar.trace, bound)
     except Exception as e:
         log.exception("a bug")
-        keeper.fail(f"a bug: {e!r}")
+        sidecar.fail(f"a bug: {e!r}")
     else:
-        log.info("node %d serves, incarnation %d", keeper.config.node, keeper.config.incarnation)
+        log.info("node %d serves, incarnation %d", sidecar.config.node, sidecar.config.incarnation)
 
 
-def _failed(keeper: Sidecar, context: dict[str, Any]) -> None:
+def _failed(sidecar: Sidecar, context: dict[str, Any]) -> None:
     """An exception that nobody caught: a lost connection, or a bug."""
     error = context.get("exception")
     if error is None or isinstance(error, OSError | TimeoutError):
         log.warning("%s: %s", context.get("message"), error)
     else:
         log.error("a bug", exc_info=error)
-        keeper.fail(f"a bug: {error!r}")
+        sidecar.fail(f"a bug: {error!r}")

@@ -1,4 +1,4 @@
-"""What a keeper says of its node: the shape of :mod:`nodes.process.status`, and a little more."""
+"""What a sidecar says of its node: the shape of :mod:`nodes.process.status`, and a little more."""
 
 from __future__ import annotations
 

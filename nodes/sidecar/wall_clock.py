@@ -29,7 +29,7 @@ class WallClock:
     def saw(self, arrived_us: int, wall_us: int) -> None:
         """A line with this date came at this moment (µs of CLOCK_MONOTONIC).
 
-        A line comes later than it was dated, by what the keeper was late; the JVM's dates have milliseconds.
+        A line comes later than it was dated, by what the sidecar was late; the JVM's dates have milliseconds.
         """
         self._ahead_us = wall_us - arrived_us
         self._seen_us = arrived_us

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.replica_state import Replica, first_difference, replay
+from checkers.replica_state import ReplayedReplica, first_difference, replay
 
 records = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
 
 
 def replica(log):
-    made = Replica(1, "t-0")
+    made = ReplayedReplica(1, "t-0")
     for epoch, value in log:
         made.extend(epoch, (value,))
     return made

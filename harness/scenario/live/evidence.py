@@ -34,6 +34,7 @@ def collect(
     given: Mapping[int, Batches],
     noted: list[tuple[Any, ...]],
     logs: Mapping[int, Batches],
+    down: frozenset[int],
 ) -> Collected:
     """What the nodes have traced, and what it comes to.
 
@@ -43,6 +44,7 @@ def collect(
         given: broker → the log it began with; told as appended then.
         noted: events that the harness adds.
         logs: broker → its log in the end.
+        down: brokers that had no process any more when their logs were read.
 
     Raises:
         NodeError: a trace file cannot be fetched. RunError: it is damaged.
@@ -57,6 +59,6 @@ def collect(
         ]
         history.add(node, [*before, *([time - ahead, *event] for time, *event in traced)])
     segments = {node: {PARTITION: list(batches)} for node, batches in logs.items()}
-    seen = nodes.system.interpret(ReplicaEvidence(history.events, segments))
+    seen = nodes.system.interpret(ReplicaEvidence(history.events, segments, down=down))
     answers = [LeaderAnswer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]
     return Collected(history.trace(noted, seen), answers, seen.not_understood)

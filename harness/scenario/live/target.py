@@ -300,7 +300,7 @@ class LiveTarget(ScriptTarget):
                 if link.kind is None and link.source is not None and link.to is not None:
                     self._nodes.cut(f"{effect} {link}", link.source, link.to)
                     continue
-                rule: Rule = {"kind": link.kind, "peer": link.to, "effect": effect, "amount": 0}
+                rule: Rule = {"kind": link.kind, "to": link.to, "effect": effect, "amount": 0}
                 senders = self._nodes.ids if link.source is None else (link.source,)
                 self._nodes.put_rules(f"{effect} {link}", {node: [rule] for node in senders})
 
@@ -333,9 +333,10 @@ class LiveTarget(ScriptTarget):
         self._read_back()
         self._dump_logs()
         self._ended = self.states()
+        down = frozenset(broker for broker in self._brokers if self._nodes.gone(broker))
         logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
-        collected = collect(self._nodes, self._began_us, self._given, self._noted, logs)
+        collected = collect(self._nodes, self._began_us, self._given, self._noted, logs, down)
         self.trace, self.answers, self.not_understood = collected
         self.ops.sort(key=lambda op: op.time)
         self._ended_us = monotonic_us()

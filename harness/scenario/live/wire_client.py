@@ -43,7 +43,7 @@ class RefusedError(Exception):
         self.name = name
 
 
-class Fetched(NamedTuple):
+class FetchAnswer(NamedTuple):
     """Records below the high watermark as (offset, value), and that high watermark."""
 
     records: list[tuple[int, int]]
@@ -116,7 +116,7 @@ class BrokerConnection:
         _check(answer.error_code)
         return int(answer.base_offset)
 
-    def fetch(self, partition: str, offset: int) -> Fetched:
+    def fetch(self, partition: str, offset: int) -> FetchAnswer:
         """What lies from an offset on below the high watermark, as much as the broker likes to send at once.
 
         Raises:
@@ -144,7 +144,7 @@ class BrokerConnection:
             raise NoAnswerError(f"the fetched records cannot be read: {error}") from None
         if fetched and not entries:
             raise NoAnswerError("the fetched records cannot be read: there is no whole batch among them")
-        return Fetched(records, hw)
+        return FetchAnswer(records, hw)
 
     def _only(self, topics: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a topic of kio's response
         if len(topics) != 1:

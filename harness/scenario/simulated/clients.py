@@ -25,24 +25,26 @@ class BatchProducer(Actor):
         state: ``sent``, ``acked``, or the error's name.
     """
 
-    __slots__ = ("acks", "client_id", "key", "process", "state", "values", "world")
+    __slots__ = ("acks", "client_id", "key", "process", "simulation", "state", "values")
 
-    def __init__(self, world: ScriptedSimulation, client_id: int, key: str, values: tuple[int, ...], acks: str) -> None:
+    def __init__(
+        self, simulation: ScriptedSimulation, client_id: int, key: str, values: tuple[int, ...], acks: str
+    ) -> None:
         super().__init__()
-        self.world = world
+        self.simulation = simulation
         self.client_id = client_id
         self.process = f"p{client_id % 100}"
         self.key = key
         self.values = values
         self.acks = acks
         self.state = "sent"
-        world.actors[client_id] = self
+        simulation.actors[client_id] = self
 
     def send(self, broker: int) -> None:
         """To this broker, whether or not it leads."""
         self._note("invoke", self._unplaced(), None)
         request = ProduceRequest(self.client_id, self.key, self.values, self.acks, 1)
-        self.world.send(self.client_id, broker, request)
+        self.simulation.send(self.client_id, broker, request)
         if self.acks == "0":
             self.state = "acked"
             self._note("ok", tuple(("send", self.key, (None, value)) for value in self.values), None)
@@ -71,7 +73,7 @@ class BatchProducer(Actor):
         return tuple(("send", self.key, value) for value in self.values)
 
     def _note(self, kind: str, value: tuple[object, ...], error: str | None) -> None:
-        self.world.ops.append(Op(self.world.now, self.process, kind, "send", value, error, self.acks))
+        self.simulation.ops.append(Op(self.simulation.now, self.process, kind, "send", value, error, self.acks))
 
 
 class StartReader(Actor):
@@ -81,22 +83,22 @@ class StartReader(Actor):
         seen: the values, once ``done``; `None` if the broker refused.
     """
 
-    __slots__ = ("client_id", "done", "key", "process", "seen", "world")
+    __slots__ = ("client_id", "done", "key", "process", "seen", "simulation")
 
-    def __init__(self, world: ScriptedSimulation, client_id: int, key: str) -> None:
+    def __init__(self, simulation: ScriptedSimulation, client_id: int, key: str) -> None:
         super().__init__()
-        self.world = world
+        self.simulation = simulation
         self.client_id = client_id
         self.process = f"c{client_id % 100}"
         self.key = key
         self.seen: tuple[int, ...] | None = None
         self.done = False
-        world.actors[client_id] = self
+        simulation.actors[client_id] = self
 
     def read(self, broker: int) -> None:
         """From this broker."""
         self._note("invoke", {}, None)
-        self.world.send(self.client_id, broker, ConsumeRequest(self.client_id, self.key, 0, 1))
+        self.simulation.send(self.client_id, broker, ConsumeRequest(self.client_id, self.key, 0, 1))
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - a consume response
         """Take the answer."""
@@ -114,4 +116,4 @@ class StartReader(Actor):
             self._note("fail", {}, REQUEST_TIMED_OUT)
 
     def _note(self, kind: str, answer: dict[str, list[tuple[int, int]]], error: str | None) -> None:
-        self.world.ops.append(Op(self.world.now, self.process, kind, "poll", (("poll", answer),), error))
+        self.simulation.ops.append(Op(self.simulation.now, self.process, kind, "poll", (("poll", answer),), error))

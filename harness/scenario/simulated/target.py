@@ -23,23 +23,23 @@ class SimulatedTarget(ScriptTarget):
     """A target on the simulator.
 
     Attributes:
-        world: the simulated world.
+        simulation: that is played.
     """
 
     def __init__(self, scenario: Scenario, variant: Variant) -> None:
         super().__init__(scenario, variant)
-        self.world = ScriptedSimulation(scenario.cluster, variant)
-        self.ops, self.nemesis, self.trace = self.world.ops, self.world.nemesis, self.world.trace
-        self.answers = self.world.answers
+        self.simulation = ScriptedSimulation(scenario.cluster, variant)
+        self.ops, self.nemesis, self.trace = self.simulation.ops, self.simulation.nemesis, self.simulation.trace
+        self.answers = self.simulation.answers
         self._clients = 0
         self._readers = 0
 
     def prepare(self) -> None:
         """Put the given logs on the disks."""
-        world = self.world
-        world.lead_from(self.scenario.first_epoch)
+        simulation = self.simulation
+        simulation.lead_from(self.scenario.first_epoch)
         for given in self.scenario.given:
-            disk = world.nodes[given.broker].disk
+            disk = simulation.nodes[given.broker].disk
             for base, epoch, values in self.tell_given(given):
                 disk.append(0, PARTITION, Batch(base, epoch, values))
             log = disk.file(PARTITION)
@@ -49,36 +49,36 @@ class SimulatedTarget(ScriptTarget):
 
     def boot(self) -> None:
         """Start controller and brokers; ends at the moment when all brokers know the first leader."""
-        self.world.boot()
+        self.simulation.boot()
         self.wait("every broker knows the first leader", lambda: all(s.epoch >= 0 for s in self.states()))
 
     def dispose(self) -> None:
-        """Take the world apart."""
-        self.world.dispose()
+        """Take the simulation apart."""
+        self.simulation.dispose()
 
     def digest(self) -> str:
         """Of the history and of every event's time."""
-        return digest_of(self.world)
+        return digest_of(self.simulation)
 
     def measures(self) -> dict[str, int]:
         """Virtual time and number of events."""
-        return {"virtual_us": self.world.now, "events": len(self.world.times)}
+        return {"virtual_us": self.simulation.now, "events": len(self.simulation.times)}
 
     # Looking
 
     @property
     def now_us(self) -> int:
         """Virtual time."""
-        return self.world.now
+        return self.simulation.now
 
     def _replica(self, broker: int) -> Replica | None:
         """The replica's state machine; `None` while its process does not run or knows no partition."""
-        machine = self.world.broker(broker)
+        machine = self.simulation.broker(broker)
         return machine.replicas.get(PARTITION) if machine is not None else None
 
     def glance(self, broker: int) -> Glance:
         """A quick look at one replica."""
-        node = self.world.nodes[broker]
+        node = self.simulation.nodes[broker]
         replica = self._replica(broker)
         on_disk = node.disk.high_watermarks.get(PARTITION, 0)
         if replica is None:
@@ -90,7 +90,7 @@ class SimulatedTarget(ScriptTarget):
 
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica now, with its log."""
-        node = self.world.nodes[broker]
+        node = self.simulation.nodes[broker]
         replica = self._replica(broker)
         seen = self.glance(broker)
         if replica is None:
@@ -107,35 +107,35 @@ class SimulatedTarget(ScriptTarget):
 
     def leader(self) -> int:
         """The controller's leader, −1 if there is none."""
-        return self.world.leader_of(PARTITION)
+        return self.simulation.leader_of(PARTITION)
 
     def isr(self) -> tuple[int, ...]:
         """The controller's committed ISR."""
-        return self.world.isr_of(PARTITION)
+        return self.simulation.isr_of(PARTITION)
 
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
-        return not self.world.controller.sessions[broker].live
+        return not self.simulation.controller.sessions[broker].live
 
     def at_rest(self) -> bool:
         """Whether roles, replication, high watermarks and ISR have settled."""
-        return not waiting_for(self.world, PARTITION)
+        return not waiting_for(self.simulation, PARTITION)
 
     # Time
 
     def run(self, duration_us: int) -> None:
         """Let time pass."""
-        self.world.run_until(self.world.now + duration_us)
+        self.simulation.run_until(self.simulation.now + duration_us)
 
     def wait(self, what: str, condition: Callable[[], bool], within_us: int = PATIENCE_US) -> None:
         """Run until the condition holds, and no further."""
-        world = self.world
-        deadline = world.now + within_us
+        simulation = self.simulation
+        deadline = simulation.now + within_us
         while not condition():
-            following = world.next_event_us()
+            following = simulation.next_event_us()
             if following is None or following > deadline:
                 raise ScriptError(f"waited {within_us / 1_000_000:g} s until {what}; {self.standing()}")
-            world.run_until(following)
+            simulation.run_until(following)
 
     # Clients
 
@@ -145,7 +145,7 @@ class SimulatedTarget(ScriptTarget):
         self._clients += 1
         values = tuple(map(self.scenario.records.number, names))
         producer = BatchProducer(
-            self.world, FIRST_CLIENT + self._clients, PARTITION, values, acks or self.scenario.cluster.acks
+            self.simulation, FIRST_CLIENT + self._clients, PARTITION, values, acks or self.scenario.cluster.acks
         )
         self.sends.update(dict.fromkeys(names, producer))
         producer.send(to)
@@ -154,7 +154,7 @@ class SimulatedTarget(ScriptTarget):
     def read(self, broker: int | None) -> None:
         """Read from the start up to the high watermark."""
         self._readers += 1
-        reader = StartReader(self.world, _FIRST_READER + self._readers, PARTITION)
+        reader = StartReader(self.simulation, _FIRST_READER + self._readers, PARTITION)
         to = self.leader() if broker is None else broker
         self.last_read = None
         if to > 0:
@@ -167,51 +167,51 @@ class SimulatedTarget(ScriptTarget):
 
     def end_process(self, broker: int, how: str, keep: int = 0) -> None:
         """``crash``, ``power`` (with the number of batches that stay), ``disk``, or ``clean``, which waits for the process."""
-        world = self.world
-        if not world.running(broker):
+        simulation = self.simulation
+        if not simulation.running(broker):
             raise ScriptError(f"broker {self.name(broker)} is not running")
         self.disturb_process(broker, how)
         if how == "power":
             try:
-                world.lose_power(broker, keep)
+                simulation.lose_power(broker, keep)
             except ValueError as error:
                 raise ScriptError(f"broker {self.name(broker)}: {error}") from error
         else:
-            world.stop(broker, how)
+            simulation.stop(broker, how)
         if how == "clean":
-            self.wait(f"broker {self.name(broker)} has shut down", lambda: not world.running(broker))
+            self.wait(f"broker {self.name(broker)} has shut down", lambda: not simulation.running(broker))
 
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
-        self.world.start(broker)
+        self.simulation.start(broker)
         self.mend("start", f"node {broker}")
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""
         self.disturb("pause", f"node {broker}", {"node": broker})
-        self.world.pause(broker)
+        self.simulation.pause(broker)
 
     def resume(self, broker: int) -> None:
         """SIGCONT."""
-        self.world.resume(broker)
+        self.simulation.resume(broker)
         self.mend("pause", f"node {broker}")
 
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers do not know yet."""
         self.disturb(f"{how}-election", "elect", {"node": broker})
-        self.world.elect(PARTITION, how, broker)
-        self.world.run_until(self.world.now)
+        self.simulation.elect(PARTITION, how, broker)
+        self.simulation.run_until(self.simulation.now)
 
     def block(self, links: tuple[Link, ...]) -> None:
         """Messages on these links are lost from now on."""
         for link in links:
             self.disturb_link("cut", link)
-            self.world.block(link)
+            self.simulation.block(link)
 
     def unblock(self, links: tuple[Link, ...]) -> None:
         """They arrive again."""
         for link in links:
-            if not self.world.unblock(link):
+            if not self.simulation.unblock(link):
                 raise ScriptError("these messages were not blocked")
             self.mend("cut", f"cut {link}")
 
@@ -219,12 +219,12 @@ class SimulatedTarget(ScriptTarget):
         """Messages on these links wait from now on."""
         for link in links:
             self.disturb_link("hold", link)
-            self.world.hold(link)
+            self.simulation.hold(link)
 
     def release(self, links: tuple[Link, ...]) -> None:
         """What waited arrives now, in order."""
         for link in links:
-            if not self.world.release(link):
+            if not self.simulation.release(link):
                 raise ScriptError("these messages were not held")
             self.mend("hold", f"hold {link}")
 
@@ -232,20 +232,20 @@ class SimulatedTarget(ScriptTarget):
 
     def finish(self) -> int:
         """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs."""
-        world = self.world
-        healed = world.now
-        world.heal()
-        for broker in world.brokers():
-            world.resume(broker)
-            world.start(broker)
-        world.record((healed, "heal", -1, "all", {}))
-        world.run_until(healed + AFTER_HEAL_US)
-        converge(world)
+        simulation = self.simulation
+        healed = simulation.now
+        simulation.heal()
+        for broker in simulation.brokers():
+            simulation.resume(broker)
+            simulation.start(broker)
+        simulation.record((healed, "heal", -1, "all", {}))
+        simulation.run_until(healed + AFTER_HEAL_US)
+        converge(simulation)
         for producer in dict.fromkeys(self.sends.values()):
             if isinstance(producer, BatchProducer):
                 producer.give_up()
-        read_back(world)
-        dump_logs(world)
+        read_back(simulation)
+        dump_logs(simulation)
         return healed
 
 

@@ -29,30 +29,30 @@ class Client(Actor):
         "keys",
         "leaders",
         "name",
+        "simulation",
         "stopped",
-        "world",
     )
 
-    def __init__(self, world: Simulation, client_id: int, name: str) -> None:
-        """Join the world; ``name`` is the process name in the history and of the noise stream."""
+    def __init__(self, simulation: Simulation, client_id: int, name: str) -> None:
+        """Join the simulation; ``name`` is the process name in the history and of the noise stream."""
         super().__init__()
-        self.world = world
+        self.simulation = simulation
         self.client_id = client_id
         self.name = name
-        self.keys = world.partitions()
+        self.keys = simulation.partitions()
         self.leaders: dict[str, int] = {}
         self.stopped = False
-        self._noise: Random = world.stream(name)
+        self._noise: Random = simulation.stream(name)
         self._correlation = 0
         self._metadata_correlation = 0
         self._generation = 0
-        self._asked = int(self._noise.random() * len(world.brokers()))
-        world.actors[client_id] = self
+        self._asked = int(self._noise.random() * len(simulation.brokers()))
+        simulation.actors[client_id] = self
 
     def timer(self, name: str, delay_us: int) -> None:
         """One timer at a time: setting it cancels the one before."""
         self._generation += 1
-        self.world.push(self.world.now + delay_us, self, TimerFired(name, self._generation))
+        self.simulation.push(self.simulation.now + delay_us, self, TimerFired(name, self._generation))
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message
         """Timers of an older generation are cancelled ones."""
@@ -69,10 +69,10 @@ class Client(Actor):
 
     def ask_metadata(self) -> None:
         """Ask the next broker in turn who leads."""
-        brokers = self.world.brokers()
+        brokers = self.simulation.brokers()
         self._asked = (self._asked + 1) % len(brokers)
         self._metadata_correlation += 1
-        self.world.send(
+        self.simulation.send(
             self.client_id, brokers[self._asked], MetadataRequest(self.client_id, self._metadata_correlation)
         )
 

@@ -20,9 +20,9 @@ class Consumer(Client):
 
     __slots__ = ("_at", "_busy", "_final", "_key", "_poll_us", "_turn")
 
-    def __init__(self, world: Simulation, client_id: int, name: str, poll_us: int) -> None:
+    def __init__(self, simulation: Simulation, client_id: int, name: str, poll_us: int) -> None:
         """Create; :meth:`begin` starts polling."""
-        super().__init__(world, client_id, name)
+        super().__init__(simulation, client_id, name)
         self._poll_us = poll_us
         self._at = dict.fromkeys(self.keys, 0)
         self._turn = 0
@@ -35,7 +35,7 @@ class Consumer(Client):
         self.timer("poll", int(self._poll_us * (0.5 + self._noise.random())))
 
     def _note(self, kind: str, f: str, value: tuple[object, ...], error: str | None = None) -> None:
-        self.world.ops.append(Op(self.world.now, self.name, kind, f, value, error, None, self._final))
+        self.simulation.ops.append(Op(self.simulation.now, self.name, kind, f, value, error, None, self._final))
 
     def _poll(self) -> None:
         self._key = self.keys[self._turn % len(self.keys)]
@@ -50,7 +50,7 @@ class Consumer(Client):
             self.ask_metadata()
         else:
             request = ConsumeRequest(self.client_id, self._key, self._at[self._key], self.next_correlation())
-            self.world.send(self.client_id, leader, request)
+            self.simulation.send(self.client_id, leader, request)
         self.timer("timeout", POLL_TIMEOUT_US)
 
     def on_timer(self, now: int, name: str) -> None:
@@ -103,9 +103,9 @@ class FinalReader(Consumer):
 
     __slots__ = ("_left", "done")
 
-    def __init__(self, world: Simulation, client_id: int) -> None:
+    def __init__(self, simulation: Simulation, client_id: int) -> None:
         """Create; :meth:`begin` starts reading."""
-        super().__init__(world, client_id, "final", 1_000)
+        super().__init__(simulation, client_id, "final", 1_000)
         self._final = True
         self._left = set(self.keys)
         self.done = False

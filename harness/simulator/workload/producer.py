@@ -28,12 +28,12 @@ class Producer(Client):
 
     __slots__ = ("_acks", "_deadline", "_in_flight", "_key", "_next_value", "_spec", "_timeout", "_values")
 
-    def __init__(self, world: Simulation, client_id: int, number: int, spec: WorkloadSpec) -> None:
+    def __init__(self, simulation: Simulation, client_id: int, number: int, spec: WorkloadSpec) -> None:
         """Create; :meth:`begin` starts sending."""
-        super().__init__(world, client_id, f"p{number}")
+        super().__init__(simulation, client_id, f"p{number}")
         self._spec = spec
-        self._acks = world.cluster.acks
-        self._timeout = world.cluster.settings.produce_timeout_us
+        self._acks = simulation.cluster.acks
+        self._timeout = simulation.cluster.settings.produce_timeout_us
         self._next_value = number * VALUES_PER_PRODUCER
         self._key = ""
         self._values: tuple[int, ...] = ()
@@ -63,8 +63,8 @@ class Producer(Client):
             self.ask_metadata()
 
     def _complete(self, kind: str, value: tuple[object, ...], error: str | None) -> None:
-        op = (self.world.now, self.name, kind, "send", value, error, self._acks, False)
-        self.world.ops.append(_new(Op, op))
+        op = (self.simulation.now, self.name, kind, "send", value, error, self._acks, False)
+        self.simulation.ops.append(_new(Op, op))
 
     def _try(self, now: int) -> None:
         leader = self.leaders.get(self._key, -1)
@@ -73,7 +73,7 @@ class Producer(Client):
             self.timer("retry", min(RETRY_US * 4, max(self._deadline - now, 1)))
             return
         self._in_flight = True
-        self.world.send(
+        self.simulation.send(
             self.client_id,
             leader,
             ProduceRequest(self.client_id, self._key, self._values, self._acks, self.next_correlation()),

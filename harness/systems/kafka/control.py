@@ -1,4 +1,4 @@
-"""Controls the broker of one machine, through its keeper (``nodes.sidecar``)."""
+"""Controls the broker of one machine, through its sidecar (``nodes.sidecar``)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from harness.machines.node_control import NodeMachine
 
-LAST_WORDS = "keeper: gave up: "
-"""In the last line of a keeper whose node did not end in order."""
+LAST_WORDS = "sidecar: gave up: "
+"""In the last line of a sidecar whose node did not end in order."""
 
 
 class KafkaControl(NodeControl):
-    """As for Tidemark's own nodes: the keeper's admin port speaks the same language, and goes on while the broker is paused."""
+    """As for Tidemark's own nodes: the sidecar's admin port speaks the same language, and goes on while the broker is paused."""
 
     answers_while_paused = True
     start_s = 200.0
@@ -29,7 +29,7 @@ class KafkaControl(NodeControl):
         super().__init__(machine, KafkaPlaces(), on_lost)
 
     def log_tail(self, lines: int = TAIL_LINES) -> str:
-        """The keeper's last words, which tell those of the broker's lines that say what went wrong; without any, the last lines."""
+        """The sidecar's last words, which tell the broker's lines that say what went wrong; without any, the last lines."""
         tail = super().log_tail(lines)
         last = tail.rpartition("\n")[2]
         return last if LAST_WORDS in last else tail

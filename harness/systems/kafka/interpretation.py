@@ -6,21 +6,18 @@ out: each is a reason to say ``unknown`` of whatever depends on the replicas' ev
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.evidence.log_agreement import agreement
-from harness.evidence.replica_evidence import ReplicaEvidence
+from harness.evidence.log_agreement import agreement_of_all
+from harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence
 from harness.systems.kafka.epochs_of_old_formats import attribute
-from nodes.core.messages import CONTROLLER
 from nodes.sidecar.lines import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from checkers.history import TraceEvent
-
-MOST = 10
-"""So many reasons are told; one is enough."""
 
 
 def interpret(found: ReplicaEvidence, version: str) -> ReplicaEvidence:
@@ -33,11 +30,9 @@ def interpret(found: ReplicaEvidence, version: str) -> ReplicaEvidence:
     awake = {node: without_past_reigns(events) for node, events in found.events.items()}
     attributed = attribute(awake, found.segments)
     spoken = dialect(version)
+    seen = replace(found, events=attributed.events, segments=attributed.segments)
     doubts = [*found.not_understood, *([] if spoken.understood else [spoken.why]), *attributed.unknown]
-    for node, events in attributed.events.items():
-        if node != CONTROLLER:
-            doubts += agreement(events, attributed.segments.get(node, {}), down=_is_down(events))
-    return ReplicaEvidence(attributed.events, attributed.segments, doubts[:MOST])
+    return replace(seen, not_understood=[*doubts, *agreement_of_all(seen)][:MOST_DOUBTS])
 
 
 def without_past_reigns(events: Sequence[TraceEvent]) -> list[TraceEvent]:
@@ -68,8 +63,3 @@ def without_past_reigns(events: Sequence[TraceEvent]) -> list[TraceEvent]:
             continue
         kept.append(event)
     return kept
-
-
-def _is_down(events: Sequence[TraceEvent]) -> bool:
-    lives = [event[2] for event in events if event[2] in {"start", "stop"}]
-    return lives[-1:] == ["stop"]

@@ -11,7 +11,7 @@ class JvmSettings:
 
     Attributes:
         heap: the most it may take, such as ``320m``. options: further ones of the JVM.
-        memory: of each container beside its tmpfs, bytes; for one or two JVMs, and the keeper.
+        memory: of each container beside its tmpfs, bytes; for one or two JVMs, and the sidecar.
         quiet: it logs what it would by default, and nothing is traced of the partitions' logs, so that no replica can be judged.
     """
 

@@ -1,4 +1,4 @@
-"""What a keeper is told: its node's part of the cluster, as ``nodes.sidecar.config`` reads it."""
+"""What a sidecar is told: its node's part of the cluster, as ``nodes.sidecar.config`` reads it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from harness.systems.kafka.places import KafkaPlaces
 from harness.systems.kafka.properties import (
     BEHIND_PROXY_PORT,
     BEHIND_ZOOKEEPER_PROXY_PORT,
-    KEEPER_PORT,
+    SIDECAR_PORT,
     ZOOKEEPER_PORT,
-    Place,
+    JvmPlace,
     server_properties,
     zookeeper_properties,
 )
@@ -37,7 +37,7 @@ def node_configuration(
     proxied: bool,
     jvm: JvmSettings = WATCHED,
 ) -> dict[str, Any]:
-    """The configuration of one keeper.
+    """The configuration of one sidecar.
 
     Args:
         kafka: the binary.
@@ -56,7 +56,7 @@ def node_configuration(
     here = machines[node]
     alone = node == CONTROLLER
     data = f"{places.data}/kafka" if alone else places.data
-    place = Place(
+    place = JvmPlace(
         node,
         here.inner_ip,
         "" if alone else here.advertised,
@@ -80,7 +80,7 @@ def node_configuration(
         "proxies": _proxies(zookeeper=zookeeper) if proxied else [],
         "peers": {machines[n].inner_ip: n for n in (CONTROLLER, *cluster.broker_ids())},
         "partitions": {name: list(replicas) for name, replicas in cluster.assignment().items()},
-        "kafka": f"127.0.0.1:{_keepers_port(kraft_controller=kraft_controller, proxied=proxied)}",
+        "kafka": f"127.0.0.1:{_sidecar_port(kraft_controller=kraft_controller, proxied=proxied)}",
         "admin": f"127.0.0.1:{here.admin_port}",
         "data": data,
         "trace": places.trace,
@@ -91,10 +91,10 @@ def node_configuration(
     return config
 
 
-def _keepers_port(*, kraft_controller: bool, proxied: bool) -> int:
-    """Where the keeper asks its own JVM: KRaft's controller has one listener only."""
+def _sidecar_port(*, kraft_controller: bool, proxied: bool) -> int:
+    """Where the sidecar asks its own JVM: KRaft's controller has one listener only."""
     if not kraft_controller:
-        return KEEPER_PORT
+        return SIDECAR_PORT
     return BEHIND_PROXY_PORT if proxied else INTERNAL_PORT
 
 

@@ -19,6 +19,6 @@ class KafkaPlaces(Places):
         return self.data
 
     @property
-    def keeper(self) -> str:
-        """File with the number of the keeper's process and its start time."""
-        return f"{self.pid}.keeper"
+    def sidecar(self) -> str:
+        """File with the number of the sidecar's process and its start time."""
+        return f"{self.pid}.sidecar"

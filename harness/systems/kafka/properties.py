@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 Properties = dict[str, str]
 
 MS = 1_000
-BEHIND_PROXY_PORT, KEEPER_PORT, BEHIND_ZOOKEEPER_PROXY_PORT, ZOOKEEPER_PORT = 9091, 9093, 2182, 2181
-"""In a node's machine, beside those that every system has: the listener for other nodes behind its proxy, the keeper's own,
+BEHIND_PROXY_PORT, SIDECAR_PORT, BEHIND_ZOOKEEPER_PROXY_PORT, ZOOKEEPER_PORT = 9091, 9093, 2182, 2181
+"""In a node's machine, beside those that every system has: the listener for other nodes behind its proxy, the sidecar's own,
 ZooKeeper's behind its proxy, and ZooKeeper's for other nodes."""
-INTERNAL, HOST, KEEPER, CONTROLLERS = "INTERNAL", "HOST", "KEEPER", "CONTROLLER"
-"""Listeners: of brokers for each other, for clients on the host, for the keeper; and of KRaft's controller."""
+INTERNAL, HOST, SIDECAR, CONTROLLERS = "INTERNAL", "HOST", "SIDECAR", "CONTROLLER"
+"""Listeners: of brokers for each other, for clients on the host, for the sidecar; and of KRaft's controller."""
 
 BATCH_BYTES = 16_384
 """What stands for one batch of ``max_fetch_batches``: a producer's ``batch.size``."""
@@ -79,7 +79,7 @@ _ORDER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JvmPlace:
     """Where one node's JVM runs, and where others find it.
 
     Attributes:
@@ -112,7 +112,7 @@ class Place:
 
 
 def server_properties(
-    kafka: KafkaVersion, protocol: str, cluster: ClusterSpec, place: Place, extra: Mapping[str, str] | None = None
+    kafka: KafkaVersion, protocol: str, cluster: ClusterSpec, place: JvmPlace, extra: Mapping[str, str] | None = None
 ) -> Properties:
     """``server.properties`` of a broker, or of KRaft's controller. Beside ZooKeeper, node 0 is a broker.
 
@@ -147,7 +147,7 @@ def zookeeper_properties(cluster: ClusterSpec, data_dir: str, *, proxied: bool) 
     Args:
         cluster: settings of the run.
         data_dir: where snapshots and transaction logs are.
-        proxied: as for :class:`Place`.
+        proxied: as for :class:`JvmPlace`.
     """
     session = _ms(cluster.settings.session_us)
     return {
@@ -214,21 +214,21 @@ def _fetch_bytes(batches: int) -> int:
     return 1 if batches == 1 else batches * BATCH_BYTES
 
 
-def _broker_listeners(place: Place) -> Properties:
+def _broker_listeners(place: JvmPlace) -> Properties:
     names = [(INTERNAL, place.internal, f"{place.inner_ip}:{INTERNAL_PORT}")]
     if place.advertised:
         names.append((HOST, f"0.0.0.0:{HOST_PORT}", place.advertised))
     # Nobody dials what this one advertises, but no two brokers may advertise the same.
-    names.append((KEEPER, f"127.0.0.1:{KEEPER_PORT}", f"{place.inner_ip}:{KEEPER_PORT}"))
+    names.append((SIDECAR, f"127.0.0.1:{SIDECAR_PORT}", f"{place.inner_ip}:{SIDECAR_PORT}"))
     return {
         "listeners": ",".join(f"{name}://{bind}" for name, bind, _ in names),
         "advertised.listeners": ",".join(f"{name}://{told}" for name, _, told in names),
-        "listener.security.protocol.map": _plaintext(INTERNAL, HOST, KEEPER, CONTROLLERS),
+        "listener.security.protocol.map": _plaintext(INTERNAL, HOST, SIDECAR, CONTROLLERS),
         "inter.broker.listener.name": INTERNAL,
     }
 
 
-def _controller_listener(kafka: KafkaVersion, place: Place) -> Properties:
+def _controller_listener(kafka: KafkaVersion, place: JvmPlace) -> Properties:
     found = {
         "listeners": f"{CONTROLLERS}://{place.internal}",
         "listener.security.protocol.map": _plaintext(CONTROLLERS),
@@ -243,7 +243,7 @@ def _plaintext(*names: str) -> str:
     return ",".join(f"{name}:PLAINTEXT" for name in names)
 
 
-def _with_zookeeper(protocol: str, settings: Settings, place: Place) -> Properties:
+def _with_zookeeper(protocol: str, settings: Settings, place: JvmPlace) -> Properties:
     return {
         "broker.id": str(place.node),
         "broker.id.generation.enable": "false",
@@ -255,7 +255,7 @@ def _with_zookeeper(protocol: str, settings: Settings, place: Place) -> Properti
     }
 
 
-def _with_kraft(settings: Settings, place: Place) -> Properties:
+def _with_kraft(settings: Settings, place: JvmPlace) -> Properties:
     return {
         "process.roles": "controller" if place.node == CONTROLLER else "broker",
         "node.id": str(place.node),

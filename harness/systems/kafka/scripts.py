@@ -1,4 +1,4 @@
-"""The shell scripts that act on a broker's process and its keeper."""
+"""The shell scripts that act on a broker's process and its sidecar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ POWER_LOSS = "nodes.sidecar.power_loss"
 
 
 class KafkaScripts(NodeScripts):
-    """Signals go to the JVM; the node is gone when its keeper is, which ends a moment after the JVM, with the trace whole."""
+    """Signals go to the JVM; the node is gone when its sidecar is, which ends a moment after the JVM, with the trace whole."""
 
     module = "nodes.sidecar"
     preload = "TIDEMARK_JVM_LD_PRELOAD"
@@ -24,13 +24,13 @@ class KafkaScripts(NodeScripts):
 
     def __init__(self, places: Places) -> None:
         """Remember where things are."""
-        self._keeper = places.keeper if isinstance(places, KafkaPlaces) else f"{places.pid}.keeper"
+        self._sidecar = places.sidecar if isinstance(places, KafkaPlaces) else f"{places.pid}.sidecar"
         super().__init__(places)
 
     @property
     def pid_file(self) -> str:
-        """The keeper's: the JVM's is the keeper's to write."""
-        return self._keeper
+        """The sidecar's: the JVM's is the sidecar's to write."""
+        return self._sidecar
 
     def _look(self) -> str:
         return f"""
@@ -43,18 +43,18 @@ process_in() {{
   case $1 in Z|X) ;; T|t) state=stopped ;; *) state=running ;; esac
 }}
 look() {{
-  process_in {quote(self._keeper)}
+  process_in {quote(self._sidecar)}
   [ "$state" = gone ] && return 0
-  keeper=$pid
+  sidecar=$pid
   process_in {quote(self._places.pid)}
-  if [ "$state" = gone ]; then pid=$keeper state=running; fi
+  if [ "$state" = gone ]; then pid=$sidecar state=running; fi
   return 0
 }}"""
 
     def signal(self, name: str, until: str = "") -> str:
-        """Sends a signal to the JVM; to the keeper only if it is to be killed before it has started one."""
+        """Sends a signal to the JVM; to the sidecar only if it is to be killed before it has started one."""
         wait = f"until_state {until}" if until else ":"
-        spare = "" if name == "KILL" else '[ "$pid" = "$keeper" ] || '
+        spare = "" if name == "KILL" else '[ "$pid" = "$sidecar" ] || '
         return f"""{self._prelude}
 look; echo "$state"
 [ "$state" = gone ] || {{ {{ {spare}kill -{name} "$pid"; }} && {wait}; }}
@@ -72,4 +72,4 @@ echo "$state"
 
     def clean(self) -> str:
         """Removes whatever a run left."""
-        return f"{super().clean()}rm -f {quote(self._keeper)}\n"
+        return f"{super().clean()}rm -f {quote(self._sidecar)}\n"

@@ -1,6 +1,6 @@
 """Apache Kafka brokers as a system under test, from 2.x with ZooKeeper to 4.x with KRaft.
 
-Beside each broker runs a keeper (``nodes.sidecar``) that reads the broker's log lines and files, and speaks the admin protocol of
+Beside each broker runs a sidecar (``nodes.sidecar``) that reads the broker's log lines and files, and speaks the admin protocol of
 Tidemark's own nodes; so the world above does the same to both.
 """
 
@@ -20,7 +20,7 @@ from harness.systems.kafka.evidence import segments_of
 from harness.systems.kafka.interpretation import interpret
 from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.node_configuration import node_configuration
-from harness.systems.kafka.properties import Place, server_properties, topic_configs
+from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
 from harness.systems.kafka.protocol_versions import (
     KafkaVersion,
     model_variant,
@@ -59,8 +59,8 @@ class KafkaSystem(System):
     Args:
         kafka: version, and the protocol version it is held to, if any.
         broker_config: further settings of all brokers; they win over those that the run asks for.
-        proxied: whether the keepers stand between the nodes, so that messages can be dropped, held and delayed; without that, links
-            can only be cut.
+        proxied: whether the sidecars stand between the nodes, so that messages can be dropped, held and delayed; without that,
+            links can only be cut.
         jvm: how the brokers run.
     """
 
@@ -115,7 +115,7 @@ class KafkaSystem(System):
     def check(self, plan: Plan, variant: Variant) -> None:
         """Refuse a plan whose settings no broker would start with."""
         super().check(plan, variant)
-        place = Place(1, "10.0.0.2", "", "10.0.0.1", "/")
+        place = JvmPlace(1, "10.0.0.2", "", "10.0.0.1", "/")
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
 
     # Install, configure, control
@@ -127,7 +127,7 @@ class KafkaSystem(System):
         return ensure_kafka_image(client, self.kafka.version, tell)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
-        """The broker of a machine, through its keeper."""
+        """The broker of a machine, through its sidecar."""
         return KafkaControl(machine, on_lost)
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
@@ -159,7 +159,7 @@ class KafkaSystem(System):
     # While it runs
 
     def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
-        """Through Kafka's own API, asked by the keeper of the controller's machine."""
+        """Through Kafka's own API, asked by the sidecar of the controller's machine."""
         try:
             controls[CONTROLLER].admin.ask("elect", timeout_s=ELECTION_S, partition=partition, how=how, target=target)
         except NodeError as error:
@@ -167,7 +167,7 @@ class KafkaSystem(System):
         return ""
 
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
-        """To every keeper: a message passes that of the machine which accepted its connection, whoever sent it.
+        """To every sidecar: a message passes that of the machine which accepted its connection, whoever sent it.
 
         What the controller says of leaders comes from whichever broker is it: node 0 is the first, but not the only one that can.
         """
@@ -175,7 +175,7 @@ class KafkaSystem(System):
             {
                 "kind": rule["kind"],
                 "from": None if sender == CONTROLLER and rule["kind"] == LEADERSHIP else sender,
-                "to": rule["peer"],
+                "to": rule["to"],
                 "effect": rule["effect"],
                 "amount": rule["amount"],
             }

@@ -1,28 +1,37 @@
 """KIP-101: ask the leader where the own latest epoch ends, once (0.11 to 1.1)."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Step
+from nodes.core.epoch_cache import UNDEFINED, EpochCache, EpochCache011, EpochEnd
+from nodes.core.truncation.rule import LogView, Step, TruncationRule
 
 
-class Kip101Rule:
+class Kip101Rule(TruncationRule):
     """One round of ``OffsetForLeaderEpoch`` v0, whose reply carries an offset and no epoch.
 
     The offset may belong to an epoch this follower never saw; comparing it with the own log end is the flaw that KIP-279
     describes: "the follower received the offset for the epoch it does not know about".
     """
 
-    epoch_in_fetch = False
+    name = "kip101"
+    title = "KIP-101 (0.11 to 1.1)"
 
     def on_new_leader(self, view: LogView) -> Step:
-        """Ask for the latest epoch of the own log."""
+        """A follower asks the leader where its own latest epoch ends; without epochs it cuts to its high watermark."""
         if view.latest_epoch == UNDEFINED:
             return Step(cut=view.hw, why="no epochs known: to high watermark")
         return Step(ask=True)
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
-        """Cut to the offset if it lies inside the log; undefined falls back to the high watermark."""
+        """A follower cuts to the offset it is told, once, if that lies inside its log; to its high watermark if undefined."""
         if answer.offset == UNDEFINED:
             return Step(cut=view.hw, why="leader does not know the epoch: to high watermark")
         if answer.offset >= view.leo:
             return Step()
         return Step(cut=answer.offset, why=f"to the leader's offset {answer.offset}")
+
+    def leaders_answer(self, end: EpochEnd) -> EpochEnd:
+        """Asked for an epoch, a leader tells an offset and not whose it is (version 0)."""
+        return EpochEnd(UNDEFINED, end.offset)
+
+    def epoch_cache(self, entries: tuple[tuple[int, int], ...], *, epoch_on_lead: bool) -> EpochCache:
+        """A replica notes where each leader epoch begins; before KAFKA-7415 it ignores a note not newer than all others."""
+        return EpochCache(entries) if epoch_on_lead else EpochCache011(entries)

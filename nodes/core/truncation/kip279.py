@@ -1,22 +1,26 @@
 """KIP-279: the reply names the epoch too, and the follower walks back until both know it (2.0 to 2.6)."""
 
 from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Step
+from nodes.core.truncation.rule import LogView, Step, TruncationRule
 
 
-class Kip279Rule:
+class Kip279Rule(TruncationRule):
     """``OffsetForLeaderEpoch`` v1, as many rounds as it takes; the steps (1) to (5) are PROTOCOL section 3's."""
 
-    epoch_in_fetch = False
+    name = "kip279"
+    title = "KIP-279 (2.0 to 2.6)"
 
     def on_new_leader(self, view: LogView) -> Step:
-        """Ask for the latest epoch of the own log."""
+        """A follower asks the leader where its own latest epoch ends; without epochs it cuts to its high watermark."""
         if view.latest_epoch == UNDEFINED:
             return Step(cut=view.hw, why="no epochs known: to high watermark")
         return Step(ask=True)
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
-        """KIP-279: "converge to the largest common epoch, and then to the largest common offset in that epoch"."""
+        """A follower cuts back one epoch a round and asks again, until both know the epoch; then to the lower of both its ends.
+
+        KIP-279: "converge to the largest common epoch, and then to the largest common offset in that epoch".
+        """
         if answer.offset == UNDEFINED:  # (1)
             return Step(cut=view.hw, why="leader does not know the epoch: to high watermark")
         if answer.epoch == UNDEFINED:  # (2) a leader that speaks version 0

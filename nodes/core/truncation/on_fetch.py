@@ -11,12 +11,15 @@ class OnFetchRule(Kip279Rule):
     The cut is KIP-279's (3) to (5), but instead of asking again it fetches again ("Stay in fetching state").
     """
 
+    name = "fetch"
+    title = "on fetch, KIP-595 (2.7 on)"
+    asks = False
     epoch_in_fetch = True
 
     def on_new_leader(self, view: LogView) -> Step:
-        """Fetch; the leader will say if the logs differ."""
+        """A follower fetches at once; each fetch names the epoch of its last record, and the leader says if its log differs."""
         return Step()
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
-        """Cut to the largest common offset known so far; the next fetch goes on from there."""
+        """A follower told of a diverging epoch cuts to the largest offset that both may share, and fetches on from there."""
         return super().on_answer(view, answer)._replace(ask=False)

@@ -1,10 +1,11 @@
-"""What a truncation rule sees and says."""
+"""What a truncation rule sees, says and is."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple, Protocol
 
-from nodes.core.epoch_cache import EpochEnd
+from nodes.core.epoch_cache import EpochCache, EpochEnd
 
 
 class LogView(Protocol):
@@ -27,21 +28,52 @@ class LogView(Protocol):
 
 
 class Step(NamedTuple):
-    """What to do next: cut the log to offset ``cut`` (unless None); then ask for the own latest epoch, or else fetch."""
+    """What to do next: cut the log to offset ``cut`` (unless None); then ask for the own latest epoch, or else fetch.
+
+    With ``halt`` there is no next: the broker stops, and ``why`` is what it says before it goes. Only a fetch that is out of range
+    may lead to that, and one that found a diverging epoch leads to another fetch (:mod:`nodes.core.roles`).
+    """
 
     cut: int | None = None
     ask: bool = False
     why: str = ""
+    halt: bool = False
 
 
-class TruncationRule(Protocol):
-    """A follower's way to make its log a prefix of its leader's."""
+class TruncationRule(ABC):
+    """A follower's way to make its log a prefix of its leader's, and what a leader must know for it.
 
-    epoch_in_fetch: bool
+    Two methods are the rule; the others are Kafka's as it is now, for the rules of its past to override. The first paragraph
+    of a method's docstring is what ``tidemark variants`` says of a variant with this rule (:mod:`nodes.core.describe`).
+    """
+
+    name: ClassVar[str]
+    """Its word in a variant: ``truncation=name``."""
+    title: ClassVar[str]
+    """What people call it, and which versions of Kafka had it."""
+    keeps_epochs: ClassVar[bool] = True
+    """Whether replicas keep a cache of leader epochs."""
+    asks: ClassVar[bool] = True
+    """Whether it ever asks the leader where an epoch ends (``OffsetForLeaderEpoch``)."""
+    epoch_in_fetch: ClassVar[bool] = False
     """Whether fetches carry the last fetched epoch, so that the leader finds the divergence."""
 
+    @abstractmethod
     def on_new_leader(self, view: LogView) -> Step:
         """The follower has just learned of a leader in a new leader epoch."""
 
+    @abstractmethod
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
         """The leader answered the question (or a fetch found divergence) with this epoch and end offset."""
+
+    def on_out_of_range(self, view: LogView, leader_leo: int, *, unclean_election: bool) -> Step:
+        """A follower whose log ends after its leader's cuts to the leader's log end, and fetches on."""
+        return Step(cut=leader_leo, why=f"out of range: to the leader's log end {leader_leo}")
+
+    def leaders_answer(self, end: EpochEnd) -> EpochEnd:
+        """Asked for an epoch, a leader names the largest one it has that is not above it, and where that one ends."""
+        return end
+
+    def epoch_cache(self, entries: tuple[tuple[int, int], ...], *, epoch_on_lead: bool) -> EpochCache:
+        """A replica notes where each leader epoch begins; the newest note wins over those it contradicts."""
+        return EpochCache(entries)

@@ -2,10 +2,8 @@
 
 ``python3 -m nodes.process.storage.power_loss --data DIR --volatile DIR (--keep N | --seed S)``
 
-On disk is what was synced, and what was written at least 3 s before (the kernel wrote it back); of the rest any prefix; and in
-3 of 10 cases a part of the next batch, which recovery finds broken and drops. It is drawn from the seed, log by log in the order
-of their names. With ``--keep`` exactly the first N batches of each log stay. Then the volatile logs are gone. Checkpoint files were
-durable when they were written.
+What stays is drawn from the seed (:mod:`nodes.core.power_loss`), log by log in the order of their names. With ``--keep``
+exactly the first N batches of each log stay. Then the volatile logs are gone.
 
 Prints one line: ``{"t-0": {"batches": {"kept": 2, "lost": 1}, "records": {"kept": 2, "lost": 3}, "torn_bytes": 0}}``.
 """
@@ -13,7 +11,6 @@ Prints one line: ``{"t-0": {"batches": {"kept": 2, "lost": 1}, "records": {"kept
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import sys
@@ -23,21 +20,15 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
+from nodes.admin.power_loss_command import PowerLossCommand, check_keep
+from nodes.core.power_loss import WRITEBACK_US, draw_survivors
 from nodes.formats.durable_files import sync_directory, write_all
 from nodes.formats.segment import SEGMENT, scan
 from nodes.process.storage import directory_lock
 from nodes.process.storage.log_directory import partition_names
 from nodes.process.storage.written_at import WRITTEN_AT, now_ms, old_until
 
-WRITEBACK_MS = 3_000
-"""After this the page cache has reached the disk on its own, as in the simulator."""
-
-TORN = 0.3
-"""Share of power losses that leave a part of the first lost batch behind."""
-
-
-class CannotKeepError(Exception):
-    """A log cannot end where it was asked to."""
+_WRITEBACK_MS = WRITEBACK_US // 1_000
 
 
 @dataclass(slots=True)
@@ -64,23 +55,11 @@ class LosingLog:
 
     def draw(self, noise: Random) -> tuple[int, int]:
         """How many batches stay, and how many bytes of the next one."""
-        keep = self.old + int(noise.random() * (len(self.ends) - self.old + 1))
-        if keep < len(self.ends) and noise.random() < TORN:
-            size = self.ends[keep] - self.end_of(keep)
-            return keep, 1 + int(noise.random() * (size - 1))
-        return keep, 0
-
-    def check(self, keep: int) -> None:
-        """Can so many batches stay?
-
-        Raises:
-            CannotKeepError: no.
-        """
-        if not self.synced <= keep <= len(self.ends):
-            raise CannotKeepError(
-                f"{self.name} has {len(self.ends)} batches, {self.synced} of them synced, so it cannot keep {keep}: "
-                f"keep {self.synced} to {len(self.ends)}."
-            )
+        keep, torn = draw_survivors(noise.random, self.old, len(self.ends))
+        if torn is None:
+            return keep, 0
+        size = self.ends[keep] - self.end_of(keep)
+        return keep, 1 + int(torn * (size - 1))
 
     def lose(self, keep: int, torn: int) -> dict[str, object]:
         """Write what stays into the durable file.
@@ -137,7 +116,7 @@ def log_before(name: str, data: Path, volatile: Path, killed_ms: int) -> LosingL
     text = source.read_bytes() if source.exists() else b""
     found = [f for f in scan(lambda position, size: text[position : position + size], len(text)) if f.sound]
     ends = list(accumulate(len(f.raw) for f in found))
-    old = max(synced, old_until(volatile / name / WRITTEN_AT, killed_ms - WRITEBACK_MS))
+    old = max(synced, old_until(volatile / name / WRITTEN_AT, killed_ms - _WRITEBACK_MS))
     return LosingLog(
         name,
         durable,
@@ -176,7 +155,7 @@ def lose_power(
         logs = [log_before(name, data, volatile, killed_ms) for name in sorted(before | partition_names(data))]
         if keep is not None:
             for log in logs:
-                log.check(keep)
+                check_keep(log.name, keep, safe=log.synced, written=len(log.ends), how_safe="synced")
         said = {log.name: log.lose(*((keep, 0) if keep is not None else log.draw(noise))) for log in logs}
         for name in before:
             shutil.rmtree(volatile / name)
@@ -187,30 +166,16 @@ def lose_power(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; 0, or 2 with a sentence on standard error."""
-    parser = argparse.ArgumentParser(prog="power_loss", description="Leave on disk what a power loss would.")
-    parser.add_argument("--data", type=Path, required=True, help="the broker's data directory")
-    parser.add_argument("--volatile", type=Path, required=True, help="its volatile directory; its logs will be gone")
-    parser.add_argument(
-        "--killed-at", type=int, metavar="MS", help="CLOCK_MONOTONIC in ms when the process ended (now)"
-    )
-    fate = parser.add_mutually_exclusive_group(required=True)
-    fate.add_argument("--keep", type=int, metavar="N", help="the first N batches of each log stay")
-    fate.add_argument("--seed", type=int, metavar="S", help="draw what stays")
-    given = parser.parse_args(arguments)
+    command = PowerLossCommand("the broker's data directory")
+    add = command.parser.add_argument
+    add("--volatile", type=Path, required=True, help="its volatile directory; its logs will be gone")
+    add("--killed-at", type=int, metavar="MS", help="CLOCK_MONOTONIC in ms when the process ended (now)")
+    return command.run(arguments, _lose_power, directory_lock.DirectoryInUseError)
+
+
+def _lose_power(given: argparse.Namespace) -> dict[str, dict[str, object]]:
     killed_ms = now_ms() if given.killed_at is None else given.killed_at
-    if not given.data.is_dir():
-        return _refuse(f"There is no directory {given.data}: give the broker's data directory.")
-    try:
-        said = lose_power(given.data, given.volatile, keep=given.keep, noise=Random(given.seed), killed_ms=killed_ms)
-    except (CannotKeepError, directory_lock.DirectoryInUseError, OSError) as problem:
-        return _refuse(str(problem))
-    sys.stdout.write(json.dumps(said) + "\n")
-    return 0
-
-
-def _refuse(sentence: str) -> int:
-    sys.stderr.write(f"power_loss: {sentence}\n")
-    return 2
+    return lose_power(given.data, given.volatile, keep=given.keep, noise=Random(given.seed), killed_ms=killed_ms)
 
 
 if __name__ == "__main__":

@@ -220,7 +220,7 @@ class BrokerPeers:
     ) -> None:
         """Send a request as far as the faults in force let it; ``read`` makes the core's message of the answer."""
         send = partial(self._driver.peers.send, to, purpose, key, version, body, partial(self._heard, to, read))
-        self._driver.faults.judge(to, message, send, _lost)
+        self._driver.faults.pass_on(to, message, send, _lost)
 
     def _heard(self, source: int, read: Callable[[Any], object | None], entity: object) -> None:
         if self._driver.over:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.epoch_cache import NO_EPOCH_END, UNDEFINED, EpochEnd
+from nodes.core.epoch_cache import NO_EPOCH_END
 from nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
 from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class EpochsApi:
-    """Answers as the leader's truncation rule does: without the epoch under KIP-101, fenced where truncation is."""
+    """Answers as the truncation rule has leaders answer, fenced where truncation is."""
 
     def __init__(self, partitions: Partitions, variant: Variant) -> None:
         self._partitions = partitions
         self._fenced = "truncation" in variant.fences
-        self._names_epoch = variant.truncation != "kip101"
+        self._rule = variant.rule
 
     def handle(self, request: Request) -> None:
         """Answer at once."""
@@ -48,8 +48,7 @@ class EpochsApi:
         error, end = (
             (replica, NO_EPOCH_END) if isinstance(replica, str) else (None, replica.end_offset_for(asked.leader_epoch))
         )
-        if not self._names_epoch:
-            end = EpochEnd(UNDEFINED, end.offset)
+        end = self._rule.leaders_answer(end)
         made = response_entity(OFFSET_FOR_LEADER_EPOCH, version, "EpochEndOffset")
         return made(
             error_code=error_code(error),

@@ -24,9 +24,6 @@ from nodes.formats.wire.shape import skip_tags
 
 log = logging.getLogger(__name__)
 
-FIRST_CONNECTION = 1000
-"""Number of the first connection; node ids are below. The core knows a client by the number of its connection."""
-
 MAX_UNANSWERED = 256
 """Requests of one connection that may wait for their response; with more, the connection is not read."""
 

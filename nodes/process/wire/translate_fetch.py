@@ -52,7 +52,7 @@ def fetch_version(variant: Variant) -> int:
     """The Fetch version that followers of this variant speak."""
     if variant.broker_epoch_checks:
         return 15
-    if variant.truncation == "fetch":
+    if variant.rule.epoch_in_fetch:
         return 12
     return 11 if variant.fences & {"fetch", "hw", "isr"} else 8
 

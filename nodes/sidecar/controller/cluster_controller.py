@@ -1,4 +1,4 @@
-"""The controller's machine as its keeper sees it: traces what the controller decides, and asks it for an operator's deeds."""
+"""The controller's machine as its sidecar sees it: traces what the controller decides, and asks it for an operator's deeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEEN_S = 10.0
 
 
 class ClusterController:
-    """What the keeper of node 0 needs beside a broker's keeper (``nodes.sidecar.controller_part``).
+    """What the sidecar of node 0 needs beside a broker's sidecar (``nodes.sidecar.controller_part``).
 
     Args:
         config: of the machine.
@@ -44,7 +44,7 @@ class ClusterController:
         """Nothing is read yet.
 
         Raises:
-            OSError: the trace of an earlier keeper cannot be read.
+            OSError: the trace of an earlier sidecar cannot be read.
         """
         peers = {node: Address(host, INTERNAL_PORT) for host, node in config.peers.items()}
         self._node = config.node

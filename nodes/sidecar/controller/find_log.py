@@ -15,7 +15,7 @@ DECIDED = frozenset({"elect", "isr-change", "register", "fence"})
 
 
 def open_controller_log(config: SidecarConfig) -> ControllerLog:
-    """The controller's log of this machine, of which what an earlier keeper traced is not told again.
+    """The controller's log of this machine, of which what an earlier sidecar traced is not told again.
 
     Args:
         config: of the machine of node 0.

@@ -1,4 +1,4 @@
-"""What brokers say in their logs: lines → events (:mod:`nodes.sidecar.events`), by version.
+"""What brokers say in their logs: lines → events (:mod:`nodes.sidecar.line_events`), by version.
 
 Verified on real brokers, with recordings under ``tests/nodes/sidecar/lines``: **2.8.2** with ZooKeeper at protocols 0.10.2,
 1.1, 2.0 and 2.8; **3.7.2**, **3.9.1**, **4.0.0** and **4.1.1** with KRaft. A version of another series gets the nearest

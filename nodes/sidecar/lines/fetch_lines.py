@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.events import Answered, Asked, Event, Fetched, Refused
+from nodes.sidecar.line_events import Answered, Asked, Event, Fetched, Refused
 from nodes.sidecar.lines import isr_lines, reasons
 from nodes.sidecar.lines.error_names import error_name
 from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas, Question

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.events import Event, Fatal, Registered, ShutDown, ShuttingDown, Started
+from nodes.sidecar.line_events import Event, Fatal, Registered, ShutDown, ShuttingDown, Started
 from nodes.sidecar.lines.stamp import Head
 
 LOGGERS = frozenset(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from nodes.sidecar.events import Appended, Event, HighWatermark, Loaded, Truncated, TruncatedFully
+from nodes.sidecar.line_events import Appended, Event, HighWatermark, Loaded, Truncated, TruncatedFully
 from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
 from nodes.sidecar.lines.reasons import NO_REASON
 from nodes.sidecar.lines.stamp import Head

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.events import Event, Follows, IsrView, Leads
+from nodes.sidecar.line_events import Event, Follows, IsrView, Leads
 from nodes.sidecar.lines.isr_lines import brokers, viewed
 from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
 from nodes.sidecar.lines.stamp import Head

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nodes.sidecar.events import Appended, Event, Loaded, Truncated, TruncatedFully
+from nodes.sidecar.line_events import Appended, Event, Loaded, Truncated, TruncatedFully
 
 
 def disagreement(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.events import Event, Refused
+from nodes.sidecar.line_events import Event, Refused
 from nodes.sidecar.lines import reasons
 from nodes.sidecar.lines.known_replicas import KnownReplicas
 from nodes.sidecar.lines.stamp import Head

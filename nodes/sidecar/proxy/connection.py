@@ -1,4 +1,4 @@
-"""One proxied connection: an accepted end, an end that is connected to the broker behind, and a lane each way.
+"""One proxied connection: an accepted end, an end that is connected to the broker behind, and a direction each way.
 
 An end of file goes on as one, after whatever waits before it. A requester that has given up while its request was held is gone,
 but its request is not: it still reaches the broker when it is let go, on a connection kept open for it, and the answer is thrown
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
 from nodes.admin.config_file import Address
-from nodes.sidecar.proxy.lane import Lane
-from nodes.sidecar.proxy.rules import Key, Rules
+from nodes.admin.message_rules import Key, MessageRules
+from nodes.sidecar.proxy.direction import Direction
 
 if TYPE_CHECKING:
     from nodes.sidecar.proxy.speech import Speech
@@ -26,9 +26,11 @@ CONNECT_TIMEOUT_S = 30
 
 
 class _End(asyncio.Protocol):
-    """One socket: what comes from it goes to its lane out; pressure goes back to its lane in."""
+    """One socket: what comes from it goes its direction out; pressure goes back to its direction in."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, out: Lane, into: Lane, on_lost: Callable[[], None]) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, out: Direction, into: Direction, on_lost: Callable[[], None]
+    ) -> None:
         self._loop = loop
         self._out = out
         self._into = into
@@ -69,8 +71,8 @@ class _BrokersEnd(_End):
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        out: Lane,
-        into: Lane,
+        out: Direction,
+        into: Direction,
         on_lost: Callable[[], None],
         on_answer: Callable[[], None],
     ) -> None:
@@ -83,7 +85,7 @@ class _BrokersEnd(_End):
         self._on_answer()
 
 
-class Connection:
+class ProxiedConnection:
     """Two sockets and what is between them.
 
     Args:
@@ -103,9 +105,9 @@ class Connection:
         loop: asyncio.AbstractEventLoop,
         to: Address,
         speech: Speech,
-        rules: Rules,
+        rules: MessageRules,
         ends: tuple[int, int],
-        on_over: Callable[[Connection], None],
+        on_over: Callable[[ProxiedConnection], None],
     ) -> None:
         """Begin to connect to the broker."""
         self._loop = loop
@@ -113,8 +115,8 @@ class Connection:
         self._speech = speech
         self._on_over = on_over
         back = (ends[1], ends[0])
-        self._requests = Lane(loop, speech, rules, ends, self._requests_ended, self._close, requests=True)
-        self._responses = Lane(loop, speech, rules, back, self._close, self._close, requests=False)
+        self._requests = Direction(loop, speech, rules, ends, self._requests_ended, self._close, requests=True)
+        self._responses = Direction(loop, speech, rules, back, self._close, self._close, requests=False)
         self.accepted = _End(loop, self._requests, self._responses, self._requester_lost)
         self._requester_gone = False
         self._broker_gone = False

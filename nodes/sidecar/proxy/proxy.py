@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from nodes.admin.config_file import Address
-from nodes.sidecar.proxy.connection import Connection
+from nodes.admin.message_rules import Key, MessageRules
+from nodes.sidecar.proxy.connection import ProxiedConnection
 from nodes.sidecar.proxy.kafka_speech import KafkaSpeech, Observe
-from nodes.sidecar.proxy.rules import Key, Rules
 from nodes.sidecar.proxy.speech import Speech
 from nodes.sidecar.proxy.zookeeper_speech import ZooKeeperSpeech
 
@@ -40,7 +40,7 @@ class Proxy:
         speaks: Spoken,
         here: int,
         peers: Mapping[str, int],
-        rules: Rules,
+        rules: MessageRules,
         controller: bool = False,
         observe: Observe | None = None,
     ) -> None:
@@ -53,7 +53,7 @@ class Proxy:
         self._controller = controller
         self._observe = observe
         self._server: asyncio.Server | None = None
-        self._connections: set[Connection] = set()
+        self._connections: set[ProxiedConnection] = set()
 
     @property
     def connections(self) -> int:
@@ -95,7 +95,7 @@ class Proxy:
         name = transport.get_extra_info("peername")
         source = self._peers.get(name[0], self._here) if name else self._here
         loop = asyncio.get_running_loop()
-        connection = Connection(
+        connection = ProxiedConnection(
             loop, self._to, self._speech(source), self._rules, (source, self._here), self._connections.discard
         )
         self._connections.add(connection)

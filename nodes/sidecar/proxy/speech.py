@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
+from nodes.core.messages import KINDS
+
+PROXIED_KINDS = tuple(kind for kind in KINDS if kind != "acks")
+"""The kinds that pass proxies. Acks go to clients, whose listener has none."""
+
 MAX_FRAME_BYTES = 256 << 20
 """Longest frame. Kafka's requests end at 100 MiB; four characters of text, read as a length, are beyond 512 MiB."""
 

@@ -127,7 +127,7 @@ def test_the_doctor_looks_no_further_when_there_is_no_engine(tidemark, monkeypat
 
     assert findings["Docker engine"]["well"] is False
     assert findings["Docker engine"]["advice"] == "start it there, or run: unset DOCKER_HOST"
-    assert findings["SSH (paramiko)"]["well"] is True
+    assert findings["containers"]["well"] is True
     assert "delay" not in findings
 
 

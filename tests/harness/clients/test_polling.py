@@ -4,7 +4,7 @@ import pytest
 
 from checkers.history import Op
 from harness.clients.journal import Journal, PollRecorder
-from harness.clients.polling import Fetched, Polling, Trouble, value_of
+from harness.clients.polling import PolledRecord, Polling, Trouble, value_of
 
 A, B = "t-0", "t-1"
 
@@ -40,25 +40,25 @@ def test_nothing(reader):
 
 
 def test_records_of_both_partitions_are_one_operation(reader):
-    told = reader.polls(Fetched(A, 0, 1), Fetched(B, 0, 2), Fetched(A, 1, 3))
+    told = reader.polls(PolledRecord(A, 0, 1), PolledRecord(B, 0, 2), PolledRecord(A, 1, 3))
     assert told == ["poll?", {A: [(0, 1), (1, 3)], B: [(0, 2)]}]
     assert reader.polling.position == {A: 2, B: 1}
 
 
 def test_a_gap_is_no_reset(reader):
-    assert reader.polls(Fetched(A, 5, 1)) == ["poll?", {A: [(5, 1)]}]
+    assert reader.polls(PolledRecord(A, 5, 1)) == ["poll?", {A: [(5, 1)]}]
 
 
 def test_a_record_below_the_position_was_reached_by_a_reset(reader):
-    reader.polls(Fetched(A, 0, 1), Fetched(A, 1, 2), Fetched(B, 0, 3))
-    told = reader.polls(Fetched(A, 2, 4), Fetched(B, 1, 5), Fetched(A, 1, 6), Fetched(B, 2, 7))
+    reader.polls(PolledRecord(A, 0, 1), PolledRecord(A, 1, 2), PolledRecord(B, 0, 3))
+    told = reader.polls(PolledRecord(A, 2, 4), PolledRecord(B, 1, 5), PolledRecord(A, 1, 6), PolledRecord(B, 2, 7))
     assert told == ["poll?", {A: [(2, 4)], B: [(1, 5)]}, "assign?", (B,), "poll?", {A: [(1, 6)], B: [(2, 7)]}]
     assert reader.polling.position == {A: 2, B: 3}
 
 
 def test_the_same_record_again_is_a_reset(reader):
-    reader.polls(Fetched(A, 0, 1))
-    assert reader.polls(Fetched(A, 0, 1)) == ["poll?", {}, "assign?", (B,), "poll?", {A: [(0, 1)]}]
+    reader.polls(PolledRecord(A, 0, 1))
+    assert reader.polls(PolledRecord(A, 0, 1)) == ["poll?", {}, "assign?", (B,), "poll?", {A: [(0, 1)]}]
 
 
 def test_an_error_fails_the_poll(reader):
@@ -66,7 +66,7 @@ def test_an_error_fails_the_poll(reader):
 
 
 def test_an_error_between_records_takes_none_of_them_away(reader):
-    told = reader.polls(Fetched(A, 0, 1), Trouble("X"), Trouble("Y"), Fetched(A, 1, 2))
+    told = reader.polls(PolledRecord(A, 0, 1), Trouble("X"), Trouble("Y"), PolledRecord(A, 1, 2))
     assert told == ["poll?", {A: [(0, 1)]}, "poll?", "X", "poll?", "Y", "poll?", {A: [(1, 2)]}]
 
 

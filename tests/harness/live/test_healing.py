@@ -35,7 +35,7 @@ class Healthy(ContainedNode):
         return self.process
 
 
-class World:
+class PlayedCluster:
     """Two such nodes."""
 
     def __init__(self):
@@ -58,8 +58,8 @@ class World:
 
 
 @pytest.fixture
-def world():
-    return World()
+def cluster():
+    return PlayedCluster()
 
 
 def break_chain(node):
@@ -117,32 +117,32 @@ def break_machine(node):
         (break_machine, ["no SSH connection to b1"]),
     ],
 )
-def test_what_is_left_is_named(world, broken, words):
-    assert healing.remaining(world) == []
+def test_what_is_left_is_named(cluster, broken, words):
+    assert healing.remaining(cluster) == []
 
-    broken(world.nodes[1])
+    broken(cluster.nodes[1])
 
-    assert healing.remaining(world) == words
-
-
-def test_a_process_that_gave_up_is_no_fault_of_ours(world):
-    world.nodes[1].answers = False
-
-    assert healing.remaining(world) == ["the process of b1 does not answer"]
-
-    world.given_up.add(1)
-
-    assert healing.remaining(world) == []
+    assert healing.remaining(cluster) == words
 
 
-def test_healing_may_take_a_moment(world):
-    break_chain(world.nodes[1])
-    healing.verify(world, within_s=5)
+def test_a_process_that_gave_up_is_no_fault_of_ours(cluster):
+    cluster.nodes[1].answers = False
 
-    assert world.looks == 3
+    assert healing.remaining(cluster) == ["the process of b1 does not answer"]
+
+    cluster.given_up.add(1)
+
+    assert healing.remaining(cluster) == []
 
 
-def test_what_does_not_heal_is_an_error(world):
-    break_disk(world.nodes[1])
+def test_healing_may_take_a_moment(cluster):
+    break_chain(cluster.nodes[1])
+    healing.verify(cluster, within_s=5)
+
+    assert cluster.looks == 3
+
+
+def test_what_does_not_heal_is_an_error(cluster):
+    break_disk(cluster.nodes[1])
     with pytest.raises(RunError, match=r"^0\.01 s after healing there remained: the full disk of b1$"):
-        healing.verify(world, within_s=0.01)
+        healing.verify(cluster, within_s=0.01)

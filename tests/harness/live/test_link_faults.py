@@ -83,15 +83,15 @@ def test_a_lossy_link_drops_by_chance():
 def test_leadership_messages_are_late_or_lost_at_the_controller():
     late = LinkFault(((0, 2),), "late-leadership", 5_000)
 
-    assert transport_rules(late, 0) == [{"kind": "leadership", "peer": 2, "effect": "delay", "amount": 5_000}]
-    assert transport_rules(DEAF, 0) == [{"kind": "leadership", "peer": 2, "effect": "drop", "amount": 0}]
+    assert transport_rules(late, 0) == [{"kind": "leadership", "to": 2, "effect": "delay", "amount": 5_000}]
+    assert transport_rules(DEAF, 0) == [{"kind": "leadership", "to": 2, "effect": "drop", "amount": 0}]
     assert transport_rules(DEAF, 2) == []
 
 
 def test_without_netem_each_sender_delays_its_own_messages():
     made = faults(k3=SLOW)
 
-    assert made.transport_of(1) == {"3": [{"kind": None, "peer": 2, "effect": "delay", "amount": 30_000}]}
+    assert made.transport_of(1) == {"3": [{"kind": None, "to": 2, "effect": "delay", "amount": 30_000}]}
     assert made.delays_of(1) == {}
 
 
@@ -116,7 +116,7 @@ def at_the_receiver(rules, nodes):
     found = {node: [] for node in nodes}
     for sender, of_sender in rules.items():
         for rule in of_sender:
-            found[rule["peer"]].append({**rule, "from": sender})
+            found[rule["to"]].append({**rule, "from": sender})
     return found
 
 
@@ -126,7 +126,7 @@ def test_a_system_may_hold_messages_up_elsewhere_than_at_their_sender():
     made.add(6, CUT)
 
     assert made.transport_of(0) == made.transport_of(1) == {}
-    assert made.transport_of(2) == {"5": [{"kind": "leadership", "peer": 2, "effect": "drop", "amount": 0, "from": 0}]}
+    assert made.transport_of(2) == {"5": [{"kind": "leadership", "to": 2, "effect": "drop", "amount": 0, "from": 0}]}
 
 
 def test_everybody_may_then_have_something_to_do_for_a_fault():

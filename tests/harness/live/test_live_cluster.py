@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.evidence.run_error import RunError
-from harness.live import live_cluster as world_module
+from harness.live import live_cluster
 from harness.live.live_cluster import LiveCluster
 from harness.live.recorder import Recorder
 from harness.machines.errors import NodeError
@@ -56,7 +56,7 @@ class PlayedNode:
     def kill(self):
         self._do("kill")
         self.process = "gone"
-        return world_module_now(), self.end_told
+        return monotonic_now_us(), self.end_told
 
     def terminate(self):
         self._do("terminate")
@@ -122,13 +122,13 @@ class PlayedNode:
 
     def status(self, timeout_s=5.0):
         state = {"leader": 1, "isr": [1, 2], "replicas": [1, 2]}
-        return {"partitions": {T: state}, "mono_us": world_module_now()}
+        return {"partitions": {T: state}, "mono_us": monotonic_now_us()}
 
     def end(self):
         self._do("end")
 
 
-def world_module_now():
+def monotonic_now_us():
     from harness.live.run_loop import monotonic_us
 
     return monotonic_us()
@@ -144,7 +144,7 @@ def played_machine(node):
     )
 
 
-def played_world(system=None):
+def played_cluster(system=None):
     faults = (Fault("clock-jump", 0, amount=1),)
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), faults, 0)
     machines = {node: played_machine(node) for node in range(3)}
@@ -152,9 +152,9 @@ def played_world(system=None):
 
 
 @pytest.fixture
-def world(monkeypatch):
-    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
-    made = played_world()
+def cluster(monkeypatch):
+    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
+    made = played_cluster()
     made.boot()
     for node in made.nodes.values():
         node.done.clear()
@@ -162,206 +162,206 @@ def world(monkeypatch):
     made.close()
 
 
-def told(world):
-    return [event[1:] for event in world._recorder.trace]
+def told(cluster):
+    return [event[1:] for event in cluster._recorder.trace]
 
 
-def settle(world):
-    world.settle()
-    world.run_until(world.now_us())
-    world.settle()
+def settle(cluster):
+    cluster.settle()
+    cluster.run_until(cluster.now_us())
+    cluster.settle()
 
 
-def test_it_is_a_world_the_nemesis_can_use(world):
+def test_it_is_a_target_the_nemesis_can_use(cluster):
     for verb in (name for name in vars(FaultTarget) if not name.startswith("_")):
-        assert callable(getattr(world, verb))
+        assert callable(getattr(cluster, verb))
 
 
-def test_boot_cleans_and_starts_every_node_and_knows_the_leaders(world):
-    assert world.brokers() == (1, 2)
-    assert world.partitions() == (T,)
-    assert world.leader_of(T) == 1
-    assert world.isr_of(T) == (1, 2)
-    assert world.replicas_of(T) == (1, 2)
-    assert world.clocks_us == {0: 0, 1: 0, 2: 0}
-    assert [node.config["incarnation"] for node in world.nodes.values()] == [1, 1, 1]
+def test_boot_cleans_and_starts_every_node_and_knows_the_leaders(cluster):
+    assert cluster.brokers() == (1, 2)
+    assert cluster.partitions() == (T,)
+    assert cluster.leader_of(T) == 1
+    assert cluster.isr_of(T) == (1, 2)
+    assert cluster.replicas_of(T) == (1, 2)
+    assert cluster.clocks_us == {0: 0, 1: 0, 2: 0}
+    assert [node.config["incarnation"] for node in cluster.nodes.values()] == [1, 1, 1]
 
 
-def test_a_crash_is_traced_and_a_start_is_the_next_incarnation(world):
-    world.stop(1, "crash")
+def test_a_crash_is_traced_and_a_start_is_the_next_incarnation(cluster):
+    cluster.stop(1, "crash")
 
-    assert not world.running(1)
+    assert not cluster.running(1)
 
-    world.start(1)
+    cluster.start(1)
 
-    assert world.running(1)
-    settle(world)
-    assert world.nodes[1].done == ["kill", "start"]
-    assert world.nodes[1].config["incarnation"] == 2
-    assert told(world) == [(1, "stop", "", "crash")]
-
-
-def test_stopping_what_does_not_run_and_starting_what_does_is_nothing(world):
-    world.start(1)
-    world.stop(2, "crash")
-    world.stop(2, "power")
-    settle(world)
-
-    assert world.nodes[1].done == []
-    assert world.nodes[2].done == ["kill"]
+    assert cluster.running(1)
+    settle(cluster)
+    assert cluster.nodes[1].done == ["kill", "start"]
+    assert cluster.nodes[1].config["incarnation"] == 2
+    assert told(cluster) == [(1, "stop", "", "crash")]
 
 
-def test_a_power_loss_draws_its_own_seed(world):
-    world.stop(1, "power")
-    world.stop(2, "power")
-    settle(world)
+def test_stopping_what_does_not_run_and_starting_what_does_is_nothing(cluster):
+    cluster.start(1)
+    cluster.stop(2, "crash")
+    cluster.stop(2, "power")
+    settle(cluster)
 
-    assert sorted(told(world)) == [(1, "stop", "", "power"), (2, "stop", "", "power")]
-    assert world.nodes[1].done == ["kill", "lose power"]
-    assert world.nodes[1].seed != world.nodes[2].seed
-
-
-def test_a_lost_disk_keeps_a_directory_for_each_partition(world):
-    world.stop(2, "disk")
-    settle(world)
-
-    assert world.nodes[2].done == ["kill", f"lose disk ('{T}',)"]
-    assert told(world) == [(2, "stop", "", "disk")]
+    assert cluster.nodes[1].done == []
+    assert cluster.nodes[2].done == ["kill"]
 
 
-def test_a_killed_container_is_a_power_loss(world):
-    world.stop(1, "container")
-    settle(world)
+def test_a_power_loss_draws_its_own_seed(cluster):
+    cluster.stop(1, "power")
+    cluster.stop(2, "power")
+    settle(cluster)
 
-    assert world.nodes[1].done == ["restart machine"]
-    assert told(world) == [(1, "stop", "", "power")]
-
-
-def test_a_killed_container_is_a_crash_where_all_that_was_written_survives(world):
-    world.system.container_kill = "crash"
-    world.stop(1, "container")
-    settle(world)
-
-    assert told(world) == [(1, "stop", "", "crash")]
+    assert sorted(told(cluster)) == [(1, "stop", "", "power"), (2, "stop", "", "power")]
+    assert cluster.nodes[1].done == ["kill", "lose power"]
+    assert cluster.nodes[1].seed != cluster.nodes[2].seed
 
 
-def test_a_clean_stop_ends_when_the_process_does(world):
-    world.stop(1, "clean")
-    world.stop(1, "clean")
-    settle(world)
+def test_a_lost_disk_keeps_a_directory_for_each_partition(cluster):
+    cluster.stop(2, "disk")
+    settle(cluster)
 
-    assert world.running(1)
-    assert world.nodes[1].done == ["terminate"]
-
-    world.nodes[1].end_itself("clean")
-    settle(world)
-
-    assert not world.running(1)
-    assert told(world) == []
-    assert world.processes.died == []
+    assert cluster.nodes[2].done == ["kill", f"lose disk ('{T}',)"]
+    assert told(cluster) == [(2, "stop", "", "disk")]
 
 
-def test_a_start_during_a_clean_stop_is_done_after_it(world):
-    world.stop(1, "clean")
-    world.start(1)
-    settle(world)
+def test_a_killed_container_is_a_power_loss(cluster):
+    cluster.stop(1, "container")
+    settle(cluster)
 
-    assert world.nodes[1].done == ["terminate"]
-
-    world.nodes[1].end_itself("clean")
-    settle(world)
-
-    assert world.running(1)
-    assert world.nodes[1].done == ["terminate", "start"]
+    assert cluster.nodes[1].done == ["restart machine"]
+    assert told(cluster) == [(1, "stop", "", "power")]
 
 
-def test_a_crash_during_a_clean_stop_wins_unless_the_process_was_faster(world):
-    world.stop(1, "clean")
-    world.stop(2, "clean")
-    settle(world)
-    world.nodes[2].end_told = "clean"
-    world.stop(1, "crash")
-    world.stop(2, "crash")
-    settle(world)
+def test_a_killed_container_is_a_crash_where_all_that_was_written_survives(cluster):
+    cluster.system.container_kill = "crash"
+    cluster.stop(1, "container")
+    settle(cluster)
 
-    assert told(world) == [(1, "stop", "", "crash")]
+    assert told(cluster) == [(1, "stop", "", "crash")]
 
 
-def test_a_broker_that_gave_up_just_before_it_was_killed_is_known_to_have(world):
-    world.system.is_halt = lambda words: words != "last words"
-    world.hinder(5, 1, "disk-full", 0)
-    settle(world)
+def test_a_clean_stop_ends_when_the_process_does(cluster):
+    cluster.stop(1, "clean")
+    cluster.stop(1, "clean")
+    settle(cluster)
+
+    assert cluster.running(1)
+    assert cluster.nodes[1].done == ["terminate"]
+
+    cluster.nodes[1].end_itself("clean")
+    settle(cluster)
+
+    assert not cluster.running(1)
+    assert told(cluster) == []
+    assert cluster.processes.died == []
+
+
+def test_a_start_during_a_clean_stop_is_done_after_it(cluster):
+    cluster.stop(1, "clean")
+    cluster.start(1)
+    settle(cluster)
+
+    assert cluster.nodes[1].done == ["terminate"]
+
+    cluster.nodes[1].end_itself("clean")
+    settle(cluster)
+
+    assert cluster.running(1)
+    assert cluster.nodes[1].done == ["terminate", "start"]
+
+
+def test_a_crash_during_a_clean_stop_wins_unless_the_process_was_faster(cluster):
+    cluster.stop(1, "clean")
+    cluster.stop(2, "clean")
+    settle(cluster)
+    cluster.nodes[2].end_told = "clean"
+    cluster.stop(1, "crash")
+    cluster.stop(2, "crash")
+    settle(cluster)
+
+    assert told(cluster) == [(1, "stop", "", "crash")]
+
+
+def test_a_broker_that_gave_up_just_before_it_was_killed_is_known_to_have(cluster):
+    cluster.system.is_halt = lambda words: words != "last words"
+    cluster.hinder(5, 1, "disk-full", 0)
+    settle(cluster)
     for broker in (1, 2):
-        world.nodes[broker].end_told = "fatal"
-        world.stop(broker, "crash")
-    settle(world)
+        cluster.nodes[broker].end_told = "fatal"
+        cluster.stop(broker, "crash")
+    settle(cluster)
 
-    assert told(world) == []  # each has told of its end itself
-    assert world.processes.starved == {(1, 1)}
-    (death,) = world.processes.died
+    assert told(cluster) == []  # each has told of its end itself
+    assert cluster.processes.starved == {(1, 1)}
+    (death,) = cluster.processes.died
     assert (death["node"], death["incarnation"], death["how"], death["log"]) == (2, 1, "broken-off", "last words")
-    assert not world.processes.gave_up(1)
+    assert not cluster.processes.gave_up(1)
 
 
-def test_pause_and_resume_are_traced_once(world):
-    world.resume(1)
-    world.pause(1)
-    world.pause(1)
-    world.resume(1)
-    settle(world)
+def test_pause_and_resume_are_traced_once(cluster):
+    cluster.resume(1)
+    cluster.pause(1)
+    cluster.pause(1)
+    cluster.resume(1)
+    settle(cluster)
 
-    assert told(world) == [(1, "pause", ""), (1, "resume", "")]
-
-
-def test_a_stop_ends_a_pause(world):
-    world.pause(1)
-    world.stop(1, "crash")
-    world.resume(1)
-    settle(world)
-
-    assert told(world) == [(1, "pause", ""), (1, "stop", "", "crash")]
+    assert told(cluster) == [(1, "pause", ""), (1, "resume", "")]
 
 
-def test_a_process_that_dies_without_a_word_is_noticed(world):
-    world.nodes[1].end_itself("")
-    settle(world)
+def test_a_stop_ends_a_pause(cluster):
+    cluster.pause(1)
+    cluster.stop(1, "crash")
+    cluster.resume(1)
+    settle(cluster)
 
-    assert told(world) == [(1, "stop", "", "crash")]
-    assert not world.running(1)
-    assert world.processes.gave_up(1)
-    (death,) = world.processes.died
+    assert told(cluster) == [(1, "pause", ""), (1, "stop", "", "crash")]
+
+
+def test_a_process_that_dies_without_a_word_is_noticed(cluster):
+    cluster.nodes[1].end_itself("")
+    settle(cluster)
+
+    assert told(cluster) == [(1, "stop", "", "crash")]
+    assert not cluster.running(1)
+    assert cluster.processes.gave_up(1)
+    (death,) = cluster.processes.died
     assert (death["node"], death["incarnation"], death["how"], death["log"]) == (1, 1, "broken-off", "last words")
 
-    world.start(1)
-    settle(world)
+    cluster.start(1)
+    settle(cluster)
 
-    assert not world.processes.gave_up(1)
-
-
-def test_a_process_that_gives_up_has_traced_that_itself(world):
-    world.nodes[1].end_itself("fatal")
-    settle(world)
-
-    assert told(world) == []
-    assert [death["how"] for death in world.processes.died] == ["fatal"]
+    assert not cluster.processes.gave_up(1)
 
 
-def test_a_lost_connection_is_no_death(world):
-    world.nodes[1].lost()
-    settle(world)
+def test_a_process_that_gives_up_has_traced_that_itself(cluster):
+    cluster.nodes[1].end_itself("fatal")
+    settle(cluster)
 
-    assert world.running(1)
+    assert told(cluster) == []
+    assert [death["how"] for death in cluster.processes.died] == ["fatal"]
 
 
-def test_a_run_without_its_controller_is_no_run(world):
-    world.nodes[0].end_itself("")
+def test_a_lost_connection_is_no_death(cluster):
+    cluster.nodes[1].lost()
+    settle(cluster)
+
+    assert cluster.running(1)
+
+
+def test_a_run_without_its_controller_is_no_run(cluster):
+    cluster.nodes[0].end_itself("")
     with pytest.raises(RunError, match=r"^the controller's process ended: last words$"):
-        settle(world)
+        settle(cluster)
 
 
-def test_while_the_controller_is_down_what_it_said_last_stands(world):
-    assert world.leader_of(T) == 1
-    controller = world.nodes[0]
+def test_while_the_controller_is_down_what_it_said_last_stands(cluster):
+    assert cluster.leader_of(T) == 1
+    controller = cluster.nodes[0]
     controller.blocked = "start"
     answers = controller.status
 
@@ -369,162 +369,162 @@ def test_while_the_controller_is_down_what_it_said_last_stands(world):
         raise NodeError("nobody there")
 
     controller.status = status
-    world.stop(0, "crash")
-    world.observation.forget()
-    assert not world.running(0)
-    assert world.leader_of(T) == 1
-    world.start(0)
-    assert world.leader_of(T) == 1
+    cluster.stop(0, "crash")
+    cluster.observation.forget()
+    assert not cluster.running(0)
+    assert cluster.leader_of(T) == 1
+    cluster.start(0)
+    assert cluster.leader_of(T) == 1
     controller.status = answers
     controller.go.set()
-    settle(world)
+    settle(cluster)
 
     assert controller.done == ["kill", "start"]
-    assert told(world) == []
-    assert not world.processes.away(0)
+    assert told(cluster) == []
+    assert not cluster.processes.away(0)
 
 
-def test_what_cannot_be_done_fails_the_run(world):
-    world.nodes[1].fails = "kill"
-    world.stop(1, "crash")
+def test_what_cannot_be_done_fails_the_run(cluster):
+    cluster.nodes[1].fails = "kill"
+    cluster.stop(1, "crash")
     with pytest.raises(RunError, match=r"^cannot stop b1: b1 is on fire$"):
-        settle(world)
+        settle(cluster)
 
 
-def test_an_election_waits_for_the_fault_that_goes_with_it(world):
+def test_an_election_waits_for_the_fault_that_goes_with_it(cluster):
     """A fast failover elects, and then makes a replica deaf; the controller must be told in the other order."""
-    world.elect(T, "forced", 2)
-    world.set_link_fault(3, ((0, 1),), "lost-leadership", 0)
-    settle(world)
+    cluster.elect(T, "forced", 2)
+    cluster.set_link_fault(3, ((0, 1),), "lost-leadership", 0)
+    settle(cluster)
 
-    assert [what for what in world.nodes[0].done if what != "links"] == ["rules", f"elect {T} forced 2"]
-    assert world.nodes[0].rules_then == [{"3": [{"kind": "leadership", "peer": 1, "effect": "drop", "amount": 0}]}]
-
-
-def test_link_faults_reach_every_node_they_concern_and_go_again(world):
-    world.set_link_fault(3, ((1, 2), (2, 1), (1, -1)), "slow", 5)
-    world.clear_link_fault(3)
-    world.clear_link_fault(3)
-    settle(world)
-
-    assert sorted(world.nodes[1].done) == ["links", "links", "rules", "rules"]
-    assert sorted(world.nodes[2].done) == ["links", "links", "rules", "rules"]
-    assert world.nodes[0].done == []
-    assert world.nodes[1].rules_then[-1] == {}
+    assert [what for what in cluster.nodes[0].done if what != "links"] == ["rules", f"elect {T} forced 2"]
+    assert cluster.nodes[0].rules_then == [{"3": [{"kind": "leadership", "to": 1, "effect": "drop", "amount": 0}]}]
 
 
-def test_link_faults_do_not_wait_for_a_process_that_is_starting(world):
+def test_link_faults_reach_every_node_they_concern_and_go_again(cluster):
+    cluster.set_link_fault(3, ((1, 2), (2, 1), (1, -1)), "slow", 5)
+    cluster.clear_link_fault(3)
+    cluster.clear_link_fault(3)
+    settle(cluster)
+
+    assert sorted(cluster.nodes[1].done) == ["links", "links", "rules", "rules"]
+    assert sorted(cluster.nodes[2].done) == ["links", "links", "rules", "rules"]
+    assert cluster.nodes[0].done == []
+    assert cluster.nodes[1].rules_then[-1] == {}
+
+
+def test_link_faults_do_not_wait_for_a_process_that_is_starting(cluster):
     """Its process has a lane of its own."""
-    node = world.nodes[1]
+    node = cluster.nodes[1]
     node.blocked = "start"
-    world.stop(1, "crash")
-    world.start(1)
-    world.set_link_fault(3, ((1, 2),), "cut", 0)
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    cluster.set_link_fault(3, ((1, 2),), "cut", 0)
     while not {"links", "rules"} <= set(node.done):
-        world.run_until(world.now_us() + 1_000)
+        cluster.run_until(cluster.now_us() + 1_000)
     node.go.set()
-    settle(world)
+    settle(cluster)
 
     assert node.done[-1] == "start"
 
 
-def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(world):
-    world.hinder(4, 2, "disconnect", 0)
-    settle(world)
+def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(cluster):
+    cluster.hinder(4, 2, "disconnect", 0)
+    settle(cluster)
 
-    assert [what for what in world.nodes[2].done if what != "rules"] == ["links", "unplug"]
-    assert world._links.firewall_of(2)[4] == [
+    assert [what for what in cluster.nodes[2].done if what != "rules"] == ["links", "unplug"]
+    assert cluster._links.firewall_of(2)[4] == [
         "-p tcp -m tcp --sport 19092 -j DROP",
         "-p tcp -m tcp --dport 19092 -j DROP",
         "-s 10.0.0.0/32 -j DROP",
         "-s 10.0.0.1/32 -j DROP",
     ]
 
-    world.unhinder(4)
-    world.unhinder(4)
-    settle(world)
+    cluster.unhinder(4)
+    cluster.unhinder(4)
+    settle(cluster)
 
-    assert [what for what in world.nodes[2].done if what != "rules"] == ["links", "unplug", "links", "plug in"]
-    assert world._links.firewall_of(2) == {}
-
-
-def test_of_two_disconnections_the_last_to_end_puts_the_cable_back(world):
-    world.hinder(4, 2, "disconnect", 0)
-    world.hinder(5, 2, "disconnect", 0)
-    world.unhinder(4)
-    settle(world)
-
-    assert "plug in" not in world.nodes[2].done
-
-    world.unhinder(5)
-    settle(world)
-
-    assert world.nodes[2].done.count("plug in") == 1
+    assert [what for what in cluster.nodes[2].done if what != "rules"] == ["links", "unplug", "links", "plug in"]
+    assert cluster._links.firewall_of(2) == {}
 
 
-def test_a_broker_that_gave_up_for_want_of_room_starts_when_there_is_some(world):
-    node = world.nodes[1]
-    world.hinder(5, 1, "disk-full", 0)
+def test_of_two_disconnections_the_last_to_end_puts_the_cable_back(cluster):
+    cluster.hinder(4, 2, "disconnect", 0)
+    cluster.hinder(5, 2, "disconnect", 0)
+    cluster.unhinder(4)
+    settle(cluster)
+
+    assert "plug in" not in cluster.nodes[2].done
+
+    cluster.unhinder(5)
+    settle(cluster)
+
+    assert cluster.nodes[2].done.count("plug in") == 1
+
+
+def test_a_broker_that_gave_up_for_want_of_room_starts_when_there_is_some(cluster):
+    node = cluster.nodes[1]
+    cluster.hinder(5, 1, "disk-full", 0)
     node.end_itself("fatal")
-    settle(world)
+    settle(cluster)
 
-    assert not world.running(1)
-    assert world.processes.died == []
-    assert world.processes.starved == {(1, 1)}
+    assert not cluster.running(1)
+    assert cluster.processes.died == []
+    assert cluster.processes.starved == {(1, 1)}
 
-    world.unhinder(5)
-    settle(world)
+    cluster.unhinder(5)
+    settle(cluster)
 
-    assert world.running(1)
+    assert cluster.running(1)
     assert node.done == ["hindrances [('disk-full', 0)]", "hindrances []", "start"]
 
 
-def test_a_broker_that_was_asked_to_stop_does_not_wait_for_room(world):
-    world.hinder(5, 1, "disk-full", 0)
-    world.stop(1, "clean")
-    settle(world)
-    world.nodes[1].end_itself("clean")
-    settle(world)
-    world.unhinder(5)
-    settle(world)
+def test_a_broker_that_was_asked_to_stop_does_not_wait_for_room(cluster):
+    cluster.hinder(5, 1, "disk-full", 0)
+    cluster.stop(1, "clean")
+    settle(cluster)
+    cluster.nodes[1].end_itself("clean")
+    settle(cluster)
+    cluster.unhinder(5)
+    settle(cluster)
 
-    assert not world.running(1)
-
-
-def test_a_broker_that_gives_up_just_when_room_is_made_starts_as_well(world):
-    world.hinder(5, 1, "disk-full", 0)
-    world.unhinder(5)
-    settle(world)
-    world.nodes[1].end_itself("fatal")
-    settle(world)
-
-    assert world.running(1)
+    assert not cluster.running(1)
 
 
-def test_a_broker_that_cannot_start_for_want_of_room_waits_for_it(world):
-    node = world.nodes[1]
-    world.hinder(5, 1, "disk-full", 0)
-    world.stop(1, "crash")
-    settle(world)
+def test_a_broker_that_gives_up_just_when_room_is_made_starts_as_well(cluster):
+    cluster.hinder(5, 1, "disk-full", 0)
+    cluster.unhinder(5)
+    settle(cluster)
+    cluster.nodes[1].end_itself("fatal")
+    settle(cluster)
+
+    assert cluster.running(1)
+
+
+def test_a_broker_that_cannot_start_for_want_of_room_waits_for_it(cluster):
+    node = cluster.nodes[1]
+    cluster.hinder(5, 1, "disk-full", 0)
+    cluster.stop(1, "crash")
+    settle(cluster)
     node.fails = "start"
-    world.start(1)
-    settle(world)
+    cluster.start(1)
+    settle(cluster)
 
-    assert not world.running(1)
+    assert not cluster.running(1)
 
     node.fails = None
-    world.unhinder(5)
-    settle(world)
+    cluster.unhinder(5)
+    settle(cluster)
 
-    assert world.running(1)
+    assert cluster.running(1)
 
 
-def test_a_broker_that_does_not_start_fails_the_run(world):
-    world.stop(1, "crash")
-    world.nodes[1].fails = "start"
-    world.start(1)
+def test_a_broker_that_does_not_start_fails_the_run(cluster):
+    cluster.stop(1, "crash")
+    cluster.nodes[1].fails = "start"
+    cluster.start(1)
     with pytest.raises(RunError, match=r"^cannot start b1: b1 is on fire$"):
-        settle(world)
+        settle(cluster)
 
 
 def test_a_broker_that_ends_while_the_cluster_starts_is_named(monkeypatch):
@@ -534,7 +534,7 @@ def test_a_broker_that_ends_while_the_cluster_starts_is_named(monkeypatch):
             if self.node == 2:
                 self.end_itself("fatal")
 
-    monkeypatch.setattr(world_module, "ContainedNode", Dying)
+    monkeypatch.setattr(live_cluster, "ContainedNode", Dying)
     machines = {node: played_machine(node) for node in range(3)}
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), (), 0)
     made = LiveCluster(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport")
@@ -545,34 +545,34 @@ def test_a_broker_that_ends_while_the_cluster_starts_is_named(monkeypatch):
         made.close()
 
 
-def test_a_clock_jump_is_watched_until_the_process_sees_it(world):
-    world.hinder(6, 1, "clock-jump", -5)
-    settle(world)
+def test_a_clock_jump_is_watched_until_the_process_sees_it(cluster):
+    cluster.hinder(6, 1, "clock-jump", -5)
+    settle(cluster)
 
-    assert world.nodes[1].done == ["hindrances [('clock-jump', -5)]", "clock"]
+    assert cluster.nodes[1].done == ["hindrances [('clock-jump', -5)]", "clock"]
 
 
-def test_those_who_watch_an_event_are_told_the_node(world):
+def test_those_who_watch_an_event_are_told_the_node(cluster):
     seen = []
-    world.on_trace("append", seen.append)
-    world.on_trace("append", seen.append)
-    world.on_trace("start", seen.append)
-    settle(world)
-    world.nodes[2].traced([1, 2, "append", T, 0, 0, 1])
-    world.nodes[2].traced([1, 2, "hw", T, 1, 0, True])
-    world.stop(1, "crash")
-    world.start(1)
-    settle(world)
+    cluster.on_trace("append", seen.append)
+    cluster.on_trace("append", seen.append)
+    cluster.on_trace("start", seen.append)
+    settle(cluster)
+    cluster.nodes[2].traced([1, 2, "append", T, 0, 0, 1])
+    cluster.nodes[2].traced([1, 2, "hw", T, 1, 0, True])
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    settle(cluster)
 
     assert seen == [2, 2, 1]
-    assert world.nodes[1].done[:2] == ["watch ('append',)", "watch ('append', 'start')"]
+    assert cluster.nodes[1].done[:2] == ["watch ('append',)", "watch ('append', 'start')"]
 
 
-def test_the_end_leaves_nothing_behind(world):
-    world.nodes[1].fails = "end"
-    world.close()
+def test_the_end_leaves_nothing_behind(cluster):
+    cluster.nodes[1].fails = "end"
+    cluster.close()
 
-    assert [node.done for node in world.nodes.values()] == [["end"], ["end"], ["end"]]
+    assert [node.done for node in cluster.nodes.values()] == [["end"], ["end"], ["end"]]
 
 
 # Another system than our own nodes
@@ -606,19 +606,19 @@ class PlayedSystem(TidemarkSystem):
 
 @pytest.fixture
 def system(monkeypatch):
-    """Of a world that boots when it is asked to."""
-    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
+    """Of a cluster that boots when it is asked to."""
+    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
     system = PlayedSystem()
-    system.world = played_world(system)
-    system.nodes = system.world.nodes
+    system.cluster = played_cluster(system)
+    system.nodes = system.cluster.nodes
     yield system
-    system.world.close()
+    system.cluster.close()
 
 
 def booted(system):
-    system.world.boot()
+    system.cluster.boot()
     system.asked.clear()
-    return system.world
+    return system.cluster
 
 
 @pytest.mark.parametrize(("controller_first", "first"), [(True, 0), (False, 1)])
@@ -638,22 +638,22 @@ def test_a_system_may_want_its_controller_before_its_brokers(system, monkeypatch
 
     monkeypatch.setattr(PlayedNode, "start", start)
     system.controller_first = controller_first
-    system.world.boot()
+    system.cluster.boot()
 
     assert done[0] == first
 
 
 def test_the_topic_is_made_once_when_all_run(system):
-    system.world.boot()
+    system.cluster.boot()
 
     assert system.asked == [("after_start", {0: 1, 1: 1, 2: 1})]
 
 
 def test_what_would_keep_a_process_from_starting_again_is_waited_for_before_it_is_started(system):
-    world = booted(system)
-    world.stop(1, "crash")
-    world.start(1)
-    settle(world)
+    cluster = booted(system)
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    settle(cluster)
 
     assert system.asked == [("before_start", 1, {0: 1, 1: 1, 2: 1})]
     assert system.nodes[1].done.count("start") == 2
@@ -661,19 +661,19 @@ def test_what_would_keep_a_process_from_starting_again_is_waited_for_before_it_i
 
 def test_that_wait_is_the_nodes_own(system):
     """Links, other nodes and the run go on meanwhile."""
-    world = booted(system)
+    cluster = booted(system)
     system.blocked = True
-    world.stop(1, "crash")
-    world.start(1)
-    world.stop(2, "crash")
-    world.set_link_fault(3, ((1, 2),), "cut", 0)
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    cluster.stop(2, "crash")
+    cluster.set_link_fault(3, ((1, 2),), "cut", 0)
     while "kill" not in system.nodes[2].done or "links" not in system.nodes[1].done:
-        world.run_until(world.now_us() + 1_000)
+        cluster.run_until(cluster.now_us() + 1_000)
 
     assert system.nodes[1].done.count("start") == 1
 
     system.go.set()
-    settle(world)
+    settle(cluster)
 
     assert system.nodes[1].done[-1] == "start"
 
@@ -689,34 +689,34 @@ def test_that_wait_is_the_nodes_own(system):
     ],
 )
 def test_only_an_end_that_the_protocol_wanted_is_a_finding(system, monkeypatch, how, words, called):
-    world = booted(system)
+    cluster = booted(system)
     monkeypatch.setattr(system.nodes[1], "took_leave", lambda: (how, words))
     system.nodes[1].end_itself(how)
-    settle(world)
+    settle(cluster)
 
-    (death,) = world.processes.died
+    (death,) = cluster.processes.died
     assert (death["node"], death["how"], death["log"]) == (1, called, words)
-    assert not world.running(1)
+    assert not cluster.running(1)
 
 
 def test_a_broker_that_a_full_disk_ended_breaks_nothing_off(system):
-    world = booted(system)
-    world.hinder(5, 1, "disk-full", 0)
+    cluster = booted(system)
+    cluster.hinder(5, 1, "disk-full", 0)
     system.nodes[1].end_itself("fatal")
-    settle(world)
+    settle(cluster)
 
-    assert world.processes.died == []
-    assert world.processes.starved == {(1, 1)}
+    assert cluster.processes.died == []
+    assert cluster.processes.starved == {(1, 1)}
 
 
 @pytest.mark.parametrize("kill", ["power", "crash"])
 def test_what_the_kill_of_a_container_is_to_its_files_depends_on_the_system(system, kill):
     system.container_kill = kill
-    world = booted(system)
-    world.stop(1, "container")
-    settle(world)
+    cluster = booted(system)
+    cluster.stop(1, "container")
+    settle(cluster)
 
-    assert told(world)[-1] == (1, "stop", "", kill)
+    assert told(cluster)[-1] == (1, "stop", "", kill)
 
 
 def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monkeypatch):
@@ -727,20 +727,20 @@ def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monke
             said = [{**rule, "from": sender} for sender, of_sender in rules.items() for rule in of_sender]
             return dict.fromkeys(nodes, said)
 
-    monkeypatch.setattr(world_module, "ContainedNode", PlayedNode)
+    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
     system = Everywhere()
-    world = system.world = played_world(system)
+    cluster = system.cluster = played_cluster(system)
     try:
         booted(system)
-        world.set_link_fault(3, ((1, 2),), "slow", 5)
-        settle(world)
-        slow = {"kind": None, "peer": 2, "effect": "delay", "amount": 5, "from": 1}
+        cluster.set_link_fault(3, ((1, 2),), "slow", 5)
+        settle(cluster)
+        slow = {"kind": None, "to": 2, "effect": "delay", "amount": 5, "from": 1}
 
-        assert [node.rules_then[-1] for node in world.nodes.values()] == [{"3": [slow]}] * 3
+        assert [node.rules_then[-1] for node in cluster.nodes.values()] == [{"3": [slow]}] * 3
 
-        world.clear_link_fault(3)
-        settle(world)
+        cluster.clear_link_fault(3)
+        settle(cluster)
 
-        assert [node.rules_then[-1] for node in world.nodes.values()] == [{}] * 3
+        assert [node.rules_then[-1] for node in cluster.nodes.values()] == [{}] * 3
     finally:
-        world.close()
+        cluster.close()

@@ -19,7 +19,7 @@ def view(follower=None, leo=7):
     return PartitionView(1, 1, (1, 2), (), (1, 2), {1: leads, 2: follows})
 
 
-class PlayedWorld:
+class PlayedCluster:
     """Time passes by itself; `views` says how things stand at a time."""
 
     def __init__(self, look, running=True):
@@ -50,32 +50,32 @@ class PlayedWorld:
 
 
 def test_it_is_over_as_soon_as_all_is_at_rest():
-    world = PlayedWorld(lambda time: view(7 if time > 900_000 else 5))
-    phases.converge(world, BOUND_US)
-    assert world.trace == [("converged", T, True, "")]
-    assert world.time == 1_000_000
+    cluster = PlayedCluster(lambda time: view(7 if time > 900_000 else 5))
+    phases.converge(cluster, BOUND_US)
+    assert cluster.trace == [("converged", T, True, "")]
+    assert cluster.time == 1_000_000
 
 
 def test_what_does_not_move_for_the_bound_is_stuck():
-    world = PlayedWorld(lambda time: view(5 if time > 4_000_000 else 4))
-    phases.converge(world, BOUND_US)
-    assert world.trace == [("converged", T, False, "broker 2 has log end 5, the leader 7")]
-    assert world.time == pytest.approx(4_200_000 + BOUND_US, abs=200_000)
+    cluster = PlayedCluster(lambda time: view(5 if time > 4_000_000 else 4))
+    phases.converge(cluster, BOUND_US)
+    assert cluster.trace == [("converged", T, False, "broker 2 has log end 5, the leader 7")]
+    assert cluster.time == pytest.approx(4_200_000 + BOUND_US, abs=200_000)
 
 
 def test_what_moves_for_ever_is_stuck_in_the_end():
-    world = PlayedWorld(lambda time: view(time % 3))
-    phases.converge(world, BOUND_US)
-    assert world.trace[0][2] is False
-    assert world.time == 3 * BOUND_US
+    cluster = PlayedCluster(lambda time: view(time % 3))
+    phases.converge(cluster, BOUND_US)
+    assert cluster.trace[0][2] is False
+    assert cluster.time == 3 * BOUND_US
 
 
 def test_a_broker_that_runs_and_does_not_answer_is_no_finding():
     with pytest.raises(RunError, match=r"^b2 did not say how it stands within 20 s, so nobody knows"):
-        phases.converge(PlayedWorld(lambda _: view()), BOUND_US)
+        phases.converge(PlayedCluster(lambda _: view()), BOUND_US)
 
 
 def test_a_broker_that_does_not_run_is_one():
-    world = PlayedWorld(lambda _: view(), running=False)
-    phases.converge(world, BOUND_US)
-    assert world.trace == [("converged", T, False, "broker 2 is not running")]
+    cluster = PlayedCluster(lambda _: view(), running=False)
+    phases.converge(cluster, BOUND_US)
+    assert cluster.trace == [("converged", T, False, "broker 2 is not running")]

@@ -136,7 +136,7 @@ def test_a_plan_that_is_too_large_is_refused(three):
 
 
 def test_a_run_that_fails_leaves_its_evidence_and_a_clean_cluster(three, tmp_path, monkeypatch):
-    def fail(world, within_s=0.0):
+    def fail(cluster, within_s=0.0):
         raise RunError("it does not heal")
 
     monkeypatch.setattr(healing, "verify", fail)

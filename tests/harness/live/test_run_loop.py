@@ -35,7 +35,7 @@ def test_what_is_late_still_happens(run_loop):
     assert done == ["late"]
 
 
-def test_other_threads_wake_the_director(run_loop):
+def test_other_threads_wake_the_run_loop(run_loop):
     """It would sleep for an hour."""
     here = []
 

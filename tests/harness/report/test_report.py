@@ -28,11 +28,10 @@ from harness.report import (
     Spread,
     VariantResult,
     figures,
-    render,
-    render_run,
 )
 from harness.report.faults import fault_lines
 from harness.report.lanes import Span, Term, lanes_of
+from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks

@@ -121,7 +121,7 @@ class LocalNodes(Nodes):
         self.kill(node)
 
     def cut(self, key, source, to):
-        self.put_rules(key, {source: [{"kind": None, "peer": to, "effect": "drop", "amount": 0}]})
+        self.put_rules(key, {source: [{"kind": None, "to": to, "effect": "drop", "amount": 0}]})
 
     def join(self, key):
         return self.drop_rules(key)

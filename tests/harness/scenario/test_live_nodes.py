@@ -97,7 +97,7 @@ def nodes(monkeypatch, firewall):
     return nodes
 
 
-RULE = [{"kind": "acks", "peer": None, "effect": "drop", "amount": 0}]
+RULE = [{"kind": "acks", "to": None, "effect": "drop", "amount": 0}]
 
 
 def test_every_start_is_another_incarnation(nodes):

@@ -1,14 +1,18 @@
 """The target on real processes, here side by side on this machine: everything that needs neither containers nor a firewall."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.machines.errors import NodeError
 from harness.scenario import find, parse_scenario, run_scenario
 from harness.scenario.live.target import LiveTarget
+from harness.systems.tidemark import TidemarkSystem
 
 pytestmark = pytest.mark.slow
 
 TIME_SCALE = 0.2
+SYSTEM = TidemarkSystem()
 
 HEAD = """\
 name: two
@@ -29,17 +33,31 @@ outcome kafka-2.7: valid
 def play(tmp_path, local_nodes):
     """Acts a script out; further arguments are those of `run_scenario`."""
 
-    def play(scenario, variant="kafka-2.7"):
+    def play(scenario, variant="kafka-2.7", system=SYSTEM):
         def set_up(scenario, variant):
-            return LiveTarget(scenario, variant, local_nodes(tmp_path, scenario, variant, TIME_SCALE), TIME_SCALE)
+            nodes = local_nodes(tmp_path, scenario, variant, TIME_SCALE)
+            nodes.system = system
+            return LiveTarget(scenario, variant, nodes, TIME_SCALE)
 
         return run_scenario(scenario, variant, set_up)
 
     return play
 
 
-def test_given_logs_are_cut_and_answered_as_the_script_says(play):
-    outcome = play(find("divergence-case-g"), "kafka-2.1")
+@pytest.fixture
+def play_understood(play):
+    """The same; what the nodes traced must be what their files hold."""
+
+    def play_it(*what):
+        outcome = play(*what)
+        assert "not_understood" not in outcome.history.meta
+        return outcome
+
+    return play_it
+
+
+def test_given_logs_are_cut_and_answered_as_the_script_says(play_understood):
+    outcome = play_understood(find("divergence-case-g"), "kafka-2.1")
 
     assert outcome.mismatches == []
     assert outcome.digest == ""
@@ -50,14 +68,14 @@ def test_given_logs_are_cut_and_answered_as_the_script_says(play):
     assert times[0] == 0
 
 
-def test_the_bug_shows_where_the_rule_has_it(play):
-    outcome = play(find("divergence-case-g"), "kafka-2.0+truncation=kip101")
+def test_the_bug_shows_where_the_rule_has_it(play_understood):
+    outcome = play_understood(find("divergence-case-g"), "kafka-2.0+truncation=kip101")
 
     assert outcome.mismatches == []
     assert outcome.verdict.valid == "invalid"
 
 
-def test_messages_are_held_lost_and_let_through(play):
+def test_messages_are_held_lost_and_let_through(play_understood):
     """Rules outlast the process that they are put on."""
     steps = """\
 1. Nothing that A answers reaches B, and B cannot ask.
@@ -81,12 +99,12 @@ def test_messages_are_held_lost_and_let_through(play):
    > read from B
    > expect to read m1
 """
-    outcome = play(parse_scenario(HEAD + steps + END.replace(": valid", ": unknown")))
+    outcome = play_understood(parse_scenario(HEAD + steps + END.replace(": valid", ": unknown")))
 
     assert outcome.mismatches == ["line 25: the consumer should have read m1, but was refused"]
 
 
-def test_processes_stop_pause_lose_power_and_lose_their_disk(play):
+def test_processes_stop_pause_lose_power_and_lose_their_disk(play_understood):
     steps = """\
 1. B sleeps, stops, loses its disk; A loses what it had not synced.
    > pause B
@@ -100,7 +118,7 @@ def test_processes_stop_pause_lose_power_and_lose_their_disk(play):
    > expect B: down | 3:m1 | HW 1
    > wipe B
 """
-    outcome = play(parse_scenario(HEAD + steps + END))
+    outcome = play_understood(parse_scenario(HEAD + steps + END))
 
     assert outcome.mismatches == [
         "line 16: broker B is not running",
@@ -110,7 +128,7 @@ def test_processes_stop_pause_lose_power_and_lose_their_disk(play):
     assert [event[2] for event in outcome.history.trace if event[2] in ("pause", "resume")] == ["pause", "resume"]
 
 
-def test_power_loss_keeps_what_the_script_says(play):
+def test_power_loss_keeps_what_the_script_says(play_understood):
     steps = """\
 1. A loses one batch of two, and B takes over; B's disk is lost, too.
    > write m1
@@ -126,7 +144,7 @@ def test_power_loss_keeps_what_the_script_says(play):
    > elect A uncleanly
    > until all is at rest
 """
-    outcome = play(parse_scenario(HEAD + steps + END), "kafka-2.0")
+    outcome = play_understood(parse_scenario(HEAD + steps + END), "kafka-2.0")
 
     assert [words for words in outcome.mismatches if not words.startswith("line 20")] == []
     assert [(event[1], event[4]) for event in outcome.history.trace if event[2] == "stop"] == [
@@ -142,6 +160,20 @@ def test_a_wait_has_its_bound_in_real_time_and_says_how_things_stand(play):
 
     standing = "the leader is A, A leader epoch 3 LEO 1 HW 1 log 3:m1; B follower epoch 3 LEO 1 HW"
     assert outcome.mismatches[0].startswith(f"line 8: waited {TIME_SCALE:g} s until B leads; {standing}")
+
+
+def test_a_system_that_does_not_understand_its_evidence_makes_the_outcome_unknown(play):
+    class Puzzled(TidemarkSystem):
+        def interpret(self, found):
+            return replace(found, not_understood=["a riddle"])
+
+    outcome = play(parse_scenario(f"{HEAD}1. A leads.\n   > write m1\n{END}"), system=Puzzled())
+
+    assert outcome.history.meta["not_understood"] == ["a riddle"]
+    assert (outcome.verdict.valid, outcome.verdict.unknown_because) == (
+        "unknown",
+        "the replicas' evidence was not understood: a riddle",
+    )
 
 
 def test_a_machine_that_cannot_be_made_ready_ends_the_run(tmp_path, local_nodes):

@@ -1,4 +1,4 @@
-"""Plans by hand, and a world that is only booted."""
+"""Plans by hand, and a simulation that is only booted."""
 
 import pytest
 
@@ -24,8 +24,8 @@ def plan():
 
 
 @pytest.fixture
-def world():
-    """``world(…, until=1 s)``: booted, with nobody who writes, run up to a time."""
+def simulation():
+    """``simulation(…, until=1 s)``: booted, with nobody who writes, run up to a time."""
 
     made = []
 

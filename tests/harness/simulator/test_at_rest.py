@@ -11,29 +11,29 @@ T = "t-0"
 SECOND = 1_000_000
 
 
-def test_a_healthy_world_waits_for_nothing(world):
-    w = world()
+def test_a_healthy_world_waits_for_nothing(simulation):
+    w = simulation()
 
     assert waiting_for(w, T) == ""
     assert restored(w, T)
 
 
-def test_a_world_that_has_not_begun_has_no_leader(world):
-    w = world(until=0)
+def test_a_world_that_has_not_begun_has_no_leader(simulation):
+    w = simulation(until=0)
 
     assert waiting_for(w, T) == "no leader: ISR [1, 2, 3], ELR []"
     assert not restored(w, T)
 
 
-def test_a_broker_that_does_not_run(world):
-    w = world()
+def test_a_broker_that_does_not_run(simulation):
+    w = simulation()
     w.stop(3, "crash")
 
     assert waiting_for(w, T) == "broker 3 is not running"
 
 
-def test_a_broker_in_an_older_leader_epoch(world):
-    w = world()
+def test_a_broker_in_an_older_leader_epoch(simulation):
+    w = simulation()
     w.set_link_fault(0, ((0, 3),), "lost-leadership", 0)
     w.elect(T, "forced", 2)
     w.run_until(2 * SECOND)
@@ -41,17 +41,17 @@ def test_a_broker_in_an_older_leader_epoch(world):
     assert waiting_for(w, T) == "broker 3 is in leader epoch 0, not 1"
 
 
-def test_a_follower_that_lacks_records(world):
-    w = world()
+def test_a_follower_that_lacks_records(simulation):
+    w = simulation()
     w.broker(1).replicas[T].log.append(Batch(0, 0, (7, 8)))
     w.broker(1).replicas[T].hw = 2
 
     assert waiting_for(w, T) == "broker 2 has log end 0, the leader 2"
 
 
-def test_a_follower_that_refuses_a_batch(world):
+def test_a_follower_that_refuses_a_batch(simulation):
     """Its log ends inside one of the leader's batches, as after a truncation by a wrong rule; so the leader's HW stands too."""
-    w = world()
+    w = simulation()
     w.broker(1).replicas[T].log.append(Batch(0, 0, (7, 8)))
     w.broker(2).replicas[T].log.append(Batch(0, 0, (7,)))
     w.run_until(2 * SECOND)
@@ -61,24 +61,24 @@ def test_a_follower_that_refuses_a_batch(world):
     )
 
 
-def test_a_high_watermark_below_the_logs_end(world):
-    w = world()
+def test_a_high_watermark_below_the_logs_end(simulation):
+    w = simulation()
     for broker in (1, 2, 3):
         w.broker(broker).replicas[T].log.append(Batch(0, 0, (7,)))
 
     assert waiting_for(w, T) == "broker 1 has high watermark 0, the leader's log ends at 1"
 
 
-def test_an_isr_that_is_not_full(world):
-    w = world()
+def test_an_isr_that_is_not_full(simulation):
+    w = simulation()
     w.controller.partitions[T].isr = (1, 2)
 
     assert waiting_for(w, T) == "ISR is [1, 2] (leader: [1, 2, 3]), replicas are [1, 2, 3]"
     assert not restored(w, T)
 
 
-def test_being_restored_does_not_ask_for_equal_logs(world):
-    w = world()
+def test_being_restored_does_not_ask_for_equal_logs(simulation):
+    w = simulation()
     w.broker(1).replicas[T].log.append(Batch(0, 0, (7,)))
 
     assert restored(w, T)

@@ -135,13 +135,13 @@ def test_chance_in_any_one_stream_would_be_noticed(monkeypatch, name):
 def test_a_difference_in_the_order_of_a_set_would_be_noticed(monkeypatch):
     """What a forgotten ``set`` would do: fetches that wait are answered in another order."""
     before = digest()
-    on_fetch = Leadership.on_fetch
+    answer_fetch = Leadership.answer_fetch
 
     def shuffled(self, now, m):
-        on_fetch(self, now, m)
+        answer_fetch(self, now, m)
         self.parked_fetches = dict(reversed(self.parked_fetches.items()))
 
-    monkeypatch.setattr(Leadership, "on_fetch", shuffled)
+    monkeypatch.setattr(Leadership, "answer_fetch", shuffled)
 
     assert digest() != before
 

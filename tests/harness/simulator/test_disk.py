@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from harness.simulator.disk import WRITEBACK_US, SimDisk
+from harness.simulator.disk import SimDisk
 from nodes.core.log import Batch
 from nodes.core.recovery import recover
 
@@ -69,8 +69,8 @@ def test_of_the_rest_any_prefix_does():
 
 def test_what_is_old_enough_was_written_back_by_the_kernel():
     for seed in range(20):
-        assert lost_power(disk_of(3), WRITEBACK_US, seed) == [0, 2, 4]
-    assert {len(lost_power(disk_of(3), WRITEBACK_US - 1, seed)) for seed in range(40)} == {0, 1, 2, 3}
+        assert lost_power(disk_of(3), 3 * SECOND, seed) == [0, 2, 4]
+    assert {len(lost_power(disk_of(3), 3 * SECOND - 1, seed)) for seed in range(40)} == {0, 1, 2, 3}
 
 
 def test_the_first_lost_batch_may_be_torn_and_recovery_drops_it():

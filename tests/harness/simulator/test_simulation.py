@@ -15,32 +15,32 @@ CLIENT = 101
 class Listener(Actor):
     """A client that keeps what it gets."""
 
-    def __init__(self, world):
+    def __init__(self, simulation):
         super().__init__()
         self.got = []
-        world.actors[CLIENT] = self
+        simulation.actors[CLIENT] = self
 
     def handle(self, now, event):
         self.got.append((now, event))
 
 
-def events(world, *names, node=None):
-    return [entry[:3] for entry in world.trace if entry[2] in names and node in (None, entry[1])]
+def events(simulation, *names, node=None):
+    return [entry[:3] for entry in simulation.trace if entry[2] in names and node in (None, entry[1])]
 
 
 def told(listener, kind):
     return [event for _, event in listener.got if isinstance(event, kind)]
 
 
-def produce(world, value, *, to=1, acks="1"):
-    world.send(CLIENT, to, ProduceRequest(CLIENT, T, (value,), acks, value))
+def produce(simulation, value, *, to=1, acks="1"):
+    simulation.send(CLIENT, to, ProduceRequest(CLIENT, T, (value,), acks, value))
 
 
 # Booting
 
 
-def test_a_booted_world_has_a_leader_and_a_full_isr(world):
-    w = world()
+def test_a_booted_world_has_a_leader_and_a_full_isr(simulation):
+    w = simulation()
 
     assert w.leader_of(T) == 1
     assert w.isr_of(T) == w.replicas_of(T) == (1, 2, 3)
@@ -48,8 +48,8 @@ def test_a_booted_world_has_a_leader_and_a_full_isr(world):
     assert {w.broker(b).replicas[T].leader for b in (2, 3)} == {1}
 
 
-def test_every_process_starts_once(world):
-    w = world()
+def test_every_process_starts_once(simulation):
+    w = simulation()
 
     assert [entry for entry in w.trace if entry[2] == "start"] == [(0, b, "start", "", 1) for b in (1, 2, 3)]
 
@@ -57,8 +57,8 @@ def test_every_process_starts_once(world):
 # Time
 
 
-def test_a_message_takes_its_time(world):
-    w = world()
+def test_a_message_takes_its_time(simulation):
+    w = simulation()
     listener = Listener(w)
     for number in range(50):
         w.send(1, CLIENT, number)
@@ -70,8 +70,8 @@ def test_a_message_takes_its_time(world):
     assert [event for _, event in listener.got] != list(range(50))
 
 
-def test_what_is_due_at_one_time_happens_in_the_order_it_was_asked_for(world):
-    w = world()
+def test_what_is_due_at_one_time_happens_in_the_order_it_was_asked_for(simulation):
+    w = simulation()
     seen = []
     for number in range(5):
         w.call_at(2 * SECOND, lambda n=number: seen.append(n))
@@ -80,8 +80,8 @@ def test_what_is_due_at_one_time_happens_in_the_order_it_was_asked_for(world):
     assert seen == [0, 1, 2, 3, 4]
 
 
-def test_running_stops_at_the_time_asked_for(world):
-    w = world()
+def test_running_stops_at_the_time_asked_for(simulation):
+    w = simulation()
     seen = []
     w.call_at(2 * SECOND, lambda: seen.append(w.now_us()))
     w.run_until(2 * SECOND - 1)
@@ -95,8 +95,8 @@ def test_running_stops_at_the_time_asked_for(world):
 
 
 @pytest.mark.parametrize("how", ["crash", "power", "disk"])
-def test_a_stopped_process_is_gone_and_a_started_one_is_another(world, how):
-    w = world()
+def test_a_stopped_process_is_gone_and_a_started_one_is_another(simulation, how):
+    w = simulation()
     w.stop(2, how)
     assert not w.running(2)
     assert w.broker(2) is None
@@ -107,8 +107,8 @@ def test_a_stopped_process_is_gone_and_a_started_one_is_another(world, how):
     assert [e[3:] for e in w.trace if e[1] == 2 and e[2] in {"start", "stop"}] == [("", 1), ("", how), ("", 2)]
 
 
-def test_stopping_the_stopped_and_starting_the_running_does_nothing(world):
-    w = world()
+def test_stopping_the_stopped_and_starting_the_running_does_nothing(simulation):
+    w = simulation()
     w.start(2)
     w.stop(2, "crash")
     w.stop(2, "power")
@@ -118,8 +118,8 @@ def test_stopping_the_stopped_and_starting_the_running_does_nothing(world):
     assert [e[2] for e in events(w, "start", "stop", node=2)] == ["start", "stop", "start"]
 
 
-def test_a_crash_keeps_the_log_and_a_new_disk_does_not(world):
-    w = world()
+def test_a_crash_keeps_the_log_and_a_new_disk_does_not(simulation):
+    w = simulation()
     Listener(w)
     produce(w, 7)
     w.run_until(2 * SECOND)
@@ -131,8 +131,8 @@ def test_a_crash_keeps_the_log_and_a_new_disk_does_not(world):
     assert [e[3:] for e in w.trace if e[2] == "recovered"] == [(T, 1, 1, 0), (T, 0, 0, 1)]
 
 
-def test_a_killed_container_keeps_what_was_synced_and_is_judged_as_a_power_loss(world):
-    w = world()
+def test_a_killed_container_keeps_what_was_synced_and_is_judged_as_a_power_loss(simulation):
+    w = simulation()
     Listener(w)
     produce(w, 7)
     w.run_until(2 * SECOND)
@@ -145,8 +145,8 @@ def test_a_killed_container_keeps_what_was_synced_and_is_judged_as_a_power_loss(
     assert [e[3:] for e in w.trace if e[2] == "stop"] == [("", "power")] * 2
 
 
-def test_a_dead_process_receives_nothing(world):
-    w = world()
+def test_a_dead_process_receives_nothing(simulation):
+    w = simulation()
     listener = Listener(w)
     w.stop(1, "crash")
     w.send(CLIENT, 1, MetadataRequest(CLIENT, 1))
@@ -155,9 +155,9 @@ def test_a_dead_process_receives_nothing(world):
     assert listener.got == []
 
 
-def test_what_was_under_way_to_an_old_process_does_not_reach_the_new_one(world):
+def test_what_was_under_way_to_an_old_process_does_not_reach_the_new_one(simulation):
     """Its connection was closed."""
-    w = world()
+    w = simulation()
     listener = Listener(w)
     w.send(CLIENT, 2, MetadataRequest(CLIENT, 1))
     w.stop(2, "crash")
@@ -170,9 +170,9 @@ def test_what_was_under_way_to_an_old_process_does_not_reach_the_new_one(world):
     assert [m.correlation for m in told(listener, MetadataResponse)] == [2]
 
 
-def test_an_answer_to_an_old_process_does_no_harm_to_the_new_one(world):
+def test_an_answer_to_an_old_process_does_no_harm_to_the_new_one(simulation):
     """Broker 2's fetch waits at the leader when broker 2 crashes; its connection is gone before the answer is sent."""
-    w = world()
+    w = simulation()
     w.stop(2, "crash")
     w.start(2)
     w.run_until(2 * SECOND)
@@ -180,9 +180,9 @@ def test_an_answer_to_an_old_process_does_no_harm_to_the_new_one(world):
     assert waiting_for(w, T) == ""
 
 
-def deliveries(world, broker):
+def deliveries(simulation, broker):
     """The kinds of everything that is delivered to a broker from now on."""
-    port, seen = world.nodes[broker].port, []
+    port, seen = simulation.nodes[broker].port, []
     deliver = port.deliver
 
     def noting(now, event):
@@ -193,9 +193,9 @@ def deliveries(world, broker):
     return seen
 
 
-def test_the_timers_of_an_old_process_do_not_ring_in_the_new_one(world):
+def test_the_timers_of_an_old_process_do_not_ring_in_the_new_one(simulation):
     """One tick every 100 ms, not two."""
-    w = world()
+    w = simulation()
     w.stop(2, "crash")
     w.start(2)
     arrived = deliveries(w, 2)
@@ -204,8 +204,8 @@ def test_the_timers_of_an_old_process_do_not_ring_in_the_new_one(world):
     assert arrived.count("TimerFired") == 2
 
 
-def test_what_a_process_sent_before_it_died_arrives(world):
-    w = world()
+def test_what_a_process_sent_before_it_died_arrives(simulation):
+    w = simulation()
     listener = Listener(w)
     w.send(2, CLIENT, "last words")
     w.stop(2, "crash")
@@ -214,8 +214,8 @@ def test_what_a_process_sent_before_it_died_arrives(world):
     assert [event for _, event in listener.got] == ["last words"]
 
 
-def test_a_clean_stop_is_asked_for_and_leaves_its_mark(world):
-    w = world()
+def test_a_clean_stop_is_asked_for_and_leaves_its_mark(simulation):
+    w = simulation()
     w.stop(2, "clean")
     assert w.running(2)
 
@@ -226,8 +226,8 @@ def test_a_clean_stop_is_asked_for_and_leaves_its_mark(world):
     assert w.isr_of(T) == (1, 3)
 
 
-def test_a_broker_that_is_wanted_again_while_it_shuts_down_starts_when_it_has(world):
-    w = world()
+def test_a_broker_that_is_wanted_again_while_it_shuts_down_starts_when_it_has(simulation):
+    w = simulation()
     w.stop(2, "clean")
     w.start(2)
     w.run_until(2 * SECOND)
@@ -235,8 +235,8 @@ def test_a_broker_that_is_wanted_again_while_it_shuts_down_starts_when_it_has(wo
     assert [e[2] for e in events(w, "start", "stop", node=2)] == ["start", "stop", "start"]
 
 
-def test_a_crash_in_the_middle_of_a_shutdown_is_a_crash(world):
-    w = world()
+def test_a_crash_in_the_middle_of_a_shutdown_is_a_crash(simulation):
+    w = simulation()
     w.stop(2, "clean")
     w.start(2)
     w.stop(2, "crash")
@@ -249,8 +249,8 @@ def test_a_crash_in_the_middle_of_a_shutdown_is_a_crash(world):
 # Pausing
 
 
-def test_what_reaches_a_paused_process_waits_in_its_order(world):
-    w = world()
+def test_what_reaches_a_paused_process_waits_in_its_order(simulation):
+    w = simulation()
     listener = Listener(w)
     w.pause(1)
     for value in range(10):
@@ -263,8 +263,8 @@ def test_what_reaches_a_paused_process_waits_in_its_order(world):
     assert [b.values[0] for b in w.broker(1).replicas[T].log.batches] == list(range(10))
 
 
-def test_a_short_pause_loses_nothing(world):
-    w = world()
+def test_a_short_pause_loses_nothing(simulation):
+    w = simulation()
     listener = Listener(w)
     w.pause(1)
     produce(w, 7)
@@ -276,8 +276,8 @@ def test_a_short_pause_loses_nothing(world):
     assert w.leader_of(T) == 1
 
 
-def test_a_long_pause_ends_the_session(world):
-    w = world()
+def test_a_long_pause_ends_the_session(simulation):
+    w = simulation()
     w.pause(1)
     w.run_until(4 * SECOND)
 
@@ -285,8 +285,8 @@ def test_a_long_pause_ends_the_session(world):
     assert w.running(1)
 
 
-def test_pausing_and_resuming_are_traced_once(world):
-    w = world()
+def test_pausing_and_resuming_are_traced_once(simulation):
+    w = simulation()
     w.pause(1)
     w.pause(1)
     w.resume(1)
@@ -295,16 +295,16 @@ def test_pausing_and_resuming_are_traced_once(world):
     assert [e[2] for e in events(w, "pause", "resume")] == ["pause", "resume"]
 
 
-def test_a_stopped_process_is_not_paused(world):
-    w = world()
+def test_a_stopped_process_is_not_paused(simulation):
+    w = simulation()
     w.stop(1, "crash")
     w.pause(1)
 
     assert events(w, "pause") == []
 
 
-def test_the_backlog_of_a_paused_process_dies_with_it(world):
-    w = world()
+def test_the_backlog_of_a_paused_process_dies_with_it(simulation):
+    w = simulation()
     listener = Listener(w)
     w.pause(2)
     w.send(CLIENT, 2, MetadataRequest(CLIENT, 1))
@@ -321,8 +321,8 @@ def test_the_backlog_of_a_paused_process_dies_with_it(world):
 # Faults on links
 
 
-def test_a_cut_broker_is_fenced_and_comes_back_when_the_link_heals(world):
-    w = world()
+def test_a_cut_broker_is_fenced_and_comes_back_when_the_link_heals(simulation):
+    w = simulation()
     links = tuple((a, b) for a, b in ((1, 0), (0, 1), (1, 2), (2, 1), (1, 3), (3, 1)))
     w.set_link_fault(5, links, "cut", 0)
     w.run_until(4 * SECOND)
@@ -333,8 +333,8 @@ def test_a_cut_broker_is_fenced_and_comes_back_when_the_link_heals(world):
     assert w.isr_of(T) == (2, 3, 1)
 
 
-def test_a_disconnected_broker_is_fenced_and_comes_back(world):
-    w = world()
+def test_a_disconnected_broker_is_fenced_and_comes_back(simulation):
+    w = simulation()
     w.hinder(5, 1, "disconnect", 0)
     listener = Listener(w)
     w.send(CLIENT, 1, MetadataRequest(CLIENT, 1))
@@ -347,8 +347,8 @@ def test_a_disconnected_broker_is_fenced_and_comes_back(world):
     assert w.isr_of(T) == (2, 3, 1)
 
 
-def test_an_election_can_be_asked_for(world):
-    w = world()
+def test_an_election_can_be_asked_for(simulation):
+    w = simulation()
     w.elect(T, "forced", 3)
     w.run_until(2 * SECOND)
 
@@ -359,8 +359,8 @@ def test_an_election_can_be_asked_for(world):
 # Watching
 
 
-def test_who_watches_an_event_is_told_of_its_node(world):
-    w = world()
+def test_who_watches_an_event_is_told_of_its_node(simulation):
+    w = simulation()
     seen = []
     w.on_trace("lead", lambda node: seen.append(("lead", node)))
     w.on_trace("append", lambda node: seen.append(("append", node)))
@@ -380,9 +380,9 @@ def test_who_watches_an_event_is_told_of_its_node(world):
 # Noise
 
 
-def test_streams_with_one_name_are_alike_and_with_two_are_not(world):
-    w = world()
+def test_streams_with_one_name_are_alike_and_with_two_are_not(simulation):
+    w = simulation()
 
     assert w.stream("x").random() == w.stream("x").random()
     assert w.stream("x").random() != w.stream("y").random()
-    assert world(noise_seed=2).stream("x").random() != w.stream("x").random()
+    assert simulation(noise_seed=2).stream("x").random() != w.stream("x").random()

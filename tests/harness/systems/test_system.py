@@ -57,17 +57,37 @@ def test_the_controllers_node_is_asked_for_elections(bare):
 
 
 def test_rules_for_messages_act_at_their_sender(bare):
-    rules = {2: [{"kind": None, "peer": 1, "effect": "drop", "amount": 0}]}
+    rules = {2: [{"kind": None, "to": 1, "effect": "drop", "amount": 0}]}
 
     assert bare.spread(rules, (0, 1, 2)) == rules
 
 
-def test_its_processes_may_give_up_and_its_evidence_is_believed(bare):
-    found = ReplicaEvidence({}, {})
+WROTE = [(0, 1, "start", "", 1), (1, 1, "recovered", "t-0", 0, 0, -1), (2, 1, "append", "t-0", 0, 0, (7,))]
 
+
+def test_its_evidence_is_believed_where_trace_and_files_tell_the_same(bare):
+    found = ReplicaEvidence({0: [(0, 0, "elect", "t-0", 1)], 1: WROTE}, {0: {}, 1: {"t-0": [(0, 0, (7,))]}})
+
+    assert bare.interpret(found) == found
+
+
+def test_a_node_whose_files_are_not_what_it_traced_is_not_believed(bare):
+    found = ReplicaEvidence({1: WROTE}, {1: {"t-0": [(0, 0, (8,))]}})
+
+    assert bare.interpret(found).not_understood == ["Broker 1, t-0: offset 0 holds 8, and its lines tell of 7."]
+
+
+def test_a_node_that_is_down_may_have_lost_what_it_traced(bare):
+    assert bare.interpret(ReplicaEvidence({1: WROTE}, {1: {}}, down=frozenset({1}))).not_understood == []
+    assert bare.interpret(ReplicaEvidence({1: WROTE}, {1: {}}, down=frozenset({2}))).not_understood != []
+
+
+def test_a_system_that_traces_nothing_of_its_logs_is_not_judged_by_them(bare):
+    assert bare.interpret(ReplicaEvidence({1: WROTE[:1]}, {1: {"t-0": [(0, 0, (7,))]}})).not_understood == []
+
+
+def test_its_processes_may_give_up(bare):
     assert bare.is_halt("whatever it said")
-    assert bare.interpret(found) is found
-    assert found.not_understood == []
     assert bare.describe(parse_variant("kafka-2.7")) == {"system": "bare"}
 
 

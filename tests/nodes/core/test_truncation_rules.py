@@ -65,6 +65,53 @@ def test_only_truncation_on_fetch_names_the_epoch_in_fetches():
     assert {name for name, rule in RULES.items() if rule.epoch_in_fetch} == {"fetch"}
 
 
+@pytest.mark.parametrize("rule", ["hw", "fetch"])
+@pytest.mark.parametrize("entries", [(), View().entries])
+def test_a_rule_that_never_asks_does_not_ask_at_the_election(rule, entries):
+    assert RULES[rule].asks is False
+    assert RULES[rule].on_new_leader(View(entries)).ask is False
+
+
+# What else depends on the rule
+
+
+def test_only_0_10_keeps_no_epochs():
+    caches = {name: rule.epoch_cache(((1, 0), (3, 5)), epoch_on_lead=True).entries() for name, rule in RULES.items()}
+
+    assert [name for name, rule in RULES.items() if not rule.keeps_epochs] == ["hw"]
+    assert caches == {"hw": (), "kip101": ((1, 0), (3, 5)), "kip279": ((1, 0), (3, 5)), "fetch": ((1, 0), (3, 5))}
+
+
+@pytest.mark.parametrize(("rule", "below_the_first"), [("kip101", (-1, -1)), ("kip279", (0, 0)), ("fetch", (0, 0))])
+def test_only_kip101_before_kafka_7415_has_the_first_epoch_cache(rule, below_the_first):
+    cache = RULES[rule].epoch_cache(((1, 0), (3, 5)), epoch_on_lead=False)
+
+    assert cache.end_offset_for(0, 9) == below_the_first
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer"), [("hw", (2, 5)), ("kip101", (-1, 5)), ("kip279", (2, 5)), ("fetch", (2, 5))]
+)
+def test_only_a_leader_of_kip101_tells_an_offset_without_its_epoch(rule, answer):
+    assert RULES[rule].leaders_answer(EpochEnd(2, 5)) == answer
+
+
+@pytest.mark.parametrize("rule", ["kip101", "kip279", "fetch"])
+@pytest.mark.parametrize("unclean", [True, False])
+def test_out_of_range_the_log_is_cut_to_the_leaders_end(rule, unclean):
+    step = RULES[rule].on_out_of_range(View(), 5, unclean_election=unclean)
+
+    assert step == (5, False, "out of range: to the leader's log end 5", False)
+
+
+def test_but_0_10_stops_unless_unclean_election_is_enabled():
+    stopped = RULES["hw"].on_out_of_range(View(), 5, unclean_election=False)
+    went_on = RULES["hw"].on_out_of_range(View(), 5, unclean_election=True)
+
+    assert (stopped.cut, stopped.halt) == (None, True)
+    assert (went_on.cut, went_on.halt) == (5, False)
+
+
 # KIP-101: one round, offsets only
 
 

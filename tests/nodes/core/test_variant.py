@@ -3,7 +3,7 @@
 import pytest
 
 from nodes.core.truncation import RULES
-from nodes.core.variant import BUGS, PRESETS, TRUNCATION_RULES, VariantError, parse_variant
+from nodes.core.variant import BUGS, PRESETS, VariantError, parse_variant
 
 ALL = {"fetch", "truncation", "hw", "isr"}
 
@@ -76,8 +76,8 @@ def test_the_truncation_rule_can_be_chosen(rule):
     assert v.fences == ALL
 
 
-def test_every_truncation_rule_is_there():
-    assert set(TRUNCATION_RULES) == set(RULES)
+def test_there_are_four_truncation_rules():
+    assert list(RULES) == ["hw", "kip101", "kip279", "fetch"]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_bug_can_be_put_back(key):
     v = parse_variant(f"kafka-2.7+{key}")
 
     assert v.bugs == {key}
-    assert BUGS[key]
+    assert BUGS[key].says
 
 
 def test_two_bugs_change_a_field_as_well():

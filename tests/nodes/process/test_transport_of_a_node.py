@@ -32,7 +32,7 @@ def silent(client):
 def test_fetches_that_get_lost_shrink_the_isr_until_they_arrive_again(cluster, eventually_true):
     leader = cluster.leader()
     slow, other = followers(cluster, leader)
-    rule = {"kind": "fetch requests", "peer": leader, "effect": "drop"}
+    rule = {"kind": "fetch requests", "to": leader, "effect": "drop"}
     cluster.admin(slow)("transport", key=7, rules=[rule])
     assert cluster.status(slow)["transport"] == [7]
     cluster.produce([1], acks=1)
@@ -47,8 +47,8 @@ def test_responses_that_are_dropped_or_held_do_not_block_the_connection(cluster,
     slow, other = followers(cluster, leader)
     before = end_of(cluster, leader)
     admin = cluster.admin(leader)
-    admin("transport", key="a", rules=[{"kind": "fetch responses", "peer": slow, "effect": "drop"}])
-    admin("transport", key="b", rules=[{"kind": "fetch responses", "peer": other, "effect": "hold"}])
+    admin("transport", key="a", rules=[{"kind": "fetch responses", "to": slow, "effect": "drop"}])
+    admin("transport", key="b", rules=[{"kind": "fetch responses", "to": other, "effect": "hold"}])
     assert cluster.produce([1, 2], acks=1).base_offset == before
     assert [end_of(cluster, b) for b in (slow, other)] == [before, before]
     assert not admin("transport-clear", key="c")["found"]
@@ -62,7 +62,7 @@ def test_leadership_that_is_held_arrives_late(cluster, eventually_true):
     old = cluster.leader()
     new, other = followers(cluster, old)
     controller = cluster.admin(0)
-    controller("transport", key=1, rules=[{"kind": "leadership", "peer": other, "effect": "hold"}])
+    controller("transport", key=1, rules=[{"kind": "leadership", "to": other, "effect": "hold"}])
     assert controller("elect", partition="t-0", how="forced", target=new)["leader"] == new
     eventually_true(lambda: cluster.status(new, "t-0")["role"] == "leader")
     eventually_true(lambda: cluster.status(old, "t-0")["leader"] == new)
@@ -73,7 +73,7 @@ def test_leadership_that_is_held_arrives_late(cluster, eventually_true):
 
 def test_a_broker_cut_off_from_the_controller_is_fenced(cluster, eventually_true):
     leader = cluster.leader()
-    cluster.admin(leader)("transport", key=1, rules=[{"peer": 0, "effect": "drop"}])
+    cluster.admin(leader)("transport", key=1, rules=[{"to": 0, "effect": "drop"}])
     eventually_true(lambda: cluster.leader() not in (leader, -1))
     cluster.admin(leader)("transport-clear", key=1)
     cluster.settled()

@@ -3,7 +3,7 @@
 import pytest
 
 from nodes.formats.record_batch import build
-from nodes.sidecar import events as e
+from nodes.sidecar import line_events as e
 from nodes.sidecar.broker_trace import BrokerTrace, Seen
 
 
@@ -39,131 +39,133 @@ def tail():
 
 
 @pytest.fixture
-def chronicle(tail):
+def broker_trace(tail):
     return BrokerTrace(2, ["t-0"], lambda _: tail, {"t-0": 5})
 
 
-def told(chronicle, *events):
-    return [entry[2:] for entry in chronicle.tell([Seen(100 + i, event) for i, event in enumerate(events)])]
+def told(broker_trace, *events):
+    return [entry[2:] for entry in broker_trace.tell([Seen(100 + i, event) for i, event in enumerate(events)])]
 
 
-def test_entries_have_time_node_and_partition(chronicle):
-    assert chronicle.tell([Seen(77, e.Loaded("t-0", 9))]) == [(77, 2, "recovered", "t-0", 9, 5, -1)]
+def test_entries_have_time_node_and_partition(broker_trace):
+    assert broker_trace.tell([Seen(77, e.Loaded("t-0", 9))]) == [(77, 2, "recovered", "t-0", 9, 5, -1)]
 
 
-def test_a_loaded_log_goes_on_from_the_checkpointed_high_watermark(chronicle, tail):
-    assert told(chronicle, e.Loaded("t-0", 3)) == [("recovered", "t-0", 3, 3, -1)]
+def test_a_loaded_log_goes_on_from_the_checkpointed_high_watermark(broker_trace, tail):
+    assert told(broker_trace, e.Loaded("t-0", 3)) == [("recovered", "t-0", 3, 3, -1)]
     assert tail.calls == [("loaded", 3)]
-    state = chronicle.replicas["t-0"]
+    state = broker_trace.replicas["t-0"]
     assert (state.leo, state.hw, state.role) == (3, 3, "no leader")
 
 
-def test_other_partitions_are_not_told_of(chronicle):
-    assert told(chronicle, e.Loaded("__consumer_offsets-1", 3), e.Appended("u-0", 0, 1)) == []
-    assert chronicle.replicas == {}
+def test_other_partitions_are_not_told_of(broker_trace):
+    assert told(broker_trace, e.Loaded("__consumer_offsets-1", 3), e.Appended("u-0", 0, 1)) == []
+    assert broker_trace.replicas == {}
 
 
-def test_batches_are_traced_one_by_one(chronicle, tail):
+def test_batches_are_traced_one_by_one(broker_trace, tail):
     first, second = build([1, 2], 0, 4), build([3], 2, 5)
     tail.there[0] = [first, second]
-    assert told(chronicle, e.Loaded("t-0", 0), e.Leads("t-0", 5, 0, 0, (1, 2)), e.Appended("t-0", 0, 3)) == [
+    assert told(broker_trace, e.Loaded("t-0", 0), e.Leads("t-0", 5, 0, 0, (1, 2)), e.Appended("t-0", 0, 3)) == [
         ("recovered", "t-0", 0, 0, -1),
         ("lead", "t-0", 5, 0, 0, (1, 2)),
         ("append", "t-0", 0, 4, first),
         ("append", "t-0", 2, 5, second),
     ]
     assert tail.calls[-1] == ("claim", 0, 3, 5, False)
-    assert chronicle.replicas["t-0"].leo == 3
+    assert broker_trace.replicas["t-0"].leo == 3
 
 
-def test_what_is_soon_cut_is_looked_for_among_what_was_seen_first(chronicle, tail):
+def test_what_is_soon_cut_is_looked_for_among_what_was_seen_first(broker_trace, tail):
     tail.there[0] = [build([1, 2], 0, 0)]
-    told(chronicle, e.Loaded("t-0", 0), e.Appended("t-0", 0, 2), e.Truncated("t-0", 1, "local-hw"))
+    told(broker_trace, e.Loaded("t-0", 0), e.Appended("t-0", 0, 2), e.Truncated("t-0", 1, "local-hw"))
     assert ("claim", 0, 2, 1 << 31, True) in tail.calls
-    told(chronicle, e.Appended("t-0", 1, 2), e.Truncated("t-0", 2, "local-hw"))
+    told(broker_trace, e.Appended("t-0", 1, 2), e.Truncated("t-0", 2, "local-hw"))
     assert ("claim", 1, 2, 1 << 31, False) in tail.calls
-    told(chronicle, e.Appended("t-0", 1, 2), e.TruncatedFully("t-0", 9))
+    told(broker_trace, e.Appended("t-0", 1, 2), e.TruncatedFully("t-0", 9))
     assert tail.calls[-2] == ("claim", 1, 2, 1 << 31, True)
 
 
-def test_an_append_whose_bytes_are_gone_is_left_out(chronicle):
-    entries = told(chronicle, e.Loaded("t-0", 0), e.Appended("t-0", 0, 2), e.Truncated("t-0", 1, "local-hw", 3))
+def test_an_append_whose_bytes_are_gone_is_left_out(broker_trace):
+    entries = told(broker_trace, e.Loaded("t-0", 0), e.Appended("t-0", 0, 2), e.Truncated("t-0", 1, "local-hw", 3))
     assert entries[1:] == [("truncate", "t-0", 1, 2, "local-hw", 3)]
 
 
-def test_cuts(chronicle, tail):
-    told(chronicle, e.Loaded("t-0", 9), e.Follows("t-0", 4, 1, 9, 5))
-    assert told(chronicle, e.Truncated("t-0", 6, "epoch-end")) == [("truncate", "t-0", 6, 9, "epoch-end", 4)]
-    assert told(chronicle, e.Truncated("t-0", 6, "epoch-end")) == []
-    assert told(chronicle, e.TruncatedFully("t-0", 0)) == [("truncate", "t-0", 0, 6, "fully", 4)]
+def test_cuts(broker_trace, tail):
+    told(broker_trace, e.Loaded("t-0", 9), e.Follows("t-0", 4, 1, 9, 5))
+    assert told(broker_trace, e.Truncated("t-0", 6, "epoch-end")) == [("truncate", "t-0", 6, 9, "epoch-end", 4)]
+    assert told(broker_trace, e.Truncated("t-0", 6, "epoch-end")) == []
+    assert told(broker_trace, e.TruncatedFully("t-0", 0)) == [("truncate", "t-0", 0, 6, "fully", 4)]
     assert tail.calls[-1] == ("cut", 0)
-    state = chronicle.replicas["t-0"]
+    state = broker_trace.replicas["t-0"]
     assert (state.leo, state.hw) == (0, 0)
 
 
-def test_a_log_that_goes_on_elsewhere(chronicle):
-    told(chronicle, e.Loaded("t-0", 9))
-    assert told(chronicle, e.TruncatedFully("t-0", 20)) == [("truncate", "t-0", 0, 9, "fully, to go on at 20", -1)]
-    assert chronicle.replicas["t-0"].leo == 20
+def test_a_log_that_goes_on_elsewhere(broker_trace):
+    told(broker_trace, e.Loaded("t-0", 9))
+    assert told(broker_trace, e.TruncatedFully("t-0", 20)) == [("truncate", "t-0", 0, 9, "fully, to go on at 20", -1)]
+    assert broker_trace.replicas["t-0"].leo == 20
 
 
-def test_high_watermarks_that_move(chronicle):
-    told(chronicle, e.Loaded("t-0", 9), e.Follows("t-0", 4, 1, 9, 5))
-    assert told(chronicle, e.HighWatermark("t-0", 5), e.HighWatermark("t-0", 7), e.HighWatermark("t-0", 7)) == [
+def test_high_watermarks_that_move(broker_trace):
+    told(broker_trace, e.Loaded("t-0", 9), e.Follows("t-0", 4, 1, 9, 5))
+    assert told(broker_trace, e.HighWatermark("t-0", 5), e.HighWatermark("t-0", 7), e.HighWatermark("t-0", 7)) == [
         ("hw", "t-0", 7, 4, False)
     ]
-    told(chronicle, e.Leads("t-0", 5, 9, 7, (2,)))
-    assert told(chronicle, e.HighWatermark("t-0", 8)) == [("hw", "t-0", 8, 5, True)]
-    assert told(chronicle, e.HighWatermark("t-0", 9, False)) == [("hw", "t-0", 9, 5, False)]
+    told(broker_trace, e.Leads("t-0", 5, 9, 7, (2,)))
+    assert told(broker_trace, e.HighWatermark("t-0", 8)) == [("hw", "t-0", 8, 5, True)]
+    assert told(broker_trace, e.HighWatermark("t-0", 9, False)) == [("hw", "t-0", 9, 5, False)]
 
 
-def test_roles(chronicle):
-    told(chronicle, e.Loaded("t-0", 9))
-    assert told(chronicle, e.Follows("t-0", 4, 1, -1, -1), e.Follows("t-0", 4, 1, -1, -1)) == [
+def test_roles(broker_trace):
+    told(broker_trace, e.Loaded("t-0", 9))
+    assert told(broker_trace, e.Follows("t-0", 4, 1, -1, -1), e.Follows("t-0", 4, 1, -1, -1)) == [
         ("follow", "t-0", 4, 1, 9, 5)
     ]
-    assert told(chronicle, e.Leads("t-0", 5, 9, 6, (2, 3)), e.Leads("t-0", 5, 9, 6, (2, 3))) == [
+    assert told(broker_trace, e.Leads("t-0", 5, 9, 6, (2, 3)), e.Leads("t-0", 5, 9, 6, (2, 3))) == [
         ("lead", "t-0", 5, 9, 6, (2, 3))
     ]
-    state = chronicle.replicas["t-0"]
+    state = broker_trace.replicas["t-0"]
     assert (state.role, state.leader, state.isr, state.maximal) == ("leader", 2, (2, 3), (2, 3))
-    told(chronicle, e.Follows("t-0", 6, -1, -1, -1))
+    told(broker_trace, e.Follows("t-0", 6, -1, -1, -1))
     assert (state.role, state.leader, state.isr) == ("no leader", -1, ())
 
 
-def test_the_first_fetch_of_an_epoch(chronicle):
-    told(chronicle, e.Loaded("t-0", 9), e.Follows("t-0", 4, 1, 9, 5))
-    assert told(chronicle, e.Fetched("t-0", 3, 1), e.Fetched("t-0", 1, 0), e.Fetched("t-0", 1, 5)) == [
+def test_the_first_fetch_of_an_epoch(broker_trace):
+    told(broker_trace, e.Loaded("t-0", 9), e.Follows("t-0", 4, 1, 9, 5))
+    assert told(broker_trace, e.Fetched("t-0", 3, 1), e.Fetched("t-0", 1, 0), e.Fetched("t-0", 1, 5)) == [
         ("fetched", "t-0", 4, 1)
     ]
-    assert told(chronicle, e.Follows("t-0", 5, 1, 9, 5), e.Fetched("t-0", 1, 0))[-1] == ("fetched", "t-0", 5, 1)
+    assert told(broker_trace, e.Follows("t-0", 5, 1, 9, 5), e.Fetched("t-0", 1, 0))[-1] == ("fetched", "t-0", 5, 1)
 
 
-def test_views_of_the_isr(chronicle):
-    told(chronicle, e.Loaded("t-0", 9), e.Leads("t-0", 5, 9, 6, (2, 3)))
-    assert told(chronicle, e.IsrView("t-0", (2, 3), (2, 3), 7), e.IsrView("t-0", (2,), (2, 3))) == [
+def test_views_of_the_isr(broker_trace):
+    told(broker_trace, e.Loaded("t-0", 9), e.Leads("t-0", 5, 9, 6, (2, 3)))
+    assert told(broker_trace, e.IsrView("t-0", (2, 3), (2, 3), 7), e.IsrView("t-0", (2,), (2, 3))) == [
         ("isr", "t-0", (2,), (2, 3), 7)
     ]
-    assert chronicle.replicas["t-0"].partition_epoch == 7
+    assert broker_trace.replicas["t-0"].partition_epoch == 7
 
 
-def test_questions_answers_and_refusals(chronicle):
-    told(chronicle, e.Loaded("t-0", 9))
-    assert told(chronicle, e.Asked("t-0", 1, 3), e.Answered("t-0", 3, None, 3, 8), e.Answered("t-0", 3, 9, 2, 8)) == [
+def test_questions_answers_and_refusals(broker_trace):
+    told(broker_trace, e.Loaded("t-0", 9))
+    assert told(
+        broker_trace, e.Asked("t-0", 1, 3), e.Answered("t-0", 3, None, 3, 8), e.Answered("t-0", 3, 9, 2, 8)
+    ) == [
         ("ask", "t-0", 1, 3),
         ("answer", "t-0", 3, None, 3, 8),
         ("answer", "t-0", 3, 9, 2, 8),
     ]
-    assert told(chronicle, e.Refused("t-0", "fenced")) == []
-    assert chronicle.replicas["t-0"].refused == "fenced"
+    assert told(broker_trace, e.Refused("t-0", "fenced")) == []
+    assert broker_trace.replicas["t-0"].refused == "fenced"
     words = "Unexpected offset in append to t-0. First offset 7 is less than the next offset 9."
-    assert told(chronicle, e.Refused("t-0", words)) == [("out-of-order", "t-0", 7, 9)]
-    told(chronicle, e.Fetched("t-0", 1, 0))
-    assert chronicle.replicas["t-0"].refused == ""
+    assert told(broker_trace, e.Refused("t-0", words)) == [("out-of-order", "t-0", 7, 9)]
+    told(broker_trace, e.Fetched("t-0", 1, 0))
+    assert broker_trace.replicas["t-0"].refused == ""
 
 
-def test_the_node(chronicle):
-    assert not chronicle.started
+def test_the_node(broker_trace):
+    assert not broker_trace.started
     events = (
         e.Registered(76),
         e.Registered(-1),
@@ -173,17 +175,17 @@ def test_the_node(chronicle):
         e.Fatal("a"),
         e.Fatal("b"),
     )
-    assert told(chronicle, *events) == []
-    assert chronicle.broker_epoch == 76
-    assert chronicle.started
-    assert chronicle.shutting_down
-    assert chronicle.shut_down
-    assert chronicle.last_words == "a"
+    assert told(broker_trace, *events) == []
+    assert broker_trace.broker_epoch == 76
+    assert broker_trace.started
+    assert broker_trace.shutting_down
+    assert broker_trace.shut_down
+    assert broker_trace.last_words == "a"
 
 
-def test_a_cut_through_a_batch_is_told_as_what_it_left(chronicle):
+def test_a_cut_through_a_batch_is_told_as_what_it_left(broker_trace):
     """Kafka goes on at offset 2; the batch that held it is gone from its first record on."""
-    told(chronicle, e.Loaded("t-0", 4))
-    chronicle.tails["t-0"].ends_at = 1
+    told(broker_trace, e.Loaded("t-0", 4))
+    broker_trace.tails["t-0"].ends_at = 1
 
-    assert told(chronicle, e.Truncated("t-0", 2, "epoch", 3)) == [("truncate", "t-0", 1, 4, "epoch", 3)]
+    assert told(broker_trace, e.Truncated("t-0", 2, "epoch", 3)) == [("truncate", "t-0", 1, 4, "epoch", 3)]

@@ -1,4 +1,4 @@
-"""The keeper as a process, around a `java` that does what a test wants."""
+"""The sidecar as a process, around a `java` that does what a test wants."""
 
 import json
 import os
@@ -51,7 +51,7 @@ def eventually(question, what):
 
 
 class Node:
-    """One keeper with its files."""
+    """One sidecar with its files."""
 
     def __init__(self, root):
         self.root = root
@@ -99,7 +99,7 @@ class Node:
 
     def ready(self):
         """Wait until the admin port listens."""
-        eventually(self._listens, "the keeper did not get ready")
+        eventually(self._listens, "the sidecar did not get ready")
         return self
 
     def _listens(self):
@@ -326,7 +326,7 @@ def test_a_killed_jvm_has_no_last_words_in_the_trace(node, serve):
     os.kill(node.jvm, signal.SIGKILL)
     assert node.wait() == 0
     assert node.events() == [["start", "", 3]]
-    assert node.log().rstrip().endswith("keeper: gave up: the JVM was killed by SIGKILL")
+    assert node.log().rstrip().endswith("sidecar: gave up: the JVM was killed by SIGKILL")
 
 
 def test_a_jvm_that_ends_by_itself(node, serve):
@@ -395,7 +395,7 @@ def test_what_the_jvm_is_given(node, serve):
 
 def test_process_files(node, serve):
     node.start(*serve, "wait").ready()
-    for name, pid in (("node.pid", node.jvm), ("node.pid.keeper", node.process.pid)):
+    for name, pid in (("node.pid", node.jvm), ("node.pid.sidecar", node.process.pid)):
         number, since = (node.root / "run" / name).read_text().split()
         assert int(number) == pid
         assert since == Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]

@@ -1,4 +1,4 @@
-"""The configuration of a keeper."""
+"""The configuration of a sidecar."""
 
 import json
 import re

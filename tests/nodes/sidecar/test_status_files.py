@@ -1,4 +1,4 @@
-"""What a keeper's status takes from the disk."""
+"""What a sidecar's status takes from the disk."""
 
 from nodes.sidecar.replica_status import ReplicaStatus
 from nodes.sidecar.status import epochs_on_disk, high_watermarks_on_disk, replica_status

@@ -11,8 +11,8 @@ MS = 1_000
 ME = 201
 
 
-class HandWorld:
-    """What a client uses of a world; time moves only when told to."""
+class SimulationByHand:
+    """What a client uses of a simulation; time moves only when told to."""
 
     def __init__(self, partitions):
         self.now = 0
@@ -37,27 +37,27 @@ class HandWorld:
 
 
 class Hand:
-    """One consumer in such a world; broker 1 leads everything unless ``leaders`` says otherwise."""
+    """One consumer in such a simulation; broker 1 leads everything unless ``leaders`` says otherwise."""
 
     def __init__(self, partitions=("t-0",), leaders=None, *, final=False):
-        self.world = HandWorld(partitions)
+        self.simulation = SimulationByHand(partitions)
         if final:
-            self.consumer = FinalReader(self.world, ME)
+            self.consumer = FinalReader(self.simulation, ME)
         else:
-            self.consumer = Consumer(self.world, ME, "c1", 200 * MS)
+            self.consumer = Consumer(self.simulation, ME, "c1", 200 * MS)
         self.consumer.leaders = dict.fromkeys(partitions, 1) if leaders is None else leaders
         self.consumer.begin()
 
     def ring(self):
         """The last timer set rings."""
-        self.world.now, event = self.world.timers[-1]
-        self.world.sent.clear()
-        self.consumer.handle(self.world.now, event)
+        self.simulation.now, event = self.simulation.timers[-1]
+        self.simulation.sent.clear()
+        self.consumer.handle(self.simulation.now, event)
 
     def gets(self, message):
-        self.world.now += 5 * MS
-        self.world.sent.clear()
-        self.consumer.handle(self.world.now, message)
+        self.simulation.now += 5 * MS
+        self.simulation.sent.clear()
+        self.consumer.handle(self.simulation.now, message)
 
     def answer(self, *records, hw=9, error=None):
         request = self.request
@@ -65,16 +65,16 @@ class Hand:
 
     @property
     def request(self):
-        return next(m for _, m in reversed(self.world.sent) if isinstance(m, ConsumeRequest))
+        return next(m for _, m in reversed(self.simulation.sent) if isinstance(m, ConsumeRequest))
 
     def requests(self):
-        return [(to, m.partition, m.offset) for to, m in self.world.sent if isinstance(m, ConsumeRequest)]
+        return [(to, m.partition, m.offset) for to, m in self.simulation.sent if isinstance(m, ConsumeRequest)]
 
     def asked(self):
-        return [to for to, m in self.world.sent if isinstance(m, MetadataRequest)]
+        return [to for to, m in self.simulation.sent if isinstance(m, MetadataRequest)]
 
     def said(self):
-        return [(op.type, op.f, op.value, op.error) for op in self.world.ops]
+        return [(op.type, op.f, op.value, op.error) for op in self.simulation.ops]
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def hand():
 
 def test_a_consumer_begins_at_the_start_after_a_pause(hand):
     one = hand()
-    assert 100 * MS <= one.world.timers[-1][0] < 300 * MS
+    assert 100 * MS <= one.simulation.timers[-1][0] < 300 * MS
     one.ring()
 
     assert one.requests() == [(1, "t-0", 0)]
@@ -137,9 +137,9 @@ def test_a_consumer_that_knows_no_leader_asks(hand):
 def test_a_poll_that_is_not_answered_fails_and_the_leader_is_looked_for_again(hand):
     one = hand()
     one.ring()
-    begun = one.world.now
+    begun = one.simulation.now
     one.ring()
-    assert one.world.now == begun + 400 * MS
+    assert one.simulation.now == begun + 400 * MS
     assert one.said()[-1] == ("fail", "poll", (("poll", {}),), "REQUEST_TIMED_OUT")
 
     one.ring()
@@ -190,11 +190,11 @@ def test_a_stopped_consumer_finishes_its_poll_and_begins_no_other(hand):
     one = hand()
     one.ring()
     one.consumer.stopped = True
-    timers = len(one.world.timers)
+    timers = len(one.simulation.timers)
     one.answer((0, 70))
 
     assert one.said()[-1][0] == "ok"
-    assert len(one.world.timers) == timers
+    assert len(one.simulation.timers) == timers
 
 
 # The final reader
@@ -204,7 +204,7 @@ def test_the_final_reader_marks_its_polls(hand):
     one = hand(final=True)
     one.ring()
 
-    assert [(op.process, op.final) for op in one.world.ops] == [("final", True)]
+    assert [(op.process, op.final) for op in one.simulation.ops] == [("final", True)]
 
 
 def test_it_reads_until_the_high_watermark_and_is_done(hand):

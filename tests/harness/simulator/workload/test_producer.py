@@ -16,8 +16,8 @@ MS = 1_000
 ME = 101
 
 
-class HandWorld:
-    """What a client uses of a world; time moves only when told to."""
+class SimulationByHand:
+    """What a client uses of a simulation; time moves only when told to."""
 
     def __init__(self, acks="all", partitions=(T,), noise=1):
         self.cluster = ClusterSpec(acks=acks)
@@ -43,40 +43,40 @@ class HandWorld:
 
 
 class Hand:
-    """One producer in such a world."""
+    """One producer in such a simulation."""
 
     def __init__(self, acks="all", batch=3, leader=1, **kwargs):
-        self.world = HandWorld(acks, **kwargs)
-        self.producer = Producer(self.world, ME, 1, WorkloadSpec(interval_us=100 * MS, batch=batch))
+        self.simulation = SimulationByHand(acks, **kwargs)
+        self.producer = Producer(self.simulation, ME, 1, WorkloadSpec(interval_us=100 * MS, batch=batch))
         self.producer.leaders = {T: leader} if leader else {}
         self.producer.begin()
 
     def ring(self):
         """The last timer set rings."""
-        self.world.now, event = self.world.timers[-1]
-        self.world.sent.clear()
-        self.producer.handle(self.world.now, event)
+        self.simulation.now, event = self.simulation.timers[-1]
+        self.simulation.sent.clear()
+        self.producer.handle(self.simulation.now, event)
 
     def gets(self, message, after=5 * MS):
-        self.world.now += after
-        self.world.sent.clear()
-        self.producer.handle(self.world.now, message)
+        self.simulation.now += after
+        self.simulation.sent.clear()
+        self.producer.handle(self.simulation.now, message)
 
     def answer(self, base, error=None, after=5 * MS):
         self.gets(ProduceResponse(1, T, self.request.correlation, base, error), after)
 
     @property
     def request(self):
-        return next(m for _, m in reversed(self.world.sent) if isinstance(m, ProduceRequest))
+        return next(m for _, m in reversed(self.simulation.sent) if isinstance(m, ProduceRequest))
 
     def requests(self):
-        return [(to, m) for to, m in self.world.sent if isinstance(m, ProduceRequest)]
+        return [(to, m) for to, m in self.simulation.sent if isinstance(m, ProduceRequest)]
 
     def asked(self):
-        return [to for to, m in self.world.sent if isinstance(m, MetadataRequest)]
+        return [to for to, m in self.simulation.sent if isinstance(m, MetadataRequest)]
 
     def said(self):
-        return [(op.type, op.value, op.error) for op in self.world.ops]
+        return [(op.type, op.value, op.error) for op in self.simulation.ops]
 
 
 @pytest.fixture
@@ -98,9 +98,9 @@ def sent(hand):
 
 def test_the_first_batch_comes_after_a_pause(hand):
     one = hand()
-    assert one.world.sent == []
+    assert one.simulation.sent == []
 
-    (at, event) = one.world.timers[-1]
+    (at, event) = one.simulation.timers[-1]
     assert event.name == "send"
     assert 50 * MS <= at < 150 * MS
 
@@ -121,17 +121,17 @@ def test_values_are_never_used_twice(hand):
         one.answer(0)
 
     assert values == list(range(1_000_000, 1_000_000 + len(values)))
-    assert {len(op.value) for op in one.world.ops} == {1, 2, 3}
+    assert {len(op.value) for op in one.simulation.ops} == {1, 2, 3}
 
 
 def test_another_producer_has_other_values(hand):
-    world = HandWorld()
-    Producer(world, ME, 2, WorkloadSpec())
-    second = Producer(world, ME, 2, WorkloadSpec())
+    simulation = SimulationByHand()
+    Producer(simulation, ME, 2, WorkloadSpec())
+    second = Producer(simulation, ME, 2, WorkloadSpec())
     second.leaders = {T: 1}
     second.handle(0, TimerFired("send", second._generation))
 
-    assert world.sent[0][1].values[0] == 2_000_000
+    assert simulation.sent[0][1].values[0] == 2_000_000
 
 
 def test_all_partitions_get_batches(hand):
@@ -167,7 +167,7 @@ def test_acks_0_is_done_when_it_is_sent_and_knows_no_offset(sent):
     one = sent(acks="0")
 
     assert one.said()[-1] == ("ok", (("send", T, (None, 1_000_000)),), None)
-    assert {op.acks for op in one.world.ops} == {"0"}
+    assert {op.acks for op in one.simulation.ops} == {"0"}
 
 
 def test_who_does_not_lead_wrote_nothing_so_the_same_batch_is_sent_again(sent):
@@ -213,31 +213,31 @@ def test_an_older_metadata_answer_is_ignored(hand):
 def test_a_batch_that_never_found_a_leader_has_failed(hand):
     one = hand(leader=None, batch=1)
     one.ring()
-    begun = one.world.now
+    begun = one.simulation.now
     while len(one.said()) == 1:
         one.ring()
 
-    assert one.world.now == begun + 1_500 * MS
+    assert one.simulation.now == begun + 1_500 * MS
     assert one.said()[-1] == ("fail", (("send", T, 1_000_000),), "REQUEST_TIMED_OUT")
 
 
 def test_a_batch_that_is_never_answered_is_unknown(sent):
     one = sent()
-    begun = one.world.now
+    begun = one.simulation.now
     one.ring()
 
-    assert one.world.now == begun + 1_500 * MS
+    assert one.simulation.now == begun + 1_500 * MS
     assert one.said()[-1] == ("info", (("send", T, 1_000_000),), "REQUEST_TIMED_OUT")
 
 
 def test_a_batch_that_was_refused_by_all_has_failed_when_its_time_is_up(sent):
     one = sent()
-    begun = one.world.now
+    begun = one.simulation.now
     one.answer(-1, "NOT_LEADER_OR_FOLLOWER")
     while len(one.said()) == 1:
         one.ring()
 
-    assert one.world.now == begun + 1_500 * MS
+    assert one.simulation.now == begun + 1_500 * MS
     assert one.said()[-1][0] == "fail"
 
 
@@ -288,15 +288,15 @@ def test_an_answer_is_taken_once(sent):
 def test_the_next_batch_comes_after_a_pause(sent):
     one = sent()
     one.answer(7)
-    at, event = one.world.timers[-1]
+    at, event = one.simulation.timers[-1]
 
     assert event.name == "send"
-    assert 50 * MS <= at - one.world.now < 150 * MS
+    assert 50 * MS <= at - one.simulation.now < 150 * MS
 
 
 def test_a_cancelled_timer_does_nothing(sent):
     one = sent()
-    _, timeout = one.world.timers[-1]
+    _, timeout = one.simulation.timers[-1]
     one.answer(7)
     before = one.said()
     one.gets(timeout)
@@ -307,8 +307,8 @@ def test_a_cancelled_timer_does_nothing(sent):
 def test_a_stopped_producer_finishes_and_begins_nothing(sent):
     one = sent()
     one.producer.stopped = True
-    timers = len(one.world.timers)
+    timers = len(one.simulation.timers)
     one.answer(7)
 
     assert one.said()[-1][0] == "ok"
-    assert len(one.world.timers) == timers
+    assert len(one.simulation.timers) == timers

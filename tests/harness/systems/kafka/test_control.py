@@ -1,4 +1,4 @@
-"""Control of a broker through its keeper."""
+"""Control of a broker through its sidecar."""
 
 from types import SimpleNamespace
 
@@ -21,7 +21,7 @@ class PlayedShell:
     ("log", "told"),
     [
         ("INFO one\nINFO two\n", "INFO one\nINFO two"),
-        ("INFO one\n16:00 keeper: gave up: no heap\n", "16:00 keeper: gave up: no heap"),
+        ("INFO one\n16:00 sidecar: gave up: no heap\n", "16:00 sidecar: gave up: no heap"),
         ("", ""),
     ],
 )

@@ -1,7 +1,7 @@
 """What brokers said and what their files hold become evidence, or a reason not to believe it."""
 
-from harness.evidence.replica_evidence import ReplicaEvidence
-from harness.systems.kafka.interpretation import MOST, interpret, without_past_reigns
+from harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence
+from harness.systems.kafka.interpretation import interpret, without_past_reigns
 
 T = "t-0"
 VERIFIED, UNVERIFIED = "2.8.2", "2.4.1"
@@ -67,9 +67,9 @@ def test_the_controllers_machine_has_no_replica():
 
 
 def test_earlier_doubts_are_kept_and_a_few_are_enough():
-    found = ReplicaEvidence({1: LEADER}, {1: FILE}, [f"doubt {n}" for n in range(2 * MOST)])
+    found = ReplicaEvidence({1: LEADER}, {1: FILE}, [f"doubt {n}" for n in range(2 * MOST_DOUBTS)])
 
-    assert interpret(found, VERIFIED).not_understood == [f"doubt {n}" for n in range(MOST)]
+    assert interpret(found, VERIFIED).not_understood == [f"doubt {n}" for n in range(MOST_DOUBTS)]
 
 
 def test_a_reign_of_an_earlier_life_is_no_leadership():

@@ -1,4 +1,4 @@
-"""What acts on a broker's process: its keeper stands beside it, and is not what faults are meant for."""
+"""What acts on a broker's process: its sidecar stands beside it, and is not what faults are meant for."""
 
 import subprocess
 from contextlib import suppress
@@ -16,7 +16,7 @@ SEGMENT = "00000000000000000000.log"
 
 
 class Processes:
-    """Stand-ins for a JVM and its keeper, noted in files as the real ones are."""
+    """Stand-ins for a JVM and its sidecar, noted in files as the real ones are."""
 
     def __init__(self, places):
         self._places = places
@@ -37,13 +37,13 @@ class Processes:
         return process
 
     def keeper_of(self, jvm):
-        """A keeper that ends a moment after its JVM."""
+        """A sidecar that ends a moment after its JVM."""
         waiting = f"while kill -0 {jvm.pid} && ! grep -q '^State:.Z' /proc/{jvm.pid}/status; do sleep 0.02; done"
-        return self.keeper("sh", "-c", f"({waiting}) 2>/dev/null")
+        return self.sidecar("sh", "-c", f"({waiting}) 2>/dev/null")
 
-    def keeper(self, *command):
+    def sidecar(self, *command):
         process = self.start(*(command or ("sleep", "60")))
-        self.note(self._places.keeper, process)
+        self.note(self._places.sidecar, process)
         return process
 
     def end(self):
@@ -78,8 +78,8 @@ def test_without_a_keeper_there_is_no_node(control, processes):
 
 
 def test_a_node_whose_jvm_is_not_there_yet_or_any_more_runs(control, processes):
-    """It is being started; or its keeper still finishes the trace, so that nobody may read it yet."""
-    processes.keeper()
+    """It is being started; or its sidecar still finishes the trace, so that nobody may read it yet."""
+    processes.sidecar()
 
     assert control.state() == "running"
 
@@ -91,7 +91,7 @@ def test_a_node_whose_jvm_is_not_there_yet_or_any_more_runs(control, processes):
 
 
 def test_a_number_that_another_process_got_since_is_not_the_jvm(control, processes):
-    processes.keeper()
+    processes.sidecar()
     stranger = processes.jvm(ago=1)
     control.terminate()
     control.kill()
@@ -100,10 +100,10 @@ def test_a_number_that_another_process_got_since_is_not_the_jvm(control, process
 
 
 def test_a_pause_stops_the_jvm_and_not_its_keeper(control, processes):
-    jvm, keeper = processes.jvm(), processes.keeper()
+    jvm, sidecar = processes.jvm(), processes.sidecar()
 
     assert control.pause()
-    assert (state(jvm), state(keeper)) == ("T", "S")
+    assert (state(jvm), state(sidecar)) == ("T", "S")
     assert control.state() == "stopped"
 
     control.resume()
@@ -113,35 +113,35 @@ def test_a_pause_stops_the_jvm_and_not_its_keeper(control, processes):
 
 def test_a_kill_ends_the_jvm_and_waits_for_its_keeper(control, processes):
     jvm = processes.jvm()
-    keeper = processes.keeper_of(jvm)
+    sidecar = processes.keeper_of(jvm)
 
     assert control.kill()
     assert control.state() == "gone"
-    assert (jvm.wait(), keeper.wait()) == (-9, 0)
+    assert (jvm.wait(), sidecar.wait()) == (-9, 0)
 
 
 def test_a_kill_before_the_jvm_was_started_ends_the_keeper(control, processes):
-    keeper = processes.keeper()
+    sidecar = processes.sidecar()
 
     assert control.kill()
-    assert keeper.wait() == -9
+    assert sidecar.wait() == -9
 
 
 @pytest.mark.parametrize("verb", ["terminate", "resume"])
 def test_other_signals_spare_a_keeper_that_is_alone(control, processes, verb):
-    keeper = processes.keeper()
+    sidecar = processes.sidecar()
 
     getattr(control, verb)()
 
-    assert state(keeper) == "S"
+    assert state(sidecar) == "S"
 
 
 def test_a_shutdown_is_asked_of_the_jvm(control, processes):
-    jvm, keeper = processes.jvm(), processes.keeper()
+    jvm, sidecar = processes.jvm(), processes.sidecar()
     control.terminate()
 
     assert jvm.wait() == -15
-    assert state(keeper) == "S"
+    assert state(sidecar) == "S"
 
 
 def test_what_is_gone_is_not_killed_again(control, processes):
@@ -155,9 +155,9 @@ def test_it_starts_the_keeper_and_notes_it_as_the_nodes_process(control):
     with pytest.raises(NodeError, match="ended at once"):
         control.start({"node": 1})
 
-    started = Path(places.keeper).read_text().split()
+    started = Path(places.sidecar).read_text().split()
     assert len(started) == 2
-    assert not Path(places.pid).exists()  # the JVM's is the keeper's to write
+    assert not Path(places.pid).exists()  # the JVM's is the sidecar's to write
     assert "the entry 'role' is missing" in Path(places.log).read_text()
 
 
@@ -189,13 +189,13 @@ def test_a_lost_disk_is_empty(control):
 
 def test_a_machine_that_is_cleaned_has_nothing_of_an_earlier_run(control, processes):
     places = control.places
-    processes.keeper()
+    processes.sidecar()
     for path in (places.trace, places.log, f"{places.data}/meta.properties"):
         Path(path).write_text("old")
     control.clean()
 
     assert control.state() == "gone"
-    assert [p for p in (places.trace, places.log, places.pid, places.keeper) if Path(p).exists()] == []
+    assert [p for p in (places.trace, places.log, places.pid, places.sidecar) if Path(p).exists()] == []
     assert list(Path(places.data).iterdir()) == []
 
 
@@ -203,7 +203,7 @@ def test_a_brokers_page_cache_is_its_disk():
     found = KafkaPlaces()
 
     assert found.volatile == found.data == "/var/lib/tidemark/data"
-    assert found.keeper == "/run/tidemark/node.pid.keeper"
+    assert found.sidecar == "/run/tidemark/node.pid.sidecar"
 
 
 def test_a_keeper_answers_while_its_broker_is_paused():
@@ -213,9 +213,9 @@ def test_a_keeper_answers_while_its_broker_is_paused():
 @pytest.mark.parametrize(
     ("log", "told"),
     [
-        ("INFO one\n12:00 keeper: gave up: no space\n", "12:00 keeper: gave up: no space"),
+        ("INFO one\n12:00 sidecar: gave up: no space\n", "12:00 sidecar: gave up: no space"),
         ("ERROR one\nINFO two\n", "ERROR one\nINFO two"),
-        ("12:00 keeper: gave up: earlier\nINFO now\n", "12:00 keeper: gave up: earlier\nINFO now"),
+        ("12:00 sidecar: gave up: earlier\nINFO now\n", "12:00 sidecar: gave up: earlier\nINFO now"),
     ],
 )
 def test_the_keepers_last_words_are_told_where_there_are_some(control, log, told):

@@ -11,10 +11,10 @@ from harness.systems.kafka import system as module
 from harness.systems.kafka.system import KafkaSystem
 from harness.systems.system import SystemRefusalError
 from nemesis import Plan, WorkloadSpec
+from nodes.admin.message_rules import MessageRule
 from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
 from nodes.core.settings import Settings
-from nodes.sidecar.proxy.rules import Rule
 
 
 def kafka(text="kafka:2.8.2", **broker_config):
@@ -22,7 +22,7 @@ def kafka(text="kafka:2.8.2", **broker_config):
 
 
 class PlayedControl:
-    """A keeper that gives these answers to these commands, and an error to all others."""
+    """A sidecar that gives these answers to these commands, and an error to all others."""
 
     def __init__(self, **answers):
         self.asked = []
@@ -33,7 +33,7 @@ class PlayedControl:
         self.asked.append((do, fields))
         answer = self.answers.get(do.replace("-", "_"))
         if answer is None:
-            raise NodeError(f"the keeper cannot do {do}")
+            raise NodeError(f"the sidecar cannot do {do}")
         return answer
 
     def status(self):
@@ -156,13 +156,13 @@ def test_an_election_is_asked_of_the_controllers_keeper():
 
 
 def test_an_election_that_kafka_refuses_is_told_and_no_failure():
-    assert kafka().elect({0: PlayedControl()}, "t-0", "unclean", 1) == "the keeper cannot do elect"
+    assert kafka().elect({0: PlayedControl()}, "t-0", "unclean", 1) == "the sidecar cannot do elect"
 
 
 def test_rules_go_to_every_keeper_with_their_sender():
     rules = {
-        2: [{"kind": "fetch requests", "peer": 1, "effect": "delay", "amount": 7}],
-        0: [{"kind": None, "peer": None, "effect": "drop", "amount": 0}],
+        2: [{"kind": "fetch requests", "to": 1, "effect": "delay", "amount": 7}],
+        0: [{"kind": None, "to": None, "effect": "drop", "amount": 0}],
         3: [],
     }
     everywhere = kafka().spread(rules, (0, 1, 2, 3))
@@ -173,7 +173,7 @@ def test_rules_go_to_every_keeper_with_their_sender():
             {"kind": None, "from": 0, "to": None, "effect": "drop", "amount": 0},
             {"kind": "fetch requests", "from": 2, "to": 1, "effect": "delay", "amount": 7},
         ]
-        assert [Rule.from_json(rule).source for rule in of_node] == [0, 2]  # the keepers understand them
+        assert [MessageRule.from_json(rule).source for rule in of_node] == [0, 2]  # the sidecars understand them
 
 
 def test_without_rules_nobody_is_told_anything():

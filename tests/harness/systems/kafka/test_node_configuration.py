@@ -1,4 +1,4 @@
-"""What a keeper is told is what a keeper understands; the ports fit together from one node to the next."""
+"""What a sidecar is told is what a sidecar understands; the ports fit together from one node to the next."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from nodes.sidecar.config import BROKER, KRAFT_CONTROLLER, ZOOKEEPER, SidecarCon
 
 @pytest.fixture
 def told(deployment):
-    """What a node of such a system is told, as its keeper reads it."""
+    """What a node of such a system is told, as its sidecar reads it."""
 
     def told(text, node, preset=None, *, proxied=True, incarnation=1, **broker_config):
         system = KafkaSystem.parse(text, {key.replace("_", "."): value for key, value in broker_config.items()})

@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from harness.systems.kafka.properties import Place, server_properties, topic_configs, zookeeper_properties
+from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs, zookeeper_properties
 from harness.systems.kafka.protocol_versions import KafkaVersion
 from harness.systems.system import SystemRefusalError
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
 
 OLD, NEW = KafkaVersion("2.8.2"), KafkaVersion("3.9.1")
-BROKER = Place(2, "10.77.5.12", "127.0.0.1:40002", "10.77.5.10", "/data")
-CONTROLLER = Place(0, "10.77.5.10", "", "10.77.5.10", "/data/kafka")
+BROKER = JvmPlace(2, "10.77.5.12", "127.0.0.1:40002", "10.77.5.10", "/data")
+CONTROLLER = JvmPlace(0, "10.77.5.10", "", "10.77.5.10", "/data/kafka")
 
 
 def cluster(**settings):
@@ -81,9 +81,9 @@ def test_krafts_controller_tells_where_its_proxy_listens_if_the_version_lets_it(
 
 def test_listeners_behind_a_proxy():
     found = made()
-    assert found["listeners"] == "INTERNAL://127.0.0.1:9091,HOST://0.0.0.0:19092,KEEPER://127.0.0.1:9093"
+    assert found["listeners"] == "INTERNAL://127.0.0.1:9091,HOST://0.0.0.0:19092,SIDECAR://127.0.0.1:9093"
     assert found["advertised.listeners"] == (
-        "INTERNAL://10.77.5.12:9092,HOST://127.0.0.1:40002,KEEPER://10.77.5.12:9093"
+        "INTERNAL://10.77.5.12:9092,HOST://127.0.0.1:40002,SIDECAR://10.77.5.12:9093"
     )
     assert found["inter.broker.listener.name"] == "INTERNAL"
 

@@ -11,7 +11,7 @@ def kafka():
 
 
 def test_rules_for_messages_go_to_every_keeper(kafka):
-    rule = {"kind": "fetch requests", "peer": 1, "effect": "drop", "amount": 0}
+    rule = {"kind": "fetch requests", "to": 1, "effect": "drop", "amount": 0}
 
     spread = kafka.spread({0: [], 2: [rule]}, (0, 1, 2))
 
@@ -22,8 +22,8 @@ def test_rules_for_messages_go_to_every_keeper(kafka):
 
 def test_leadership_is_heard_from_whichever_broker_is_the_controller(kafka):
     rules = [
-        {"kind": "leadership", "peer": 2, "effect": "drop", "amount": 0},
-        {"kind": None, "peer": 2, "effect": "delay", "amount": 9},
+        {"kind": "leadership", "to": 2, "effect": "drop", "amount": 0},
+        {"kind": None, "to": 2, "effect": "delay", "amount": 9},
     ]
 
     spread = kafka.spread({0: rules}, (0,))

@@ -63,7 +63,7 @@ def test_answers_that_are_lost(three_nodes, eventually_true):
         writer.flush()
         for _ in range(3):
             cluster.admin(leader)(
-                "transport", key=1, rules=[{"kind": "acks", "peer": None, "effect": "lose", "amount": 1_000}]
+                "transport", key=1, rules=[{"kind": "acks", "to": None, "effect": "lose", "amount": 1_000}]
             )
             before = cluster.status(leader, T)["leo"]
             writer.write()

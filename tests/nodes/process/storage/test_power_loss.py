@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nodes.core.actions import Sync, Truncate
 from nodes.process.storage import power_loss, written_at
 from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.storage.power_loss import WRITEBACK_MS, lose_power, main
+from nodes.process.storage.power_loss import lose_power, main
 
 T = "t-0"
 NOW = 1_000_000
@@ -83,7 +83,7 @@ def test_what_stays_is_a_prefix_with_all_that_was_synced_or_old(new_disk, sizes,
                 del log[-1:]
                 synced = min(synced, len(log))
             elif step == "wait":
-                Clock.now += WRITEBACK_MS
+                Clock.now += 3_000
             else:
                 values = tuple(range(100 * len(log), 100 * len(log) + step))
                 disk.append(*values)
@@ -94,7 +94,7 @@ def test_what_stays_is_a_prefix_with_all_that_was_synced_or_old(new_disk, sizes,
         found = [tuple(b.values) for b in disk.start().partitions[T].batches]
 
     written = [values for values, _ in log]
-    old = sum(killed - at >= WRITEBACK_MS for _, at in log)
+    old = sum(killed - at >= 3_000 for _, at in log)
     assert found == written[: len(found)]
     assert len(found) >= max(synced, old)
     assert said["batches"] == {"kept": len(found), "lost": len(log) - len(found)}
@@ -115,9 +115,9 @@ def test_of_the_rest_any_prefix_does(new_disk):
 
 def test_what_is_old_enough_was_written_back_by_the_kernel(new_disk, clock):
     def prepare(disk):
-        clock.now = NOW - WRITEBACK_MS
+        clock.now = NOW - 3_000
         fill(disk, synced=0, unsynced=2)
-        clock.now = NOW - WRITEBACK_MS + 1
+        clock.now = NOW - 3_000 + 1
         disk.append(7)
 
     assert set(outcomes(new_disk, prepare, 40)) == {2, 3}
@@ -125,7 +125,7 @@ def test_what_is_old_enough_was_written_back_by_the_kernel(new_disk, clock):
 
 def test_what_was_cut_and_written_again_is_as_old_as_it_is(new_disk, clock):
     def prepare(disk):
-        clock.now = NOW - WRITEBACK_MS
+        clock.now = NOW - 3_000
         fill(disk, synced=0, unsynced=3)
         disk.directory.carry_out(Truncate(T, 1))
         clock.now = NOW

@@ -13,7 +13,7 @@ from kio.schema.errors import ErrorCode
 from nodes.formats.wire.codec import API_VERSIONS, BROKER_HEARTBEAT, codec
 from nodes.formats.wire.frames import finish, request_frame
 from nodes.process.wire import server
-from nodes.process.wire.server import FIRST_CONNECTION, Listener
+from nodes.process.wire.server import Listener
 
 ALLOWED = {BROKER_HEARTBEAT: (0, 0), API_VERSIONS: (0, 3)}
 
@@ -42,7 +42,7 @@ class Served:
         self.closed = []
         take = on_request or self.requests.append
         handlers = {BROKER_HEARTBEAT: take, API_VERSIONS: take}
-        self.listener = Listener("host", ALLOWED, handlers, count(FIRST_CONNECTION), self.closed.append, **limits)
+        self.listener = Listener("host", ALLOWED, handlers, count(1_000), self.closed.append, **limits)
 
     async def __aenter__(self):
         self.host, self.port = await self.listener.start("127.0.0.1", 0)
@@ -139,7 +139,7 @@ def test_what_a_request_says_about_itself():
             assert request.connection.listener == "host"
             assert request.connection.peer.startswith("127.0.0.1:")
             numbers = {request.connection.number, served.closed[0].number}
-            assert numbers == {FIRST_CONNECTION, FIRST_CONNECTION + 1}
+            assert numbers == {1_000, 1_001}
 
     run(case())
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nodes.sidecar.events import Event
+from nodes.sidecar.line_events import Event
 from nodes.sidecar.lines import LineReader
 
 RECORDINGS = Path(__file__).parent / "recordings"

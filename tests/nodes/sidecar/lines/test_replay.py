@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nodes.sidecar.events import Appended, HighWatermark, Leads, Loaded, Registered, Started, Truncated
+from nodes.sidecar.line_events import Appended, HighWatermark, Leads, Loaded, Registered, Started, Truncated
 from nodes.sidecar.lines import LineReader, disagreement
 
 
@@ -54,7 +54,7 @@ def test_the_high_watermark_of_a_leader_never_falls_within_its_epoch(broker):
 
 def test_a_torn_line_says_nothing_wrong(broker):
     """A killed process may leave any beginning of its last line. Only lines that end with a number can be mistaken, and the
-    keeper gives no line that was not ended.
+    sidecar gives no line that was not ended.
     """
     for lines in broker.lives:
         reader = LineReader()

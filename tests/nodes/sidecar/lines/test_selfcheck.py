@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.sidecar.events import Appended, Loaded, Truncated, TruncatedFully
+from nodes.sidecar.line_events import Appended, Loaded, Truncated, TruncatedFully
 from nodes.sidecar.lines import disagreement
 
 T = "t-0"

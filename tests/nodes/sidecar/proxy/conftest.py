@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from random import Random
 from struct import Struct
 
 import pytest
 import uvloop
 
 from nodes.admin.config_file import Address
+from nodes.admin.message_rules import MessageRule, MessageRules
 from nodes.sidecar.proxy.proxy import Proxy
-from nodes.sidecar.proxy.rules import Rule, Rules
 
 PATIENCE_S = 20
 LOCALHOST = "127.0.0.1"
@@ -83,7 +84,7 @@ class Stage:
     """The proxy, who listens behind it, and who comes."""
 
     def __init__(self, *, speaks="kafka", here=1, listening=True, **more):
-        self.rules = Rules()
+        self.rules = MessageRules(Random("proxy"))
         self._listening = listening
         self._ends = []
         self._accepted = asyncio.Queue()
@@ -126,7 +127,7 @@ class Stage:
         return requester, await self._accepted.get()
 
     def put(self, effect, kind=None, source=None, to=None, amount=0, key="k"):
-        self.rules.put(key, [Rule(kind, source, to, effect, amount)])
+        self.rules.put(key, [MessageRule(kind, source, to, effect, amount)])
 
     async def over(self):
         """Wait until the proxy has no connection left."""

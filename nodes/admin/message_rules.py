@@ -1,23 +1,31 @@
-"""What happens to messages that pass a proxy: rules by kind, sender and receiver, in force under a key."""
+"""What happens to the messages of a node that is tested: rules by kind, sender and receiver, in force under a key.
+
+They stand in for ``tc netem``, which not every kernel has, and can do what it cannot: tell messages apart. A node's own transport
+applies them to what it sends; beside a real broker, the proxies do to what they pass on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import NamedTuple
 
 from nodes.core.messages import KINDS
-from nodes.process.transport_faults import EFFECTS, RuleError
 
-PROXIED_KINDS = tuple(kind for kind in KINDS if kind != "acks")
-"""The kinds a rule can name. Acks go to clients, whose listener has no proxy."""
+EFFECTS = ("drop", "hold", "delay", "lose")
+FIRST_CLIENT = 1_000
+"""Number of the first connection; node ids are below. The core knows a client by the number of its connection."""
 
 Key = str | int
 _ENTRIES = frozenset({"kind", "from", "to", "effect", "amount"})
 
 
-class Rule(NamedTuple):
-    """What happens to messages of a kind from a node to a node (None: any).
+class RuleError(ValueError):
+    """A rule that cannot be; the message says what can."""
+
+
+class MessageRule(NamedTuple):
+    """What happens to messages of a kind (None: all but those to clients) from a node to a node (None: any).
 
     ``amount`` is µs for ``delay`` (up to so much, drawn for each message) and per mille for ``lose``.
     """
@@ -29,8 +37,12 @@ class Rule(NamedTuple):
     amount: int = 0
 
     @staticmethod
-    def from_json(data: object) -> Rule:
+    def from_json(data: object, kinds: Collection[str] = KINDS) -> MessageRule:
         """Check plain values.
+
+        Args:
+            data: of the rule.
+            kinds: those that can be told apart.
 
         Raises:
             RuleError: an entry is missing, unknown or impossible.
@@ -38,8 +50,8 @@ class Rule(NamedTuple):
         if not isinstance(data, dict) or not {"effect"} <= set(data) <= _ENTRIES:
             raise RuleError("a rule has an effect, and may have a kind, from, to and an amount")
         kind, effect, amount = data.get("kind"), data["effect"], data.get("amount", 0)
-        if kind is not None and kind not in PROXIED_KINDS:
-            raise RuleError(f"kind must be null or one of {', '.join(PROXIED_KINDS)}, not {kind!r}")
+        if kind is not None and kind not in kinds:
+            raise RuleError(f"kind must be null or one of {', '.join(kinds)}, not {kind!r}")
         for end in ("from", "to"):
             node = data.get(end)
             if node is not None and (type(node) is not int or node < 0):
@@ -48,11 +60,12 @@ class Rule(NamedTuple):
             raise RuleError(f"effect must be one of {', '.join(EFFECTS)}, not {effect!r}")
         if type(amount) is not int or amount < 0 or (effect == "lose" and amount > 1_000):
             raise RuleError(f"amount must be a whole number that is not negative (lose: per mille), not {amount!r}")
-        return Rule(kind, data.get("from"), data.get("to"), effect, amount)
+        return MessageRule(kind, data.get("from"), data.get("to"), effect, amount)
 
     def carries(self, kinds: Sequence[str], source: int, to: int) -> bool:
         """Whether a message of these kinds falls under the rule."""
-        return (self.kind is None or self.kind in kinds) and self.source in (None, source) and self.to in (None, to)
+        concerned = to < FIRST_CLIENT if self.kind is None else self.kind in kinds
+        return concerned and self.source in (None, source) and self.to in (None, to)
 
 
 class Ruling(NamedTuple):
@@ -71,17 +84,17 @@ class Ruling(NamedTuple):
 UNHARMED = Ruling("delay")
 
 
-class Rules:
-    """The rules in force on one machine, shared by its proxies.
+class MessageRules:
+    """The rules in force on one machine.
 
     Args:
         noise: draws what is lost, and how late the rest is.
     """
 
-    def __init__(self, noise: Random | None = None) -> None:
+    def __init__(self, noise: Random) -> None:
         """None are in force."""
-        self._noise = noise or Random("proxy")
-        self._faults: dict[Key, list[Rule]] = {}
+        self._noise = noise
+        self._faults: dict[Key, list[MessageRule]] = {}
         self._on_clear: list[Callable[[Key], None]] = []
 
     @property
@@ -89,8 +102,13 @@ class Rules:
         """The keys in force."""
         return list(self._faults)
 
-    def put(self, key: Key, rules: list[Rule]) -> None:
-        """Put rules in force, also for connections that exist; those that had the key end."""
+    def loses(self, kind: str) -> bool:
+        """Whether a rule about this kind, and no other, loses messages."""
+        rules = [rule for rules in self._faults.values() for rule in rules]
+        return any(rule.kind == kind and rule.effect in ("drop", "lose") for rule in rules)
+
+    def put(self, key: Key, rules: list[MessageRule]) -> None:
+        """Put rules in force, also for messages to come on connections that exist; those that had the key end."""
         self.clear(key)
         self._faults[key] = list(rules)
 
@@ -111,7 +129,10 @@ class Rules:
         self._on_clear.remove(tell)
 
     def judge(self, kinds: Sequence[str], source: int, to: int) -> Ruling:
-        """What happens to a message now. What a machine says to itself is nobody's business."""
+        """What happens to a message now: losing beats holding, holding beats delaying, and delays add up.
+
+        What a machine says to itself is nobody's business.
+        """
         if not self._faults or source == to:
             return UNHARMED
         late, holder = 0, None

@@ -1,4 +1,4 @@
-"""What a line of a Kafka broker's log says, as a typed event: what ``nodes.sidecar.lines`` finds and the keeper traces.
+"""What a line of a Kafka broker's log says, as a typed event: what ``nodes.sidecar.lines`` finds and the sidecar traces.
 
 Offsets, log end offsets (LEO) and high watermarks (HW) are exclusive: the next offset. Partitions are strings such as ``t-0``,
 nodes are integers; −1 is "undefined" (no leader, no epoch). The events of one life of a broker stand in the order of its lines.

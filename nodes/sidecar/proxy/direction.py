@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from nodes.sidecar.proxy.rules import Key, Rules
+from nodes.admin.message_rules import Key, MessageRules
 from nodes.sidecar.proxy.speech import Cutter, Message, Speech
 
 MAX_WAITING_BYTES = 16 << 20
@@ -37,12 +37,12 @@ class _Waiting:
     parts: list[bytes] = field(default_factory=list)
 
 
-class Lane:
+class Direction:
     """What one end sends to the other.
 
     Args:
         loop: the event loop.
-        speech: the protocol; both lanes of a connection share it.
+        speech: the protocol; both directions of a connection share it.
         rules: what happens to messages.
         ends: the node that sends and the node that receives.
         requests: whether this is the direction of requests.
@@ -59,7 +59,7 @@ class Lane:
         self,
         loop: asyncio.AbstractEventLoop,
         speech: Speech,
-        rules: Rules,
+        rules: MessageRules,
         ends: tuple[int, int],
         on_end: Callable[[], None],
         on_break: Callable[[], None],

@@ -1,0 +1,97 @@
+"""The parts of ``docs/protocol.md`` that the protocol core says of itself: presets, fences, bugs, roles.
+
+    python -m harness.protocol_page
+
+writes them anew between their markers, in a checkout; a test says when that is due.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from nodes.core.describe import describe
+from nodes.core.roles_drawn import as_diagram, as_table
+from nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, Switch, Variant
+
+PAGE = Path(__file__).parents[1] / "docs" / "protocol.md"
+
+
+def main() -> None:
+    """Bring the page up to date."""
+    PAGE.write_text(written_anew(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def written_anew(page: str) -> str:
+    """The page with every generated part as the code has it now.
+
+    Raises:
+        ValueError: a part has no place on the page.
+    """
+    for name, lines in PARTS.items():
+        begin, end = f"<!-- {name}: written by python -m harness.protocol_page -->", f"<!-- end of {name} -->"
+        before, begun, rest = page.partition(begin)
+        _, ended, after = rest.partition(end)
+        if not (begun and ended):
+            raise ValueError(f"the page has no place for {name}: {begin} … {end}")
+        page = before + "\n".join((begin, "", *lines(), "", end)) + after
+    return page
+
+
+def _presets() -> list[str]:
+    topics = [switch.topic for switch in SWITCHES.values()]
+    lines = [f"| preset | truncation | KIP-320 fences | {' | '.join(topics)} |", "|---" * (3 + len(topics)) + "|"]
+    for name, variant in PRESETS.items():
+        cells = [_yes(variant, field, switch) for field, switch in SWITCHES.items()]
+        lines.append(f"| `{name}` | `{variant.truncation}` | {_fence_words(variant)} | {' | '.join(cells)} |")
+    return lines
+
+
+def _yes(variant: Variant, field: str, switch: Switch) -> str:
+    if not switch.need.is_met(variant.rule):
+        return f"needs {switch.need.words}"
+    return "yes" if getattr(variant, field) else "–"
+
+
+def _fence_words(variant: Variant) -> str:
+    return "all" if variant.fences == frozenset(Fence) else ", ".join(f for f in Fence if f in variant.fences) or "–"
+
+
+def _topics() -> list[str]:
+    presets_that_say: dict[str, dict[str, list[str]]] = {}
+    for name, variant in PRESETS.items():
+        for topic, sentence in describe(variant):
+            presets_that_say.setdefault(topic, {}).setdefault(sentence, []).append(name.removeprefix("kafka-"))
+    lines = ["| topic | presets | |", "|---|---|---|"]
+    for topic, sentences in presets_that_say.items():
+        for sentence, names in sentences.items():
+            lines.append(f"| {topic} | {'all' if len(names) == len(PRESETS) else ', '.join(names)} | {sentence} |")
+    return lines
+
+
+def _fences() -> list[str]:
+    lines = ["| fence | with it | without | needs |", "|---|---|---|---|"]
+    return [*lines, *(f"| `{fence}` | {fence.on} | {fence.off} | {fence.need.words} |" for fence in Fence)]
+
+
+def _bugs() -> list[str]:
+    lines = ["| modifier | what goes wrong | needs |", "|---|---|---|"]
+    return [*lines, *(f"| `{key}` | {bug.says} | {bug.need.words} |" for key, bug in BUGS.items())]
+
+
+def _picture() -> list[str]:
+    return ["```mermaid", *as_diagram(), "```"]
+
+
+PARTS: dict[str, Callable[[], list[str]]] = {
+    "presets": _presets,
+    "topics": _topics,
+    "fences": _fences,
+    "bugs": _bugs,
+    "roles": as_table,
+    "picture": _picture,
+}
+"""Name of a part → its lines."""
+
+if __name__ == "__main__":
+    main()

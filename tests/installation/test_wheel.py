@@ -1,0 +1,128 @@
+"""The wheel holds all that pip must install, says what it is, and works where no checkout is."""
+
+import email
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from harness.cli.extras import EXTRAS
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel, built without a network from a copy, so that nothing of the build is left in the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for room in ROOMS:
+        shutil.copytree(ROOT / room, folder / "source" / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / file, folder / "source")
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel"]
+    offline = ["--no-index", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, *offline, "--wheel-dir", folder, folder / "source"], check=True)
+    (built,) = folder.glob("*.whl")
+    return zipfile.ZipFile(built)
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel, tmp_path_factory):
+    """Where pip would have put it."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    wheel.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def metadata(wheel):
+    """As pip reads it."""
+    return email.message_from_bytes(wheel.read("tidemark-0.1.0.dist-info/METADATA"))
+
+
+def test_it_holds_every_file_of_the_rooms_and_nothing_else(wheel):
+    files = {
+        path.relative_to(ROOT).as_posix()
+        for room in ROOMS
+        for path in (ROOT / room).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+    assert {name for name in wheel.namelist() if ".dist-info/" not in name} == files
+
+
+def test_it_says_what_it_is(metadata):
+    assert metadata["Name"] == "tidemark"
+    assert metadata["Author"] == "The Tidemark authors"
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["Description-Content-Type"] == "text/markdown"
+    assert "Find out whether a replicated log keeps its promises." in metadata.get_payload()
+
+
+def test_it_comes_with_its_licence(wheel, metadata):
+    licences = "tidemark-0.1.0.dist-info/licenses"
+
+    assert metadata["License-Expression"] == "Apache-2.0"
+    assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
+    assert wheel.read(f"{licences}/LICENSE").startswith(b"\n                                 Apache License\n")
+    assert wheel.read(f"{licences}/NOTICE").startswith(b"Tidemark")
+
+
+def test_it_asks_for_little_unless_extras_are_asked_for(metadata):
+    required = metadata.get_all("Requires-Dist")
+
+    assert [one for one in required if "extra ==" not in one] == ["click", "rich"]
+    assert metadata.get_all("Provides-Extra") == [*EXTRAS, "all"]
+
+
+def test_it_installs_the_program(wheel):
+    assert wheel.read("tidemark-0.1.0.dist-info/entry_points.txt").split() == (
+        b"[console_scripts] tidemark = harness.cli:main".split()
+    )
+
+
+def test_the_base_works_from_it(tidemark, unpacked):
+    assert tidemark("--version", code=unpacked)[1] == "tidemark, version 0.1.0\n"
+    assert tidemark("scenario", "kip-101-data-loss", code=unpacked)[0] == 0
+    assert tidemark("run", "--variant", "kafka-0.10", "--index", "98", code=unpacked)[0] == 1
+    assert tidemark("check", "results/runs/kafka-0.10-1-98", code=unpacked)[0] == 1
+
+
+def test_pages_are_made_from_it(tidemark, unpacked):
+    done = tidemark("run", "--variant", "kafka-0.10", "--index", "98", "--report", extras=("report",), code=unpacked)
+
+    assert done[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (("compare",), "pip install 'tidemark[campaign]'"),
+        (("compare", "--report"), "pip install 'tidemark[campaign,report]'"),
+        (("run", "--report"), "pip install 'tidemark[report]'"),
+        (("run", "--world", "docker"), "make env, in a checkout of Tidemark"),
+        (("images", "build"), "make env, in a checkout of Tidemark"),
+    ],
+)
+def test_where_no_checkout_is_pip_mends_all_but_containers(tidemark, unpacked, words, fix):
+    code, out, error = tidemark(*words, code=unpacked)
+
+    assert (code, out) == (254, "")
+    assert error.endswith(f" not installed; run: {fix}\n")
+    assert error.count("\n") == 1
+
+
+def test_the_container_world_says_that_it_needs_a_checkout(python, unpacked):
+    look = "from harness.machines.node_code import lock_text; lock_text()"
+    done = python("-c", look, extras=("containers",), code=unpacked)
+
+    assert done.stderr.endswith(
+        "requirements-node.lock is missing; the container world needs a checkout of Tidemark "
+        "(make env, or pip install --editable)\n"
+    )

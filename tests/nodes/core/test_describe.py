@@ -1,0 +1,131 @@
+"""What a variant says of itself: complete, in sentences, and different where the variants are."""
+
+import pytest
+
+from nodes.core.describe import describe, differences, modifiers
+from nodes.core.truncation import RULES
+from nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, parse_variant
+
+
+def said(text):
+    return dict(describe(parse_variant(text)))
+
+
+def topics_that_differ(one, other):
+    return [topic for topic, _, _ in differences(parse_variant(one), parse_variant(other))]
+
+
+EVERYTHING = [f"{preset}+truncation={rule}+{'+'.join(BUGS)}" for preset in PRESETS for rule in RULES]
+
+
+@pytest.mark.parametrize("text", [*PRESETS, *EVERYTHING])
+def test_everything_said_is_a_sentence(text):
+    rows = describe(parse_variant(text))
+
+    assert [row for row in rows if not (row.sentence[:1].isupper() and row.sentence.endswith("."))] == []
+
+
+@pytest.mark.parametrize("text", [*PRESETS, *EVERYTHING])
+def test_a_topic_is_spoken_of_once(text):
+    topics = [row.topic for row in describe(parse_variant(text))]
+
+    assert len(topics) == len(set(topics))
+
+
+def test_it_is_told_in_an_order_for_reading():
+    assert list(said("kafka-2.1+KAFKA-7128")) == [
+        "truncation",
+        "leader epochs",
+        "new leader",
+        "leader's answer",
+        "after the answer",
+        "out of range",
+        "fence: fetch",
+        "fence: truncation",
+        "fence: hw",
+        "fence: isr",
+        "bounce detection (KIP-380)",
+        "min ISR gates HW (KAFKA-15583)",
+        "broker epochs (KIP-841/903)",
+        "ELR (KIP-966)",
+        "epoch cached on becoming leader (KAFKA-7415)",
+        "refetch on every epoch (KAFKA-7164)",
+        "bug put back: KAFKA-7128",
+        "promise",
+    ]
+
+
+def test_what_is_said_of_a_rule_stands_at_its_method():
+    assert said("kafka-0.10")["new leader"] == (
+        "A follower cuts to its own high watermark at once, whatever the leader has, and fetches."
+    )
+    assert said("kafka-2.1")["new leader"] == (
+        "A follower asks the leader where its own latest epoch ends; without epochs it cuts to its high watermark."
+    )
+
+
+def test_and_what_the_rule_leaves_as_it_is_stands_at_the_method_of_all_rules():
+    assert said("kafka-4.0")["out of range"] == (
+        "A follower whose log ends after its leader's cuts to the leader's log end, and fetches on."
+    )
+
+
+def test_only_the_first_paragraph_is_said():
+    assert "handleOffsetOutOfRange" not in said("kafka-0.10")["out of range"]
+
+
+@pytest.mark.parametrize("fence", list(Fence))
+def test_a_fence_says_what_happens_with_it_and_without(fence):
+    assert said("kafka-2.1")[f"fence: {fence}"] == fence.on
+    assert said(f"kafka-2.1+no-{fence}-fence")[f"fence: {fence}"] == fence.off
+    assert fence.on != fence.off
+
+
+@pytest.mark.parametrize("switch", [switch for switch in SWITCHES.values() if switch.word])
+def test_a_switch_says_what_happens_with_it_and_without(switch):
+    assert said(f"kafka-2.1+{switch.word}")[switch.topic] == switch.on
+    assert said(f"kafka-2.1+no-{switch.word}")[switch.topic] == switch.off
+
+
+@pytest.mark.parametrize(
+    ("text", "topic", "sentence"),
+    [
+        ("kafka-0.10", "leader's answer", "Nothing to do: it takes a rule that asks for the end of an epoch."),
+        ("kafka-2.7", "fence: truncation", "Nothing to do: it takes a rule that asks for the end of an epoch."),
+        ("kafka-0.10", "epoch cached on becoming leader (KAFKA-7415)", "Nothing to do: it takes an epoch cache."),
+        ("kafka-0.10+KAFKA-10706", "bug put back: KAFKA-10706", "Nothing to do: it takes an epoch cache."),
+        (
+            "kafka-2.1+KAFKA-14704",
+            "bug put back: KAFKA-14704",
+            "Nothing to do: it takes a rule whose fetches name the last fetched epoch.",
+        ),
+    ],
+)
+def test_what_the_rule_gives_nothing_to_do_says_so(text, topic, sentence):
+    assert said(text)[topic] == sentence
+
+
+def test_two_variants_differ_where_they_were_made_to():
+    assert topics_that_differ("kafka-2.1", "kafka-2.1+no-hw-fence") == ["fence: hw"]
+    assert topics_that_differ("kafka-2.1", "kafka-2.1+KAFKA-7128") == ["bug put back: KAFKA-7128"]
+    assert topics_that_differ("kafka-3.7", "kafka-4.0") == ["ELR (KIP-966)", "promise"]
+    assert topics_that_differ("kafka-2.1", "kafka-2.1") == []
+
+
+def test_where_only_one_has_something_to_say_the_other_is_silent():
+    found = differences(parse_variant("kafka-2.1+KAFKA-7128"), parse_variant("kafka-2.1"))
+
+    assert [d.other for d in found] == [""]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kafka-0.10", ["truncation=hw", "no-fences", "KAFKA-7164"]),
+        ("kafka-0.11", ["truncation=kip101", "no-fences", "KAFKA-7415"]),
+        ("kafka-2.1+no-hw-fence", ["truncation=kip279", "fetch-fence", "truncation-fence", "isr-fence"]),
+        ("kafka-2.7+KAFKA-13141", ["truncation=fetch", "all-fences", "bounce-detection", "KAFKA-13141"]),
+    ],
+)
+def test_the_modifiers_that_say_the_same(text, words):
+    assert modifiers(parse_variant(text)) == words
