@@ -11,7 +11,7 @@ LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3
 unexport PYTHONDONTWRITEBYTECODE
 
 # Two cores have work for more processes than two: many tests wait for a node, a broker, an engine.
-PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 QUICK := not docker and not kafka and not spark and not slow
 
 help: ## list these targets

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from missing import MISSING, skip_without
 from one_engine import WORKER_KEY, OneEngine, ask
-from shared_work import share
+from shared_work import put_in_order
 
 from harness.machines.engine import connect
 from harness.machines.errors import ContainerWorldError, ImageError
@@ -45,9 +45,8 @@ def pytest_configure_node(node):
     node.workerinput[WORKER_KEY] = node.config.stash[_engine].address
 
 
-@pytest.hookimpl(tryfirst=True)  # pytest-xdist writes down the groups in this hook
 def pytest_collection_modifyitems(items):
-    share(items)
+    put_in_order(items)
 
 
 @pytest.fixture(scope="session")
