@@ -29,7 +29,7 @@ def _ignore(now: int, m: object) -> None:
 STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.values() for name in cell.does}
 """Name of a step → what finds it in a replica."""
 PLANS = {
-    role: [(event, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore) for event, cell in cells.items()]
+    role: [(event.value, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore) for event, cell in cells.items()]
     for role, cells in TABLE.items()
 }
 """Role → event, cell, and what finds the one step of a cell that stays in its role."""
