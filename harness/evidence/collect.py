@@ -72,10 +72,13 @@ def fetch(node: int, control: NodeControl) -> Evidence:
     places = control.places
     wanted = (places.trace, places.log, places.config, places.data, places.volatile)
     # Files may grow while they are read (exit code 1), and need not be there.
-    script = (
-        f'archive=$(mktemp) || exit\nset --\nfor path in {" ".join(map(quote, wanted))}; do [ -e "$path" ] && set -- "$@" "$path"; done\n'
-        f'tar -czf "$archive" --exclude={BALLAST} --exclude="*.index" --exclude="*.timeindex" -P "$@" 2>/dev/null || [ $? -eq 1 ] && echo "$archive"'
-    )
+    script = f"""
+archive=$(mktemp) || exit
+set --
+for path in {" ".join(map(quote, wanted))}; do [ -e "$path" ] && set -- "$@" "$path"; done
+tar -czf "$archive" --exclude={BALLAST} --exclude="*.index" --exclude="*.timeindex" -P "$@" 2>/dev/null || [ $? -eq 1 ] || exit
+echo "$archive"
+"""
     try:
         path = control.run(script, to="pack its files", timeout_s=FETCH_S).strip()
         archive = control.read(path)
