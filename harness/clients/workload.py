@@ -32,7 +32,7 @@ class Workload:
     Start once, stop once, then `final_read`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (what a workload is made of)
         self,
         bootstrap: str,
         cluster: ClusterSpec,

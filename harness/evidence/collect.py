@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 NODES = "nodes"
 """Folder in a run's folder: an archive for each node."""
 FETCH_S = 120.0
-_ARCHIVE = "/tmp/tidemark-evidence.tar.gz"  # noqa: S108 - on the node, whose only user we are
 
 
 @dataclass(slots=True)
@@ -73,14 +72,17 @@ def fetch(node: int, control: NodeControl) -> Evidence:
     places = control.places
     wanted = (places.trace, places.log, places.config, places.data, places.volatile)
     # Files may grow while they are read (exit code 1), and need not be there.
-    script = (
-        f'set --\nfor path in {" ".join(map(quote, wanted))}; do [ -e "$path" ] && set -- "$@" "$path"; done\n'
-        f'tar -czf {_ARCHIVE} --exclude={BALLAST} --exclude="*.index" --exclude="*.timeindex" -P "$@" 2>/dev/null || [ $? -eq 1 ]'
-    )
+    script = f"""
+archive=$(mktemp) || exit
+set --
+for path in {" ".join(map(quote, wanted))}; do [ -e "$path" ] && set -- "$@" "$path"; done
+tar -czf "$archive" --exclude={BALLAST} --exclude="*.index" --exclude="*.timeindex" -P "$@" 2>/dev/null || [ $? -eq 1 ] || exit
+echo "$archive"
+"""
     try:
-        control.run(script, to="pack its files", timeout_s=FETCH_S)
-        archive = control.read(_ARCHIVE)
-        control.run(f"rm -f {_ARCHIVE}", to="remove its archive")
+        path = control.run(script, to="pack its files", timeout_s=FETCH_S).strip()
+        archive = control.read(path)
+        control.run(f"rm -f {quote(path)}", to="remove its archive")
     except ContainerWorldError as error:
         raise RunError(f"the evidence of {control.name} cannot be fetched: {error}") from None
     return _unpacked(node, control, archive)

@@ -1,4 +1,6 @@
-"""Cut and lossy links: iptables on the receiving node, one chain for each fault.
+"""Chains of iptables rules on a node, one for each fault: put in force, verified, taken out.
+
+Which packets a cut or lossy link drops is written in :func:`harness.live.link_faults.drop_rules`.
 
 Only the filter table is touched, and only packets from other nodes and those of the clients' listener are dropped, so SSH always
 gets through.

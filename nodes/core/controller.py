@@ -1,4 +1,4 @@
-"""The controller: sessions, elections, ISR changes, and telling the brokers (PROTOCOL section 5).
+"""The controller: sessions, elections, ISR changes, and telling the brokers (docs/protocol.md, "Controller").
 
 One reliable node. With ZooKeeper-era variants a restart within the session goes unnoticed and the ISR keeps the broker
 (KAFKA-1120); from KIP-380 on (``bounce_detection``) a new incarnation is handled as failed first. A restarted *leader* always

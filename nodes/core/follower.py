@@ -1,4 +1,4 @@
-"""What a replica does while it follows: truncate as its rule says, then fetch (PROTOCOL section 3).
+"""What a replica does while it follows: truncate as its rule says, then fetch (docs/protocol.md, "Truncation").
 
 Which of the steps here is taken when, and what the replica is then, is :data:`nodes.core.roles.TABLE`'s to say. A step takes the
 time and the message that caused it; one that leaves a choice returns the role that comes next.

@@ -1,4 +1,4 @@
-"""What the controller holds about one partition, and who may lead it (PROTOCOL section 5)."""
+"""What the controller holds about one partition, and who may lead it (docs/protocol.md, "Controller")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what lies on disk to what a broker starts with (PROTOCOL section 6)."""
+"""From what lies on disk to what a broker starts with (docs/protocol.md, "Storage and crashes")."""
 
 from __future__ import annotations
 

@@ -29,7 +29,9 @@ def _ignore(now: int, m: object) -> None:
 STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.values() for name in cell.does}
 """Name of a step → what finds it in a replica."""
 PLANS = {
-    role: [(event, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore) for event, cell in cells.items()]
+    role: [
+        (event.value, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore) for event, cell in cells.items()
+    ]
     for role, cells in TABLE.items()
 }
 """Role → event, cell, and what finds the one step of a cell that stays in its role."""
@@ -46,7 +48,7 @@ class Replica:
     """
 
     role: Role
-    on: dict[Event, Handler]
+    on: dict[str, Handler]
 
     def __init__(self, broker: Broker, name: str, recovered: RecoveredPartition | None) -> None:
         """Begin with what recovery left, knowing no leader."""
@@ -73,7 +75,7 @@ class Replica:
         self.following: Following | None = None
         self._correlation = broker.incarnation << 32
         """Requests of two processes of one broker never share a number: an answer may outlive the process that asked."""
-        self._handlers: dict[Role, dict[Event, Handler]] = {}
+        self._handlers: dict[Role, dict[str, Handler]] = {}
         self._enter(Role.NO_LEADER)
 
     # LogView

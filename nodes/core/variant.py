@@ -89,7 +89,7 @@ class Switch(NamedTuple):
 
 
 class Bug(NamedTuple):
-    """A bug that can be put back (PROTOCOL section 10).
+    """A bug that can be put back (docs/protocol.md, "Bugs that can be put back").
 
     Attributes:
         says: what goes wrong. need: the truncation rules that it can do harm to.

@@ -5,7 +5,7 @@ from nodes.core.truncation.rule import LogView, Step, TruncationRule
 
 
 class Kip279Rule(TruncationRule):
-    """``OffsetForLeaderEpoch`` v1, as many rounds as it takes; the steps (1) to (5) are PROTOCOL section 3's."""
+    """``OffsetForLeaderEpoch`` v1, as many rounds as it takes; the steps (1) to (5) are those of docs/protocol.md."""
 
     name = "kip279"
     title = "KIP-279 (2.0 to 2.6)"

@@ -1,4 +1,7 @@
-"""Lines of ``kafka.server.ReplicaFetcherThread``: why a follower is about to cut its log, and what went wrong."""
+"""Lines of ``kafka.server.ReplicaFetcherThread``: why a follower is about to cut its log, and what went wrong.
+
+That it was cut, and where, is said by the log itself (:mod:`~nodes.sidecar.lines.log_lines`).
+"""
 
 from __future__ import annotations
 

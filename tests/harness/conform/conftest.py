@@ -40,7 +40,7 @@ class LateEpochs(SimulatedTarget):
 
     def prepare(self):
         super().prepare()
-        self.world.lead_from(7)
+        self.simulation.lead_from(7)
 
 
 class ToldInTheScriptsNumbers(LateEpochs):

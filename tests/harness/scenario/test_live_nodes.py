@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from harness.machines import node_control
 from harness.machines.errors import NodeError
 from harness.scenario.live import nodes as module
 from harness.scenario.live.nodes import Nodes
-from harness.systems import tidemark as tidemark_system
 
 AHEAD_US = 7_000_000_000
 
@@ -88,7 +88,7 @@ def firewall(monkeypatch):
 
 @pytest.fixture
 def nodes(monkeypatch, firewall):
-    monkeypatch.setattr(tidemark_system, "NodeControl", FakeControl)
+    monkeypatch.setattr(node_control, "NodeControl", FakeControl)
     machines = {
         node: SimpleNamespace(name=name, inner_ip=f"10.0.0.{node}") for node, name in enumerate(["c", "near", "far"])
     }

@@ -24,7 +24,7 @@ class SlowStage(SimulatedTarget):
         super().__init__(scenario, variant)
         self._noise = Random(f"{scenario.name} {variant.name} {self.reaction_us}")
         self._last = {}
-        self.world.send = self._deliver
+        self.simulation.send = self._deliver
         for command in COMMANDS:
             setattr(self, command, self._late(getattr(self, command)))
 
@@ -36,27 +36,29 @@ class SlowStage(SimulatedTarget):
         return act
 
     def _dawdle(self, least, most, unit_us=None):
-        self.world.run_until(self.world.now + int(self._noise.uniform(least, most) * (unit_us or self.reaction_us)))
+        self.simulation.run_until(
+            self.simulation.now + int(self._noise.uniform(least, most) * (unit_us or self.reaction_us))
+        )
 
     def _deliver(self, source, to, message):
         """A connection keeps its order; two connections do not."""
-        world = self.world
-        world._listen(source, to, message)
-        if any(carries(link, source, to, message) for link in world._cut):
+        simulation = self.simulation
+        simulation._listen(source, to, message)
+        if any(carries(link, source, to, message) for link in simulation._cut):
             return
-        for held in world._held:
+        for held in simulation._held:
             if carries(held.link, source, to, message):
                 held.kept.append((source, to, message))
                 return
-        at = world.now + 200 + int(self._noise.expovariate(1 / 2_000))
+        at = simulation.now + 200 + int(self._noise.expovariate(1 / 2_000))
         self._last[source, to] = at = max(at, self._last.get((source, to), 0) + 1)
-        world.push(at, world.actors[to], message)
+        simulation.push(at, simulation.actors[to], message)
 
     def boot(self):
-        self.world.push(0, self.world.nodes[0], Started())
-        for broker in self.world.brokers():
+        self.simulation.push(0, self.simulation.nodes[0], Started())
+        for broker in self.simulation.brokers():
             self._dawdle(0, 0.1, 1_000_000)
-            self.world.start(broker)
+            self.simulation.start(broker)
         self.wait("all know the first leader", lambda: all(state.epoch >= 0 for state in self.states()))
 
     def start(self, broker):
@@ -64,9 +66,9 @@ class SlowStage(SimulatedTarget):
         super().start(broker)
 
     def wait(self, what, condition, within_us=PATIENCE_US):
-        deadline = self.world.now + within_us
+        deadline = self.simulation.now + within_us
         while not condition():
-            if self.world.now > deadline:
+            if self.simulation.now > deadline:
                 raise ScriptError(f"waited until {what}; {self.standing()}")
             self._dawdle(0.2, 1)
         self._dawdle(0.2, 1)

@@ -1,4 +1,4 @@
-"""The controller: sessions, elections, ISR, ELR, and telling the brokers (PROTOCOL section 5)."""
+"""The controller: sessions, elections, ISR, ELR, and telling the brokers (docs/protocol.md, "Controller")."""
 
 import pytest
 

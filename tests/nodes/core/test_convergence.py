@@ -105,7 +105,7 @@ def test_the_lineages_do_diverge():
 
 
 def shortest_divergence(broker, talk, variant):
-    """PROTOCOL section 7: b1 leads e0 and writes, b2 leads e1 and writes, b1 leads e2; b2 follows in e2."""
+    """The shortest divergence under KIP-101: b1 leads e0 and writes, b2 leads e1 and writes, b1 leads e2; b2 follows in e2."""
     return merged(
         broker,
         talk,

@@ -1,4 +1,4 @@
-"""The leader-epoch cache (PROTOCOL section 2), by literals and against the log it describes."""
+"""The leader-epoch cache (docs/protocol.md, "Leader epochs"), by literals and against the log it describes."""
 
 import pytest
 from hypothesis import given

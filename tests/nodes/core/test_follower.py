@@ -1,4 +1,4 @@
-"""A follower, message by message: truncation, fetching, and what it must not believe (PROTOCOL section 3)."""
+"""A follower, message by message: truncation, fetching, and what it must not believe (docs/protocol.md, "Truncation")."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A leader, message by message: fetches, fences, high watermark, acknowledgements, ISR (PROTOCOL sections 3 and 4)."""
+"""A leader, message by message: fetches, fences, high watermark, acknowledgements, ISR (docs/protocol.md)."""
 
 import pytest
 

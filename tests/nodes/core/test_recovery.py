@@ -1,4 +1,4 @@
-"""What a broker starts with, from what lies on its disk (PROTOCOL section 6)."""
+"""What a broker starts with, from what lies on its disk (docs/protocol.md, "Storage and crashes")."""
 
 import pytest
 

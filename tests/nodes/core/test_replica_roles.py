@@ -1,4 +1,4 @@
-"""Changes of role: whose word counts, what starts anew, and what does not (PROTOCOL section 4; KAFKA-7164)."""
+"""Changes of role: whose word counts, what starts anew, and what does not (docs/protocol.md; KAFKA-7164)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What each rule says to a follower, step by step (PROTOCOL section 3), and the seed's cases A to G with both sides' caches."""
+"""What each rule says to a follower, step by step (docs/protocol.md), and the seed's cases A to G with both sides' caches."""
 
 from typing import NamedTuple
 
@@ -217,7 +217,7 @@ def test_a_case_of_the_seed(rule, leader, leader_leo, follower, leo, answer, cut
 
 
 def test_kip_279_scenario_3_ends_with_an_undefined_or_a_zero_offset_either_way():
-    """A has epochs 0 and 2, B leads epoch 3 with 1 and 3: two rounds, then nothing is left (PROTOCOL section 8)."""
+    """A has epochs 0 and 2, B leads epoch 3 with 1 and 3: two rounds, then nothing is left."""
     a, b = ((0, 0), (2, 1)), ((1, 0), (3, 1))
     first = EpochCache(b).end_offset_for(2, 2)
     assert first == (1, 1)

@@ -1,4 +1,4 @@
-"""Presets and modifiers: which point of the protocol space a text names (PROTOCOL section 1)."""
+"""Presets and modifiers: which point of the protocol space a text names (docs/protocol.md, "Axes and presets")."""
 
 import pytest
 
