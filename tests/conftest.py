@@ -4,6 +4,7 @@ What is not here makes tests skip, and the summary says so in lines that cannot 
 does that before, in sight (.ci/make-test-tools).
 """
 
+import gc
 import os
 import shutil
 from collections import Counter
@@ -47,6 +48,12 @@ def pytest_configure_node(node):
 
 def pytest_collection_modifyitems(items):
     put_in_order(items)
+
+
+def pytest_collection_finish():
+    """What is here by now stays to the end: no later collection of garbage needs to look through it (0.3 s each)."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
