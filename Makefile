@@ -25,7 +25,7 @@ check: env ## what a change wants tried every few minutes: lint, and the tests t
 
 .PHONY: quick-tests
 quick-tests: env
-	$(PYTEST) -n 4 -m "$(QUICK)" -q -r fE
+	$(PYTEST) -n 3 -m "$(QUICK)" -q -r fE
 
 test: lint tools ## lint, then all tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
 	$(PYTEST) -n 4 $(ARGS)
