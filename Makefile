@@ -11,7 +11,7 @@ LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3
 unexport PYTHONDONTWRITEBYTECODE
 
 # Two cores have work for more processes than two: many tests wait for a node, a broker, an engine.
-PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --dist loadfile --no-loadscope-reorder
 QUICK := not docker and not kafka and not spark and not slow
 
 help: ## list these targets
@@ -25,7 +25,7 @@ check: env ## what a change wants tried every few minutes: lint, and the tests t
 
 .PHONY: quick-tests
 quick-tests: env
-	$(PYTEST) -n 3 -m "$(QUICK)" -q -r fE
+	$(PYTEST) -n 4 -m "$(QUICK)" -q -r fE
 
 test: lint tools ## lint, then all tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
 	$(PYTEST) -n 4 $(ARGS)

@@ -12,7 +12,8 @@ from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-unt
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
 from harness.clients.aiokafka_gate import batch_error_name
-from harness.clients.aiokafka_producer import rest
+from harness.clients.aiokafka_producer import LATE_S, rest
+from harness.clients.aiokafka_start import start_or_leave
 from harness.clients.journal import PollRecorder
 from harness.clients.outcomes import TRANSPORT
 from harness.clients.polling import PolledRecord, Polling, Trouble, value_of
@@ -69,7 +70,7 @@ class AssignedConsumer:
                 metadata_max_age_ms=self._times.metadata,
             )
             try:
-                await consumer.start()
+                await start_or_leave(consumer, self._times.produce / 1000)
             except KafkaError as error:
                 self._log.info("cannot connect: %s", error)
                 await consumer.stop()
@@ -130,6 +131,9 @@ class AssignedConsumer:
             await asyncio.wait_for(consumer.stop(), CLOSE_S)
         except (KafkaError, TimeoutError) as error:
             self._log.info("closing: %r", error)
+            # Its connections are closed at once; what is waited for is that their ends are heard of.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(consumer._client.close(), LATE_S)  # noqa: SLF001 - nothing else names it
 
 
 async def consume(consumer: AssignedConsumer, script: ConsumerScript, stopping: asyncio.Event) -> None:

@@ -11,6 +11,7 @@ from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
 from harness.clients.aiokafka_gate import Gate, batch_error_name
+from harness.clients.aiokafka_start import start_or_leave
 from harness.clients.journal import SendRecorder
 from harness.clients.outcomes import OK, TRANSPORT, Report, judge
 from harness.clients.script import ProducerScript, topic_and_partition
@@ -86,7 +87,7 @@ class AiokafkaProducer:
             )
             gate = Gate(producer.client, self._acks, idempotent=self._idempotent)
             try:
-                await producer.start()
+                await start_or_leave(producer, self._timeout)
             except KafkaError as error:
                 self._log.info("cannot connect: %s", error)
                 await producer.stop()

@@ -1,11 +1,10 @@
-"""How tests are shared among processes: what shares a cluster stays together, and what takes long begins first."""
+"""The order in which files of tests are handed to the processes that share the work (``--dist loadfile``)."""
 
 from pathlib import PurePath
 
-import pytest
-
 FIRST = (
     "test_kafka_in_containers.py",
+    "test_kraft_in_containers.py",
     "test_campaign.py",
     "test_kafka_image_in_engine.py",
     "test_bars_in_containers.py",
@@ -17,14 +16,12 @@ FIRST = (
 THEN = ("docker", "kafka", "spark", "slow")
 
 
-def share(items):
-    """Sort the tests, and say of each to which group it belongs (for ``--dist loadgroup``): a file's stay together."""
+def put_in_order(items):
+    """Sort the tests by their files' turns."""
     turns = {}
     for item in items:
         file = item.nodeid.partition("::")[0]
         turns[file] = min(_turn(file, item), turns.get(file, len(FIRST) + 1))
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(file))
     items.sort(key=lambda item: turns[item.nodeid.partition("::")[0]])
 
 

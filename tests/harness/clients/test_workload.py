@@ -20,7 +20,7 @@ def make(bootstrap, run, library="confluent", **more):
     )
 
 
-def wait_for(question, patience=20):
+def wait_for(question, patience=120):
     until = time.monotonic() + patience
     while not question():
         assert time.monotonic() < until, "it did not happen"
@@ -83,13 +83,16 @@ def test_without_a_cluster_sends_fail_and_it_stops_all_the_same(run_of, library,
 def test_a_client_that_broke_is_told_when_it_stops(mock, run_of, library):
     run = run_of()
 
+    asked = threading.Event()
+
     def refuse(op):
+        asked.set()
         raise OSError("disk full")
 
     spec = WorkloadSpec(interval_us=1_000)
     work = Workload(mock.bootstrap, run.cluster, spec, clock=run.clock, record=refuse, noise_seed=1, library=library)
     work.start()
-    time.sleep(0.1)
+    assert asked.wait(60)
     with pytest.raises(ClientsError, match="ended before its time"):
         work.stop()
 

@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import time
 
 import pytest
 
@@ -144,6 +145,10 @@ def foreign(engine, image):
             made.append(container)
         for container in made:
             container.reload()
+            patience = time.monotonic() + 120
+            while b"Server listening on" not in container.logs():
+                assert time.monotonic() < patience, container.logs()
+                time.sleep(0.05)
             with Shell("127.0.0.1", int(port_of(container)), pkey=keys.key) as shell:
                 shell.connect()
         yield keys, made

@@ -1,5 +1,6 @@
 """A broker that says what it is told to say, and machines that are folders of this one."""
 
+import secrets
 import socket
 import threading
 from contextlib import ExitStack, suppress
@@ -11,8 +12,13 @@ from struct import Struct
 import pytest
 from local_machine import local_machines
 
+from harness.conform.expectation import judged
+from harness.machines.cluster import ContainerCluster
 from harness.machines.node_places import Places
+from harness.scenario import find, run_scenario
 from harness.scenario.live.nodes import Nodes
+from harness.scenario.live.target_factory import LiveTargets
+from harness.systems.registry import find_system
 from nodes.formats.wire.codec import codec
 from nodes.formats.wire.frames import response_frame
 
@@ -132,3 +138,25 @@ def local_nodes():
     """Makes :class:`LocalNodes`, whose ports are kept until the test is over."""
     with ExitStack() as kept:
         yield partial(LocalNodes, kept)
+
+
+@pytest.fixture(scope="module")
+def kafka_machines(request, engine, kafka_image):
+    """Those of three brokers of Apache Kafka, of the module's VERSION."""
+    version = request.module.VERSION
+    needs, image = find_system(f"kafka:{version}").needs, kafka_image(version)
+    run_id = f"test-{secrets.token_hex(4)}"
+    with ContainerCluster.up(3, run_id=run_id, image=image, client=engine, needs=needs) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def play_on_kafka(kafka_machines):
+    """Acts a script out on brokers that stand for a preset, and holds it against their model."""
+
+    def play(name, system, preset):
+        system = find_system(system)
+        outcome = run_scenario(find(name), preset, LiveTargets(kafka_machines.machines, system=system).target)
+        return judged(outcome, system)
+
+    return play

@@ -5,6 +5,7 @@ import signal
 import subprocess
 from contextlib import contextmanager
 
+import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from kio.schema.api_versions.v3.request import ApiVersionsRequest
 
@@ -56,6 +57,7 @@ def dissected(tshark, ports, file):
     return words, {(api, int(version), what) for api, version, what in HEADING.findall(words)}
 
 
+@pytest.mark.slow
 def test_every_version_of_every_api(three_nodes, program, every_request, eventually_true, tmp_path):
     tshark, dumpcap, file = program("tshark"), program("dumpcap"), tmp_path / "captured.pcapng"
     requests = every_request("kafka-2.7")
@@ -72,6 +74,7 @@ def test_every_version_of_every_api(three_nodes, program, every_request, eventua
     assert TROUBLE.findall(words) == []
 
 
+@pytest.mark.slow
 def test_traffic_of_librdkafka_and_kcat(three_nodes, program, eventually_true, tmp_path):
     tshark, dumpcap, kcat = program("tshark"), program("dumpcap"), program("kcat")
     file = tmp_path / "captured.pcapng"

@@ -1,5 +1,6 @@
 """An idempotent producer's records are in the log once and in order, though it had to send many of them twice."""
 
+import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 T = "t-0"
@@ -75,6 +76,7 @@ def test_answers_that_are_lost(three_nodes, eventually_true):
         assert read_back(cluster, writer.written) == list(range(writer.written))
 
 
+@pytest.mark.slow
 def test_leaders_that_change(three_nodes, eventually_true):
     """The next leader knows the producer from the log that it replicated, also one that was killed in between."""
     with three_nodes() as cluster:

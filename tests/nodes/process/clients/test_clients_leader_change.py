@@ -99,6 +99,7 @@ def poll(consumer, until):
     return values, errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "notices"), [("kafka-2.1", True), ("kafka-2.7", True), ("kafka-2.0", False)])
 def test_librdkafka_notices_that_the_log_was_cut(local_cluster, eventually_true, variant, notices):
     """Ten records are committed by leader 1 alone, and read; then 2, which has none, is elected and gets twenty others."""
