@@ -134,17 +134,19 @@ class Broker:
             return
         if m.correlation != following.in_flight or replica.role is not FETCHING:
             return
-        if m.error is None:
-            replica.on[RECORDS if m.diverging is None else Event.DIVERGING](now, m)
+        if m.error is not None:
+            replica.happens(Event.OUT_OF_RANGE if m.error == OFFSET_OUT_OF_RANGE else Event.FETCH_ERROR, now, m)
+        elif m.diverging is not None:
+            replica.happens(Event.DIVERGING, now, m)
         else:
-            replica.on[Event.OUT_OF_RANGE if m.error == OFFSET_OUT_OF_RANGE else Event.FETCH_ERROR](now, m)
+            replica.on[RECORDS](now, m)
 
     def _on_epoch_response(self, now: int, m: EpochResponse) -> None:
         replica = self.replicas.get(m.partition)
         if replica is None or (following := replica.following) is None:
             return
         if m.correlation == following.in_flight and replica.role is Role.TRUNCATING:
-            replica.on[Event.EPOCH_END if m.error is None else Event.EPOCH_ERROR](now, m)
+            replica.happens(Event.EPOCH_END if m.error is None else Event.EPOCH_ERROR, now, m)
 
     def refuse_fetch(self, _now: int, m: FetchRequest) -> None:
         """Tell a follower that this is not its leader."""
@@ -189,7 +191,7 @@ class Broker:
         replica = self.replicas.get(m.partition)
         if replica is None:
             return
-        replica.on[Event.ISR_ANSWER](now, m)
+        replica.happens(Event.ISR_ANSWER, now, m)
         if replica.role is Role.LEADING:
             self._known[m.partition] = max(self._known.get(m.partition, -1), replica.partition_epoch)
 
@@ -247,7 +249,7 @@ class Broker:
 
     def _stop(self, now: int) -> None:
         for replica in self.replicas.values():
-            replica.on[Event.STOP](now, None)
+            replica.happens(Event.STOP, now, None)
         self._checkpoint()
         self.out.append(MarkCleanShutdown(self.broker_epoch))
         self.out.append(Halt("clean"))

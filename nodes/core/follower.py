@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from nodes.core.replica import Replica
     from nodes.core.truncation import Step
 
-OUT_OF_ORDER = Event.OUT_OF_ORDER
-
 
 class Following:
     """One follower's work for one leader in one leader epoch.
@@ -136,7 +134,7 @@ class Following:
             try:
                 log.append(batch)
             except OutOfOrderError:
-                replica.on[OUT_OF_ORDER](now, batch)
+                replica.happens(Event.OUT_OF_ORDER, now, batch)
                 return
             if batch.epoch != replica.cache.latest:
                 replica.note_epoch(batch)

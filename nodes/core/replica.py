@@ -28,9 +28,13 @@ def _ignore(now: int, m: object) -> None:
 
 STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.values() for name in cell.does}
 """Name of a step → what finds it in a replica."""
+OFTEN = (Event.FETCH, Event.EPOCH_REQUEST, Event.PRODUCE, Event.CONSUME, Event.RECORDS, Event.TICK)
+"""Events that happen so often that what a role does with them is looked up once in a leader epoch, and not each time."""
 PLANS = {
     role: [
-        (event.value, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore) for event, cell in cells.items()
+        (event.value, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore)
+        for event, cell in cells.items()
+        if event in OFTEN
     ]
     for role, cells in TABLE.items()
 }
@@ -43,7 +47,7 @@ class Replica:
     It is also the :class:`~nodes.core.truncation.LogView` that a truncation rule sees.
 
     Attributes:
-        role: what it is doing. on: event → what this role does with it, given the time and the message.
+        role: what it is doing. on: event that happens often → what this role does with it, given the time and the message.
         leading: its term, while it leads. following: its leader and the request that is out, while it follows.
     """
 
@@ -131,9 +135,9 @@ class Replica:
     def on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
         """Take the controller's word, unless it is older than what is known."""
         if m.leader_epoch > self.leader_epoch:
-            self.on[self._elected(m)](now, m)
+            self.happens(self._elected(m), now, m)
         elif m.leader_epoch == self.leader_epoch and m.partition_epoch > self.partition_epoch:
-            self.on[Event.NEW_STATE](now, m)
+            self.happens(Event.NEW_STATE, now, m)
 
     def _elected(self, m: LeaderAndIsr) -> Event:
         if m.leader == self.node_id:
@@ -144,8 +148,16 @@ class Replica:
             return Event.SAME_LEADER
         return Event.OTHER_ELECTED
 
+    def happens(self, event: Event, now: int, m: object) -> None:
+        """Do what the table says of an event in this role."""
+        cell = TABLE[self.role][event]
+        if cell.then:
+            self._change(cell, now, m)
+        elif cell.does:
+            STEPS[cell.does[0]](self)(now, m)
+
     def _enter(self, role: Role) -> None:
-        """Be in this role from now on; what it does is looked up once in each leader epoch."""
+        """Be in this role from now on."""
         self.role = role
         if role not in self._handlers:
             change = self._change

@@ -16,7 +16,7 @@ knows of its term), of its ``following`` (:class:`~nodes.core.follower.Following
 ``broker``. Where several roles may come next, the last step returns the one. A cell that says nothing of the next role stays as
 it is; a pair that is not in the table cannot happen, and would be a ``KeyError``.
 
-:class:`~nodes.core.replica.Replica` looks up what it does in a role when it first enters it in a leader epoch, not at each event.
+:class:`~nodes.core.replica.Replica` looks up what it does with frequent events when it first enters a role in a leader epoch.
 ``docs/protocol.md`` shows this table, and a picture of it; :mod:`nodes.core.roles_drawn` draws both.
 
 TRUNCATING and FETCHING are Kafka's ``ReplicaState``, and *delayed* its ``PartitionFetchState.isDelayed``: the leader refused the

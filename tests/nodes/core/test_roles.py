@@ -1,5 +1,7 @@
 """The table of roles is what the code does: every cell is driven with a real broker, and random runs stay inside it."""
 
+from functools import partial
+
 import pytest
 
 from harness.simulator import simulate
@@ -139,7 +141,7 @@ def in_role(broker):
 def happened(monkeypatch):
     """(role before, event, role after) of all that happens to replicas; of an event within an event only the inner one."""
     seen = []
-    enter = Replica._enter
+    enter, happens = Replica._enter, Replica.happens
 
     def watched(replica, event, handler):
         def handle(now, m):
@@ -154,7 +156,11 @@ def happened(monkeypatch):
         enter(replica, role)
         replica.on = {event: watched(replica, event, handler) for event, handler in replica.on.items()}
 
+    def happening(replica, event, now, m):
+        watched(replica, event, partial(happens, replica, event))(now, m)
+
     monkeypatch.setattr(Replica, "_enter", entering)
+    monkeypatch.setattr(Replica, "happens", happening)
     return seen
 
 
