@@ -155,7 +155,7 @@ def test_the_doctor_says_what_is_there_of_each_extra(tidemark, extra):
             "containers",
             "harness.live.session harness.clients harness.systems.kafka.system harness.scenario.live.target_factory",
         ),
-        ("containers", "harness.conform.worlds harness.clients.aiokafka_clients harness.clients.confluent_clients"),
+        ("containers", "harness.conform.players harness.clients.aiokafka_clients harness.clients.confluent_clients"),
         (
             "containers",
             "nodes.process.start nodes.sidecar.start harness.machines.images harness.machines.kafka_image",
