@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 from base64 import b64decode
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from kept_ports import keep_ports
 from missing import needs
 
 from nodes.formats.record_batch import build, values_of
@@ -35,11 +37,6 @@ def appended(first, end):
     )
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
 def eventually(question, what):
     until = time.monotonic() + PATIENCE_S
     while True:
@@ -53,7 +50,7 @@ def eventually(question, what):
 class Node:
     """One sidecar with its files."""
 
-    def __init__(self, root):
+    def __init__(self, root, kept):
         self.root = root
         self.data = root / "data"
         self.java_path = root / "bin"
@@ -61,7 +58,7 @@ class Node:
         java = self.java_path / "java"
         java.write_text(f'#!/bin/sh\nexec {sys.executable} {FAKE_JAVA} "$@"\n')
         java.chmod(java.stat().st_mode | stat.S_IXUSR)
-        self.kafka, self.admin = free_port(), free_port()
+        self.kafka, self.admin, self.zookeeper = keep_ports(3, kept)
         self.environment = {}
         self.config = {
             "node": 1,
@@ -147,9 +144,10 @@ class Node:
 
 @pytest.fixture
 def node(tmp_path):
-    found = Node(tmp_path)
-    yield found
-    found.end()
+    with ExitStack() as kept:
+        found = Node(tmp_path, kept)
+        yield found
+        found.end()
 
 
 @pytest.fixture
@@ -452,7 +450,7 @@ def test_a_configuration_that_cannot_be_used(node):
 class TestControllersMachine:
     @pytest.fixture
     def machine(self, node):
-        self.zookeeper = free_port()
+        self.zookeeper = node.zookeeper
         node.config |= {
             "node": 0,
             "role": "zookeeper",
