@@ -11,7 +11,9 @@ A broker that is paused stays paused, one that is killed takes strace with it.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import signal
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -114,19 +116,19 @@ class SlowDisk:
         tracer, self._tracer, self._delay_us = self._tracer, None, 0
         if tracer is None:
             return
-        for signal in (tracer.terminate, tracer.kill):
-            if tracer.returncode is None:
-                with suppress(ProcessLookupError):
-                    signal()
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(tracer.communicate(), IN_FORCE_S)
-        await tracer.communicate()
+        for number in (signal.SIGTERM, signal.SIGKILL) if tracer.returncode is None else (signal.SIGKILL,):
+            _signal_group(tracer, number)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(tracer.communicate(), IN_FORCE_S)
+                return
+        raise SlowDiskError(f"strace {tracer.pid} did not end within {IN_FORCE_S:g} s.")
 
     async def _until_traced_by(self, pid: int, tracer: int) -> None:
         """Wait until all threads of a process have this tracer (0: none)."""
         deadline = monotonic() + IN_FORCE_S
         while any(found != tracer for found in _tracers(pid)):
             if self._tracer is not None and self._tracer.returncode is not None:
+                _signal_group(self._tracer, signal.SIGKILL)
                 _, said = await self._tracer.communicate()
                 words = said.decode(errors="replace").strip().replace("\n", "; ") or "it said nothing"
                 raise SlowDiskError(f"strace does not slow the disk of process {pid}: {words}.")
@@ -169,6 +171,16 @@ class SlowDisk:
         }:
             files |= {directory / segment_name(0), directory / f"{EPOCHS}.tmp"}
         return frozenset(map(str, files))
+
+
+def _signal_group(tracer: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """Signal strace and whatever is left of it.
+
+    When it starts it tries ptrace on a child of its own. If it ends in the middle of that, the child stays, stopped, and keeps our
+    pipe open.
+    """
+    with suppress(ProcessLookupError):
+        os.killpg(tracer.pid, number)
 
 
 def _tracers(pid: int) -> list[int]:

@@ -180,6 +180,32 @@ def test_an_impossible_delay_is_refused(data, writer, delay_us):
         slowly(data, lambda disk: disk.set(writer.pid, delay_us))
 
 
+def test_a_tracer_that_leaves_a_child_with_our_pipe_is_refused_all_the_same(data, writer, monkeypatch, tmp_path):
+    """As strace does when it ends while it tries ptrace on a child of its own."""
+    left = tmp_path / "left"
+    (tmp_path / "bin").mkdir()
+    fake = tmp_path / "bin" / "strace"
+    fake.write_text(f"#!/bin/sh\nsleep 1000 & echo $! >{left}\necho no ptrace here >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+
+    async def deed(disk):
+        async with asyncio.timeout(60):
+            with pytest.raises(SlowDiskError, match="no ptrace here"):
+                await disk.set(writer.pid, DELAY_US)
+        await until(lambda: _is_gone(int(left.read_text())))
+
+    slowly(data, deed)
+
+
+def _is_gone(pid):
+    """Or a zombie, if nobody waits for orphans here."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
 def test_without_strace_it_is_refused(data, writer, monkeypatch):
     monkeypatch.setenv("PATH", str(data))
 
