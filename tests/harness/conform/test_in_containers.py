@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def worlds(engine, image):
     with ContainerCluster.up(2, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
-        targets = LiveTargets(cluster.machines, 0.5)
+        targets = LiveTargets(cluster.machines)
         yield [SimulatorPlayer(), MachinePlayer("docker", lambda: targets.target, lambda: None)]
 
 

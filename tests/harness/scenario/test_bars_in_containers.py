@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def targets(engine, image):
     with ContainerCluster.up(2, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
-        yield LiveTargets(cluster.machines, 0.5)
+        yield LiveTargets(cluster.machines)
 
 
 @pytest.mark.parametrize(
