@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from local_cluster import eventually
 
 from harness.machines.errors import NodeError
 from harness.systems.kafka.control import KafkaControl
@@ -61,10 +62,6 @@ def stopped(process):
 def stat(pid):
     """State, parent … of a process, from its state on."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-
-
-ALIVE = {"R", "S", "D"}
-"""Neither stopped nor ended; one that has just begun may still run."""
 
 
 def state(process):
@@ -142,7 +139,7 @@ def test_other_signals_spare_a_keeper_that_is_alone(control, processes, verb):
 
     getattr(control, verb)()
 
-    assert state(sidecar) in ALIVE
+    assert eventually(lambda: state(sidecar) == "S")
 
 
 def test_a_shutdown_is_asked_of_the_jvm(control, processes):
@@ -150,7 +147,7 @@ def test_a_shutdown_is_asked_of_the_jvm(control, processes):
     control.terminate()
 
     assert jvm.wait() == -15
-    assert state(sidecar) in ALIVE
+    assert eventually(lambda: state(sidecar) == "S")
 
 
 def test_what_is_gone_is_not_killed_again(control, processes):
