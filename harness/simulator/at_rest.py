@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def restored(simulation: Simulation, partition: str) -> bool:
     """Whether the partition is whole again (:func:`harness.runs.at_rest.restored`)."""
-    return convergence.restored(view_of(simulation, partition))
+    return convergence.restored(view_of(simulation, partition, with_reasons=False))
 
 
 def waiting_for(simulation: Simulation, partition: str) -> str:
@@ -22,13 +22,16 @@ def waiting_for(simulation: Simulation, partition: str) -> str:
     return convergence.waiting_for(view_of(simulation, partition))
 
 
-def view_of(simulation: Simulation, partition: str) -> PartitionView:
-    """The partition now."""
+def view_of(simulation: Simulation, partition: str, *, with_reasons: bool = True) -> PartitionView:
+    """The partition now; ``with_reasons`` looks for what was refused, which takes longer than all the rest."""
     state = simulation.controller.partitions[partition]
     replicas = {broker: _replica(simulation, broker, partition) for broker in state.replicas}
     leader = replicas.get(state.leader)
     end = leader.log.leo if leader is not None else -1
-    brokers = {b: None if r is None else _view(simulation, b, partition, r, end) for b, r in replicas.items()}
+    brokers = {
+        b: None if r is None else _view(r, _refused(simulation, b, r, end) if with_reasons else "")
+        for b, r in replicas.items()
+    }
     return PartitionView(state.leader, state.leader_epoch, state.isr, state.elr, state.replicas, brokers)
 
 
@@ -37,17 +40,18 @@ def _replica(simulation: Simulation, broker: int, partition: str) -> Replica | N
     return machine.replicas.get(partition) if machine is not None else None
 
 
-def _view(simulation: Simulation, broker: int, partition: str, replica: Replica, end: int) -> ReplicaView:
+def _view(replica: Replica, refused: str) -> ReplicaView:
     role = "leader" if replica.leading else "follower" if replica.following else "no leader"
     isr = replica.leading.isr if replica.leading else ()
-    leo = replica.log.leo
-    refused = _refused(simulation, broker, partition, leo) if leo != end else ""
-    return ReplicaView(role, replica.leader_epoch, leo, replica.hw, isr, refused)
+    return ReplicaView(role, replica.leader_epoch, replica.log.leo, replica.hw, isr, refused)
 
 
-def _refused(simulation: Simulation, broker: int, partition: str, leo: int) -> str:
+def _refused(simulation: Simulation, broker: int, replica: Replica, end: int) -> str:
     """Looked for only where the log is not the leader's: it is a search through the end of the trace."""
+    leo = replica.log.leo
+    if leo == end:
+        return ""
     for entry in reversed(simulation.trace[-400:]):
-        if entry[1:4] == (broker, "out-of-order", partition) and entry[5] == leo:
+        if entry[2] == "out-of-order" and entry[1] == broker and entry[3] == replica.name and entry[5] == leo:
             return refusal(entry[4])
     return ""

@@ -45,7 +45,7 @@ class SimDisk:
 
     def append(self, now: int, partition: str, batch: Batch) -> None:
         """Into the page cache."""
-        log = self.file(partition)
+        log = self.files.get(partition) or self.file(partition)
         log.batches.append(batch)
         log.written_us.append(now)
 

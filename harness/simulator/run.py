@@ -156,7 +156,7 @@ def dump_logs(simulation: Simulation) -> None:
             continue
         for name, replica in machine.replicas.items():
             role = "leader" if replica.leading else "follower"
-            batches = tuple((b.base, b.epoch, b.values) for b in replica.log.batches)
+            batches = tuple([(b.base, b.epoch, b.values) for b in replica.log.batches])
             simulation.trace_event(
                 broker,
                 "final",
@@ -177,7 +177,7 @@ def digest_of(simulation: Simulation) -> str:
     """
     digest = blake2b(digest_size=16)
     digest.update(simulation.times.tobytes())
-    digest.update(marshal.dumps([tuple(op) for op in simulation.ops], 2))
+    digest.update(marshal.dumps(list(map(tuple, simulation.ops)), 2))
     digest.update(marshal.dumps(simulation.nemesis, 2))
     digest.update(marshal.dumps(simulation.trace, 2))
     return digest.hexdigest()

@@ -71,9 +71,10 @@ class Simulation:
         """While this is true, every message takes the long way through :meth:`send`; a subclass may set it for good."""
         self._disk_noise = self.stream("disk")
         self._caller = Caller()
-        self.nodes = {b: SimNode(b, self.halted) for b in (CONTROLLER, *cluster.broker_ids())}
+        self._brokers = cluster.broker_ids()
+        self.nodes = {b: SimNode(b, self.halted) for b in (CONTROLLER, *self._brokers)}
         self.actors: dict[int, Actor] = dict(self.nodes)
-        self.controller = Controller(cluster.broker_ids(), cluster.assignment(), variant, cluster.settings)
+        self.controller = Controller(self._brokers, cluster.assignment(), variant, cluster.settings)
         controller = self.nodes[CONTROLLER]
         controller.machine = self.controller
         controller.port.deliver = self.controller.step
@@ -180,7 +181,7 @@ class Simulation:
 
     def brokers(self) -> tuple[int, ...]:
         """All broker ids."""
-        return self.cluster.broker_ids()
+        return self._brokers
 
     def partitions(self) -> tuple[str, ...]:
         """All partition names."""

@@ -74,6 +74,8 @@ class Broker:
         self.settings = settings
         self.broker_epoch = -1
         self.out: list[Action] = []
+        self.dispatch: dict[Role, dict[str, Callable[[int, Any], Any]]] = {}
+        """Role → frequent event → what is done with it whatever the replica; filled by the first replica in that role."""
         self.replicas = {name: Replica(self, name, found) for name, found in recovered.partitions.items()}
         self.leaders: dict[str, int] = {}
         self._known: dict[str, int] = {}

@@ -77,6 +77,7 @@ class Controller:
         self._next_broker_epoch = 1
         self._told: dict[tuple[int, str], int] = {}
         self._opened = False
+        self._go_on = {b: Send(b, HeartbeatReply(CONTROLLER, may_stop=False)) for b in brokers}
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._handlers: dict[type, Callable[[int, Any], None]] = {
             Heartbeat: self._on_heartbeat,
@@ -160,10 +161,11 @@ class Controller:
             for partition in self.partitions.values():
                 if partition.leader < 0 and self._opened:
                     self._choose(now, partition, "online")
-        self.out.append(Send(m.source, HeartbeatReply(CONTROLLER, may_stop=False)))
-        for partition in self.partitions.values():
-            if m.known.get(partition.name, -1) < partition.partition_epoch:
-                told = self._told.get((m.source, partition.name), -(1 << 62))
+        self.out.append(self._go_on[m.source])
+        known = m.known.get
+        for name, partition in self.partitions.items():
+            if known(name, -1) < partition.partition_epoch:
+                told = self._told.get((m.source, name), -(1 << 62))
                 if now - told >= self.settings.request_timeout_us // 2:
                     self._tell(now, m.source, partition)
 

@@ -82,7 +82,7 @@ class Following:
         """Ask the leader where the own latest epoch ends (OffsetForLeaderEpoch)."""
         replica = self.replica
         self.sent_us = now
-        self.in_flight = correlation = replica.next_correlation()
+        self.in_flight = replica.correlation = correlation = replica.correlation + 1
         epoch = replica.latest_epoch
         replica.out.append((now, replica.node_id, "ask", replica.name, self.leader, epoch))
         replica.out.append(
@@ -100,8 +100,8 @@ class Following:
         """Fetch from the log's end on."""
         replica = self.replica
         self.sent_us = now
-        self.in_flight = correlation = replica.next_correlation()
-        last = replica.cache.latest if replica.rule.epoch_in_fetch else UNDEFINED
+        self.in_flight = replica.correlation = correlation = replica.correlation + 1
+        last = replica.cache.latest if replica.epoch_in_fetch else UNDEFINED
         replica.out.append(
             Send(
                 self.leader,

@@ -95,6 +95,7 @@ class Leadership:
         self._fence_truncation = Fence.TRUNCATION in variant.fences
         self._fence_hw = Fence.HW in variant.fences
         self._fence_isr = Fence.ISR in variant.fences
+        self._least_isr = replica.settings.min_isr if variant.min_isr_gates_hw else 0
         self._check_brokers = variant.broker_epoch_checks
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
@@ -260,16 +261,19 @@ class Leadership:
         About to join are replicas that are caught up and, where the leader knows it (KIP-841), eligible.
         """
         replica = self.replica
-        if replica.variant.min_isr_gates_hw and len(self.isr) < replica.settings.min_isr:
+        if len(self.isr) < self._least_isr:
             return
         hw = replica.log.leo
+        known = replica.hw
         maximal = self.maximal
         for broker, remote in self.remotes.items():
             if remote.leo < hw and (
                 broker in maximal or (remote.leo >= 0 and self._about_to_join(now, broker, remote))
             ):
                 hw = remote.leo
-        if hw > replica.hw:
+                if hw <= known:
+                    return
+        if hw > known:
             replica.hw = hw
             replica.out.append((now, replica.node_id, "hw", replica.name, hw, self.epoch, True))
             parked = self.parked_produces

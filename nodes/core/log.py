@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False)
 class Batch:
     """A record batch as its leader wrote it; never changed afterwards, so replicas may share one object.
 
@@ -25,11 +25,14 @@ class Batch:
     base: int
     epoch: int
     values: Sequence[int]
-    end: int = field(init=False)
+    end: int
 
-    def __post_init__(self) -> None:
-        """Set the end offset."""
-        self.end = self.base + len(self.values)
+    def __init__(self, base: int, epoch: int, values: Sequence[int]) -> None:
+        """It ends where its values do."""
+        self.base = base
+        self.epoch = epoch
+        self.values = values
+        self.end = base + len(values)
 
 
 _base = attrgetter("base")

@@ -29,16 +29,19 @@ def _ignore(now: int, m: object) -> None:
 STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.values() for name in cell.does}
 """Name of a step → what finds it in a replica."""
 OFTEN = (Event.FETCH, Event.EPOCH_REQUEST, Event.PRODUCE, Event.CONSUME, Event.RECORDS, Event.TICK)
-"""Events that happen so often that what a role does with them is looked up once in a leader epoch, and not each time."""
-PLANS = {
-    role: [
-        (event.value, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore)
-        for event, cell in cells.items()
-        if event in OFTEN
-    ]
-    for role, cells in TABLE.items()
-}
-"""Role → event, cell, and what finds the one step of a cell that stays in its role."""
+"""Events that happen so often that what a role does with them is looked up beforehand, and not each time."""
+ITS_OWN, ITS_BROKERS = (
+    {
+        role: [
+            (event.value, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore)
+            for event, cell in cells.items()
+            if event in OFTEN and own == (bool(cell.then) or "".join(cell.does).startswith(("leading.", "following.")))
+        ]
+        for role, cells in TABLE.items()
+    }
+    for own in (True, False)
+)
+"""Role → event, cell, and what finds its one step. What a replica's broker does, or nobody, is the same for all its replicas."""
 
 
 class Replica:
@@ -64,6 +67,7 @@ class Replica:
         self.out = broker.out
         self.rule = self.variant.rule
         self._keeps_epochs = self.rule.keeps_epochs
+        self.epoch_in_fetch = self.rule.epoch_in_fetch
         self._empty_epochs_stay = "KAFKA-10706" in self.variant.bugs
         self.log = Log(list(recovered.batches) if recovered else [])
         self.cache = self.rule.epoch_cache(
@@ -77,8 +81,9 @@ class Replica:
         self.partition_epoch = -1
         self.leading: Leadership | None = None
         self.following: Following | None = None
-        self._correlation = broker.incarnation << 32
-        """Requests of two processes of one broker never share a number: an answer may outlive the process that asked."""
+        self.correlation = broker.incarnation << 32
+        """Number of the last request. Requests of two processes of one broker never share one: an answer may outlive the
+        process that asked."""
         self._handlers: dict[Role, dict[str, Handler]] = {}
         self._enter(Role.NO_LEADER)
 
@@ -99,11 +104,6 @@ class Replica:
         return self.cache.end_offset_for(epoch, self.log.leo)
 
     # Shared by both roles
-
-    def next_correlation(self) -> int:
-        """A number for the next request."""
-        self._correlation += 1
-        return self._correlation
 
     def note_epoch(self, batch: Batch) -> None:
         """Keep the epoch cache in step with an appended batch (the write to disk is only asked for when it changed)."""
@@ -159,12 +159,19 @@ class Replica:
     def _enter(self, role: Role) -> None:
         """Be in this role from now on."""
         self.role = role
-        if role not in self._handlers:
-            change = self._change
-            self._handlers[role] = {
-                event: partial(change, cell) if cell.then else step(self) for event, cell, step in PLANS[role]
-            }
-        self.on = self._handlers[role]
+        on = self._handlers.get(role)
+        if on is None:
+            shared = self.broker.dispatch
+            on = shared.get(role)
+            if on is None:
+                on = shared[role] = {event: step(self) for event, _, step in ITS_BROKERS[role]}
+            if own := ITS_OWN[role]:
+                on = on.copy()
+                change = self._change
+                for event, cell, step in own:
+                    on[event] = partial(change, cell) if cell.then else step(self)
+            self._handlers[role] = on
+        self.on = on
 
     def _change(self, cell: Cell, now: int, m: object) -> None:
         """Take the steps of a cell, one after the other, and enter the role that comes next."""

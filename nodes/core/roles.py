@@ -32,6 +32,8 @@ from typing import NamedTuple
 class Role(StrEnum):
     """What a replica is doing."""
 
+    __hash__ = str.__hash__  # an enum's own is Python, and is asked for at every look into the table
+
     NO_LEADER = "no leader"
     """It knows of no leader: none was named yet, or nobody could be elected."""
     LEADING = "leading"
@@ -47,6 +49,8 @@ class Role(StrEnum):
 
 class Event(StrEnum):
     """What can happen to a replica."""
+
+    __hash__ = str.__hash__
 
     ELECTED = "elected"
     """A newer leader epoch, and this replica leads it."""

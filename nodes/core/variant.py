@@ -38,6 +38,8 @@ EPOCH_IN_FETCH = Need("a rule whose fetches name the last fetched epoch", lambda
 class Fence(StrEnum):
     """KIP-320's four fences, each with what happens with it and without."""
 
+    __hash__ = str.__hash__  # an enum's own is Python
+
     need: Need
     on: str
     off: str

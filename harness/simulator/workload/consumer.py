@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checkers.history import Op
-from harness.simulator.workload.client import RETRY_US, Client
+from harness.simulator.workload.client import RETRY_US, Client, new_op
 from nodes.core.messages import OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, ConsumeRequest, ConsumeResponse
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Consumer(Client):
         self.timer("poll", int(self._poll_us * (0.5 + self._noise.random())))
 
     def _note(self, kind: str, f: str, value: tuple[object, ...], error: str | None = None) -> None:
-        self.simulation.ops.append(Op(self.simulation.now, self.name, kind, f, value, error, None, self._final))
+        simulation = self.simulation
+        simulation.ops.append(new_op(Op, (simulation.now, self.name, kind, f, value, error, None, self._final)))
 
     def _poll(self) -> None:
         self._key = self.keys[self._turn % len(self.keys)]

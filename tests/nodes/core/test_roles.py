@@ -33,7 +33,7 @@ NOT_AWAITED = [(role, event) for role in Role for event in Event if event not in
 
 def request(two):
     """The number of the request that is out, or was the last one."""
-    return two.replica.following.in_flight if two.replica.following else two.replica._correlation
+    return two.replica.following.in_flight if two.replica.following else two.replica.correlation
 
 
 def told_end(two, epoch=2, error=None):

@@ -66,6 +66,8 @@ class Broker:
                     if answer is None:
                         return
                     writer.write(answer)
+        except ConnectionResetError:
+            """The caller went away with an answer unread."""
         finally:
             writer.close()
 
