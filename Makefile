@@ -21,11 +21,14 @@ demo: env ## compare five truncation rules over the same 2,000 fault plans; repo
 	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 2000 --seed 1 --out results/demo --report $(ARGS)
 
 check: env ## what a change wants tried every few minutes: lint, and the tests that need no engine, JVM or patience
-	@$(MAKE) --no-print-directory -j 2 lint quick-tests
+	@$(MAKE) --no-print-directory --keep-going -j 3 lint quick-tests-of-nodes quick-tests-of-the-rest
 
-.PHONY: quick-tests
-quick-tests: env
-	$(PYTEST) -n 3 -m "$(QUICK)" -q -r fE
+# Two halves, because each process of a run collects all of its tests before it begins.
+.PHONY: quick-tests-of-nodes quick-tests-of-the-rest
+quick-tests-of-nodes: env
+	$(PYTEST) -n 2 -m "$(QUICK)" -q -r fE -o cache_dir=.pytest_cache/nodes tests/nodes nodes
+quick-tests-of-the-rest: env
+	$(PYTEST) -n 2 -m "$(QUICK)" -q -r fE tests checkers --ignore tests/nodes
 
 test: lint tools ## lint, then all tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
 	$(PYTEST) -n 4 $(ARGS)

@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -30,22 +31,24 @@ def modules():
 MODULES = modules()
 
 
+@cache
 def imported(path):
     """The modules of ours that a file imports, also inside functions and for type checkers only."""
+    found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield from (
-                f"{node.module}.{alias.name}" for alias in node.names if f"{node.module}.{alias.name}" in MODULES
-            )
-            yield from (node.module for alias in node.names if f"{node.module}.{alias.name}" not in MODULES)
+            names = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            found.update(name if name in MODULES else node.module for name in names.values())
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
+    return found
 
 
 def one(module):
     return "one idea" if module in ONE_IDEA else module
 
 
+@cache
 def layers():
     """The rooms, lowest first."""
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
@@ -53,6 +56,7 @@ def layers():
     return [room.strip() for layer in reversed(contract["layers"]) for room in layer.split("|")]
 
 
+@cache
 def room_of(module):
     """The innermost room that a module lies in; the modules that only tell what a package is lie in none."""
     return max((room for room in layers() if f"{module}.".startswith(f"{room}.")), key=len, default=None)

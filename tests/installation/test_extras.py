@@ -138,6 +138,7 @@ def test_an_import_that_fails_for_another_reason_fails_as_it_does():
 # Each extra is enough
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_the_doctor_says_what_is_there_of_each_extra(tidemark, extra):
     findings = {one["what"]: one for one in json.loads(tidemark("doctor", "--json", extras=(extra,))[1])}

@@ -281,12 +281,23 @@ def test_the_picture_names_what_happened_in_text_of_at_least_nine_points() -> No
     assert min(text.get_fontsize() for text in texts.values()) >= 9
 
 
-def test_the_same_history_is_the_same_picture(tmp_path: Path) -> None:
-    render_run(plan(), history(), verdict(), tmp_path / "a")
-    render_run(plan(), history(), verdict(), tmp_path / "b")
+@pytest.fixture(scope="module")
+def run_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the run."""
+    return render_run(plan(), history(), verdict(), tmp_path_factory.mktemp("run"))
+
+
+@pytest.fixture(scope="module")
+def comparison_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the comparison."""
+    return render(comparison(), [example()], tmp_path_factory.mktemp("comparison"))
+
+
+def test_the_same_history_is_the_same_picture(run_page: Path, tmp_path: Path) -> None:
+    render_run(plan(), history(), verdict(), tmp_path)
 
     for name in ("report.html", "report-spacetime.svg", "report-spacetime.png"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        assert (run_page.parent / name).read_bytes() == (tmp_path / name).read_bytes()
 
 
 def test_rates_that_differ_widely_are_drawn_on_a_logarithmic_axis() -> None:
@@ -310,24 +321,20 @@ def test_inline_figures_do_not_share_ids() -> None:
 # ------------------------------------------------------------------------------------------------------------- the pages
 
 
-def test_the_page_stands_alone_with_figures_finding_and_command(tmp_path: Path) -> None:
-    page = render(comparison(), [example()], tmp_path)
-
-    text = page.read_text(encoding="utf-8")
+def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page: Path) -> None:
+    text, folder = comparison_page.read_text(encoding="utf-8"), comparison_page.parent
     assert text.count("<svg ") == 4
     assert "kafka-0.10 lost acked records in 37 of 500 runs (7.4 %, 5.4–10.0)" in text
     assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10 --contract documented" in text
-    assert json.loads((tmp_path / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
+    assert json.loads((folder / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
     assert not re.search(r"""(src|href)=["']?(https?:|//|file:)|@import|<script|<link""", text)
     for name in ("rates", "first-violation", "availability", "kafka-0.10-plan-7-spacetime"):
-        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-        ET.parse(tmp_path / f"{name}.svg")
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        ET.parse(folder / f"{name}.svg")
 
 
-def test_ids_are_unique_on_the_page(tmp_path: Path) -> None:
-    text = render(comparison(), [example()], tmp_path).read_text(encoding="utf-8")
-
-    ids = re.findall(r'\bid="([^"]+)"', text)
+def test_ids_are_unique_on_the_page(comparison_page: Path) -> None:
+    ids = re.findall(r'\bid="([^"]+)"', comparison_page.read_text(encoding="utf-8"))
     assert len(ids) == len(set(ids))
 
 
@@ -414,11 +421,11 @@ def test_other_numbers_in_words() -> None:
     assert (p_words(0.0312), p_words(1e-9), p_words(1.0)) == ("0.031", "< 0.001", "1")
 
 
-def test_only_a_simulated_run_is_said_to_come_back_byte_for_byte(tmp_path: Path) -> None:
+def test_only_a_simulated_run_is_said_to_come_back_byte_for_byte(run_page: Path, tmp_path: Path) -> None:
     real = history()
     real.meta["world"] = "docker"
 
-    pages = [render_run(plan(), given, verdict(), tmp_path).read_text(encoding="utf-8") for given in (history(), real)]
+    pages = [page.read_text(encoding="utf-8") for page in (run_page, render_run(plan(), real, verdict(), tmp_path))]
 
     assert ["byte for byte" in page for page in pages] == [True, False]
     assert ["--world docker" in page for page in pages] == [False, True]

@@ -207,6 +207,7 @@ PINNED_INTACT = (
 """Plans of seed 1. If the generator has changed, find others: ``tidemark compare --variants kafka-2.0,kafka-2.1 --plans 2000``."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["kafka-2.1", *NEWEST])
 def test_sixty_random_plans_of_intact_logs_are_sound(variant):
     for index in range(60):
@@ -214,6 +215,7 @@ def test_sixty_random_plans_of_intact_logs_are_sound(variant):
         assert verdict.valid != "invalid", (index, [anomaly.message for anomaly in verdict.anomalies])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", NEWEST)
 def test_sixty_random_plans_that_destroy_logs_are_sound_with_bounce_detection(variant):
     for index in range(60):

@@ -25,8 +25,8 @@ def replay(entries, partition="t-0"):
     ("variant", "answer"),
     [
         ("kafka-0.10", None),
-        ("kafka-0.11", ["t-0", 0, None, -1, 3]),
-        ("kafka-2.1", ["t-0", 0, None, 0, 3]),
+        pytest.param("kafka-0.11", ["t-0", 0, None, -1, 3], marks=pytest.mark.slow),
+        pytest.param("kafka-2.1", ["t-0", 0, None, 0, 3], marks=pytest.mark.slow),
         ("kafka-3.7", ["t-0", 0, 4, 0, 3]),
     ],
 )

@@ -4,8 +4,13 @@ import pytest
 
 from nodes.core.variant import PRESETS
 
+QUICK = ("kafka-0.10", "kafka-4.0")
+"""The first and the last; each cluster is four processes, and the presets between differ by what the core's tests look at."""
 
-@pytest.mark.parametrize("variant", PRESETS)
+
+@pytest.mark.parametrize(
+    "variant", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in PRESETS]
+)
 def test_replicates_and_recovers(local_cluster, eventually_true, variant):
     with local_cluster(variant) as cluster:
         leader = cluster.settled()

@@ -31,6 +31,7 @@ def test_kcat(three_nodes, program):
         replicated(cluster)
 
 
+@pytest.mark.slow
 def test_confluent_kafka_idempotent(three_nodes):
     with three_nodes() as cluster:
         offsets = []
@@ -54,6 +55,7 @@ def test_confluent_kafka_idempotent(three_nodes):
         replicated(cluster)
 
 
+@pytest.mark.slow
 def test_aiokafka(three_nodes):
     async def write_and_read(bootstrap):
         producer = AIOKafkaProducer(bootstrap_servers=bootstrap, acks="all", enable_idempotence=True)
