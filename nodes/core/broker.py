@@ -31,6 +31,7 @@ from nodes.core.messages import (
 )
 from nodes.core.replica import Replica
 from nodes.core.roles import Event, Role
+from nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from nodes.core.recovery import Recovered
     from nodes.core.settings import Settings
     from nodes.core.variant import Variant
+
+PUBLISH = SetTimer(5 * MS, TimerFired("metadata"))
+"""How long a broker takes from finding a change in the metadata log to acting on it: about a round trip to the controller."""
 
 # Looking a member up in its class costs more than the rest of the dispatch, and its plain string is found sooner than it.
 FETCHING = Role.FETCHING
@@ -80,6 +84,8 @@ class Broker:
         self.leaders: dict[str, int] = {}
         self._known: dict[str, int] = {}
         """Partition → newest partition epoch seen; reported in heartbeats so that lost states are sent again."""
+        self._unpublished: dict[str, LeaderAndIsr] = {}
+        """Partition → the last state found in the metadata log that was not acted on yet."""
         self._early: list[LeaderAndIsr] = []
         """States that overtook the answer to the registration they belong to."""
         self._proof = recovered.clean_broker_epoch
@@ -182,6 +188,24 @@ class Broker:
         name = m.partition
         if m.partition_epoch > self._known.get(name, -1):
             self._known[name] = m.partition_epoch
+        elif self.variant.metadata_log:
+            return
+        if self.variant.metadata_log:
+            if not self._unpublished:
+                self.out.append(PUBLISH)
+            self._unpublished[name] = m
+        else:
+            self._act_on(now, m)
+
+    def _publish(self, now: int) -> None:
+        """Act on what the metadata log says by now (MetadataLoader, BrokerMetadataPublisher)."""
+        states, self._unpublished = self._unpublished, {}
+        for state in states.values():
+            self._act_on(now, state)
+
+    def _act_on(self, now: int, m: LeaderAndIsr) -> None:
+        name = m.partition
+        if m.partition_epoch >= self._known.get(name, -1):
             self.leaders[name] = m.leader
         if self.node_id in m.replicas:
             replica = self.replicas.get(name)
@@ -209,6 +233,7 @@ class Broker:
         if m.error == STALE_BROKER_EPOCH:
             self.broker_epoch = -1
             self._known.clear()
+            self._unpublished.clear()
         elif m.may_stop and self._stop_by is not None:
             self._stop(now)
 
@@ -227,7 +252,10 @@ class Broker:
         self._heartbeat(now)
         self.out.append(self._next_tick)
 
-    def _on_timer(self, now: int, _event: TimerFired) -> None:
+    def _on_timer(self, now: int, event: TimerFired) -> None:
+        if event is PUBLISH.event:
+            self._publish(now)
+            return
         if self._stop_by is not None and now >= self._stop_by:
             self._stop(now)
             return

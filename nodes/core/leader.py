@@ -48,7 +48,7 @@ class Remote:
     """What the leader knows of one follower.
 
     Attributes:
-        leo: the follower's log end offset, −1 until its first fetch in this leadership.
+        leo: the follower's log end offset, −1 until its first fetch of this leader.
         caught_up_us: when it last had everything (``lastCaughtUpTimeMs``).
         in_epoch: whether its last fetch named this leader epoch.
         broker_epoch: the incarnation that fetched last.
@@ -56,18 +56,21 @@ class Remote:
 
     __slots__ = ("broker_epoch", "caught_up_us", "in_epoch", "last_fetch_us", "leader_leo_then", "leo")
 
-    def __init__(self, caught_up_us: int) -> None:
-        """Know nothing but when it was last caught up."""
+    def __init__(self) -> None:
+        """Know nothing."""
         self.leo = -1
-        self.caught_up_us = caught_up_us
-        self.last_fetch_us = NEVER
-        self.leader_leo_then = 1 << 62
-        self.in_epoch = False
         self.broker_epoch = -1
+        self.begin_epoch(NEVER, 1 << 62)
+
+    def begin_epoch(self, caught_up_us: int, leader_leo: int) -> None:
+        """Count it as caught up at a time; it has not fetched in this epoch."""
+        self.caught_up_us = self.last_fetch_us = caught_up_us
+        self.leader_leo_then = leader_leo
+        self.in_epoch = False
 
 
 class Leadership:
-    """One term of one leader; dropped when the leader epoch changes.
+    """What a leader knows, from the day it was elected until it resigns: one leader epoch, or several in a row.
 
     Attributes:
         isr: the committed ISR. maximal: with a pending expansion, the superset that gates the high watermark.
@@ -75,20 +78,21 @@ class Leadership:
         pending: the AlterPartition in flight, if any, and when it was sent.
     """
 
-    def __init__(self, now: int, replica: Replica, state: LeaderAndIsr) -> None:
-        """Begin a term: forget all remote log ends; members of the ISR count as caught up now."""
+    epoch: int
+    epoch_start: int
+    isr: tuple[int, ...]
+    maximal: tuple[int, ...]
+    eligible: tuple[int, ...]
+    _shrink_due: int
+
+    def __init__(self, replica: Replica) -> None:
+        """Know no followers; :meth:`begin` begins an epoch."""
         self.replica = replica
-        self.epoch = state.leader_epoch
-        self.epoch_start = replica.log.leo
-        self.isr = state.isr
-        self.maximal = state.isr
-        self.eligible = state.eligible
         self.pending: AlterPartition | None = None
         self.pending_since = 0
-        self.remotes = {b: Remote(now if b in state.isr else NEVER) for b in state.replicas if b != replica.node_id}
+        self.remotes: dict[int, Remote] = {}
         self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
         self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
-        self._shrink_due = now + replica.settings.lag_time_us // 2
         self._correlation = 0
         variant = replica.variant
         self._fence_fetch = Fence.FETCH in variant.fences
@@ -99,6 +103,29 @@ class Leadership:
         self._check_brokers = variant.broker_epoch_checks
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
+
+    def begin(self, now: int, state: LeaderAndIsr) -> None:
+        """A leader epoch begins: members of the ISR count as caught up now.
+
+        What is known of a follower's log end stays known (``Partition.makeLeader`` and ``Replica.resetReplicaState`` with
+        ``isNewLeader = false``, Kafka 3.9), unless the variant forgets it; so do producers' batches that wait for the high
+        watermark.
+        """
+        replica = self.replica
+        self.epoch = state.leader_epoch
+        self.epoch_start = leo = replica.log.leo
+        self.isr = self.maximal = state.isr
+        self.eligible = state.eligible
+        self.pending = None
+        self._shrink_due = now + replica.settings.lag_time_us // 2
+        known = {} if replica.variant.forget_log_ends else self.remotes
+        self.remotes = {b: known.get(b) or Remote() for b in state.replicas if b != replica.node_id}
+        for broker, remote in self.remotes.items():
+            remote.begin_epoch(now if broker in state.isr else NEVER, leo)
+        if self._fence_fetch:
+            for fetch, _ in self.parked_fetches.values():
+                self._refuse(fetch, self._fenced(fetch.leader_epoch))
+            self.parked_fetches.clear()
 
     # Followers
 

@@ -141,7 +141,8 @@ class Replica:
 
     def _elected(self, m: LeaderAndIsr) -> Event:
         if m.leader == self.node_id:
-            return Event.ELECTED
+            on = self.variant.metadata_log or m.leader_epoch == self.leader_epoch + 1
+            return Event.ELECTED_AGAIN if self.leading is not None and on else Event.ELECTED
         if m.leader < 0:
             return Event.NOBODY_ELECTED
         if m.leader == self.last_leader and not self.variant.restart_on_epoch:
@@ -186,15 +187,25 @@ class Replica:
     # Steps
 
     def lead(self, now: int, m: LeaderAndIsr) -> None:
-        """Begin a term."""
+        """Begin to lead, knowing nothing of the followers."""
         self._adopt(m)
         self.last_leader = self.node_id
-        self.leading = Leadership(now, self, m)
+        self._begin_epoch(now, m, Leadership(self))
+
+    def lead_on(self, now: int, m: LeaderAndIsr) -> None:
+        """Lead in a newer epoch without ever having stopped in its own eyes; producers that wait go on waiting."""
+        leading = self.leading
+        self._adopt(m)
+        self._begin_epoch(now, m, leading or Leadership(self))
+
+    def _begin_epoch(self, now: int, m: LeaderAndIsr, leading: Leadership) -> None:
+        self.leading = leading
+        leading.begin(now, m)
         start = self.log.leo
         if self.variant.epoch_on_lead and self._keeps_epochs and self.cache.assign(m.leader_epoch, start):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
         self.out.append((now, self.node_id, "lead", self.name, m.leader_epoch, start, self.hw, m.isr))
-        self.leading.maybe_advance_hw(now)
+        leading.maybe_advance_hw(now)
 
     def follow(self, now: int, m: LeaderAndIsr) -> None:
         """Know whom to follow; nothing is sent yet."""

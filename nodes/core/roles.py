@@ -8,7 +8,10 @@ this answer, which epochs it has heard of, and who led last:
 - an answer to anything but the request that is out now is late, and no event. A follower has one request out at a time: the
   question where an epoch ends while it is truncating, a fetch while it is fetching, none while it is delayed. So an answer can
   only be an event in the one role that waits for it;
-- a leader epoch is led by one broker. Whoever leads was elected in a newer epoch than whoever led before.
+- a leader epoch is led by one broker. Whoever leads was elected in a newer epoch than whoever led before;
+- a broker that is elected while it leads may have missed the reign of another. One that goes by a metadata log (KRaft) acts on the
+  last state it finds, and goes on leading. ZooKeeper's controller repeats each request until it is answered, in order, so a broker
+  hears of every reign there: where a request was lost here, the leader resigns first, as it would have.
 
 Then :data:`TABLE` says, for the role and the event, which steps to take, in their order, and in which role the replica is
 afterwards. A step is a method: of the replica itself, of its ``leading`` (:class:`~nodes.core.leader.Leadership`, what a leader
@@ -54,6 +57,8 @@ class Event(StrEnum):
 
     ELECTED = "elected"
     """A newer leader epoch, and this replica leads it."""
+    ELECTED_AGAIN = "elected again"
+    """The same, and it leads already in its own eyes: it missed nobody's reign, or goes by the last state of the metadata log."""
     OTHER_ELECTED = "another elected"
     """A newer leader epoch, and another replica leads it."""
     SAME_LEADER = "same leader again"
@@ -118,6 +123,7 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     # The controller's word
     (Event.ELECTED, _NOT_LEADING, Cell(("lead",), _LEADING)),
     (Event.ELECTED, _LEADING, Cell(("leading.resign", "lead"), _LEADING)),
+    (Event.ELECTED_AGAIN, _LEADING, Cell(("lead_on",), _LEADING)),
     (Event.OTHER_ELECTED, _NOT_LEADING, Cell(("follow", "following.truncate"), _AS_RULE_SAYS)),
     (Event.OTHER_ELECTED, _LEADING, Cell(("leading.resign", "follow", "following.truncate"), _AS_RULE_SAYS)),
     (Event.SAME_LEADER, _TRUNCATING, Cell(("follow", "following.truncate"), _AS_RULE_SAYS)),
@@ -158,7 +164,7 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.TICK, (Role.FETCHING_DELAYED,), Cell(("following.fetch",), (Role.FETCHING,))),
     (Event.STOP, _LIVE, Cell(("sync",), _HALTED)),
     # A process that is ending does nothing more
-    *((event, _HALTED, Cell()) for event in Event if event not in _AWAITED),
+    *((event, _HALTED, Cell()) for event in Event if event not in _AWAITED and event is not Event.ELECTED_AGAIN),
 )
 
 TABLE: dict[Role, dict[Event, Cell]] = {

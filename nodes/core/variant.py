@@ -206,6 +206,31 @@ class Variant:
             )
         },
     )
+    metadata_log: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "metadata log (KRaft)",
+                "A broker reads what the controller decided from a log, and acts on the last state of what it finds at once: a "
+                "broker that was deaf or asleep never acts on what was between, and may miss a leader's whole reign.",
+                "The controller sends a broker each state, and the broker acts on every one that arrives, in order; a leader that "
+                "finds that it missed one begins anew.",
+                "metadata-log",
+            )
+        },
+    )
+    forget_log_ends: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "log ends of followers (missed reign)",
+                "A leader forgets in each leader epoch how far its followers are, until they fetch in it.",
+                "A broker that is elected while it leads in its own eyes goes on with the log ends it knows of its followers, also "
+                "if it missed the reign of another (Kafka's Replica.resetReplicaState).",
+                "forget-log-ends",
+            )
+        },
+    )
     bugs: frozenset[str] = frozenset()
 
     @property
@@ -229,6 +254,15 @@ SWITCHES: dict[str, Switch] = {f.name: f.metadata["switch"] for f in fields(Vari
 _FIELD_OF_WORD = {switch.word: name for name, switch in SWITCHES.items() if switch.word}
 
 _ALL = frozenset(Fence)
+_KRAFT = Variant(
+    "kafka-3.7",
+    "fetch",
+    _ALL,
+    bounce_detection=True,
+    min_isr_gates_hw=True,
+    broker_epoch_checks=True,
+    metadata_log=True,
+)
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
@@ -237,10 +271,8 @@ PRESETS: dict[str, Variant] = {
         Variant("kafka-2.0", "kip279"),
         Variant("kafka-2.1", "kip279", _ALL),
         Variant("kafka-2.7", "fetch", _ALL, bounce_detection=True),
-        Variant("kafka-3.7", "fetch", _ALL, bounce_detection=True, min_isr_gates_hw=True, broker_epoch_checks=True),
-        Variant(
-            "kafka-4.0", "fetch", _ALL, bounce_detection=True, min_isr_gates_hw=True, broker_epoch_checks=True, elr=True
-        ),
+        _KRAFT,
+        replace(_KRAFT, name="kafka-4.0", elr=True),
     )
 }
 

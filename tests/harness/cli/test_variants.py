@@ -29,8 +29,8 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
         "kafka-2.0   truncation=kip279, no-fences\n"
         "kafka-2.1   truncation=kip279, all-fences\n"
         "kafka-2.7   truncation=fetch, all-fences, bounce-detection\n"
-        "kafka-3.7   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs\n"
-        "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr\n"
+        "kafka-3.7   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, metadata-log\n"
+        "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr, metadata-log\n"
     )
 
 
@@ -73,7 +73,7 @@ def test_json_has_the_same_for_scripts(variants):
         ("kafka-3.7", "documented"),
         ("kafka-4.0", "kip-966"),
     ]
-    assert told["variants"][1]["modifiers"][-1] == "elr"
+    assert told["variants"][1]["modifiers"][-2:] == ["elr", "metadata-log"]
     assert told["variants"][0]["does"][0] == {
         "topic": "truncation",
         "sentence": "The rule fetch: on fetch, KIP-595 (2.7 on).",

@@ -57,6 +57,8 @@ def test_the_worked_examples_are_there():
         "last-replica-standing-killed",
         "last-replica-standing-stopped",
         "log-divergence",
+        "missed-reign-shortest",
+        "missed-reign",
         "replication-reconciliation",
         "unclean-election-elect",
         "unclean-election-wait",

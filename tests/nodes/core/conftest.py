@@ -5,7 +5,7 @@ from collections import deque
 import pytest
 
 from nodes.core.actions import Send
-from nodes.core.broker import Broker
+from nodes.core.broker import PUBLISH, Broker
 from nodes.core.controller import Controller
 from nodes.core.events import Started, TimerFired
 from nodes.core.log import Batch
@@ -92,7 +92,9 @@ class DrivenBroker(Machine):
         self.version = self.version + 1 if version is None else version
         eligible = replicas if eligible is None else eligible
         state = LeaderAndIsr(0, T, leader, epoch, isr, self.version, replicas, BROKER_EPOCH + self.node, eligible)
-        return self.step(now, state)
+        if PUBLISH in self.step(now, state):
+            self.step(now, PUBLISH.event)
+        return self.did
 
     def lead(self, now, epoch, isr=(1, 2, 3), **kwargs):
         return self.told(now, self.node, epoch, isr, **kwargs)

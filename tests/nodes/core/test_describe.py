@@ -50,6 +50,8 @@ def test_it_is_told_in_an_order_for_reading():
         "ELR (KIP-966)",
         "epoch cached on becoming leader (KAFKA-7415)",
         "refetch on every epoch (KAFKA-7164)",
+        "metadata log (KRaft)",
+        "log ends of followers (missed reign)",
         "bug put back: KAFKA-7128",
         "promise",
     ]

@@ -3,7 +3,9 @@
 import pytest
 
 from nodes.core.actions import Append, WriteEpochs
+from nodes.core.broker import PUBLISH
 from nodes.core.messages import (
+    FENCED_LEADER_EPOCH,
     AlterPartition,
     AlterPartitionResponse,
     ConsumeRequest,
@@ -103,15 +105,71 @@ def test_it_does_not_go_back_within_a_term(leader):
     assert one.replica.hw == 2
 
 
-def test_a_new_term_forgets_the_followers_log_ends(leader):
-    one = leader()
+@pytest.mark.parametrize(("variant", "epoch"), [("kafka-2.7", 6), ("kafka-3.7", 6), ("kafka-3.7", 7)])
+def test_who_is_elected_while_it_leads_goes_on_with_the_log_ends_it_knows(leader, variant, epoch):
+    """Replica.resetReplicaState(isNewLeader = false): broker 2 may have cut its log in a reign that this leader missed."""
+    one = leader(variant)
     one.fetched_by(1, 2, 2, epoch=5)
-    one.lead(2, 6, (1, 2, 3))
-    one.fetched_by(3, 3, 2, epoch=6)
+    one.lead(2, epoch, (1, 2, 3))
+    one.fetched_by(3, 3, 2, epoch=epoch)
+
+    assert one.replica.hw == 2
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.7", "kafka-3.7+forget-log-ends"])
+def test_who_heard_of_the_reign_between_or_forgets_waits_until_all_fetch_in_the_new_epoch(leader, variant):
+    """ZooKeeper's controller repeats its requests in order, so a gap in the epochs means that it would have followed between."""
+    one = leader(variant)
+    one.fetched_by(1, 2, 2, epoch=5)
+    one.lead(2, 7, (1, 2, 3))
+    one.fetched_by(3, 3, 2, epoch=7)
     assert one.replica.hw == 0
 
-    one.fetched_by(4, 2, 2, epoch=6)
+    one.fetched_by(4, 2, 2, epoch=7)
     assert one.replica.hw == 2
+
+
+def test_who_followed_between_knows_no_log_ends(leader):
+    one = leader()
+    one.fetched_by(1, 2, 2, epoch=5)
+    one.told(2, 2, 6)
+    one.lead(3, 7, (1, 2, 3))
+    one.fetched_by(4, 3, 2, epoch=7)
+
+    assert one.replica.hw == 0
+
+
+def test_a_producer_waits_on_when_its_leader_leads_on(leader):
+    one = leader()
+    one.produced(1, 7)
+    one.lead(2, 6, (1, 2, 3))
+    assert one.sent(ProduceResponse) == []
+
+    one.fetched_by(3, 2, 3, epoch=6)
+    one.fetched_by(4, 3, 3, epoch=6)
+    assert [answer.error for answer in one.sent(ProduceResponse)] == [None]
+
+
+@pytest.mark.parametrize(("variant", "error"), [("kafka-2.0", None), ("kafka-2.1", FENCED_LEADER_EPOCH)])
+def test_a_fetch_of_the_last_epoch_that_waits_is_fenced_where_there_are_fences(leader, variant, error):
+    one = leader(variant)
+    one.fetched_by(1, 2, 2, epoch=5)
+    one.lead(2, 6, (1, 2, 3))
+
+    assert [answer.error for answer in one.sent(FetchResponse)] == ([error] if error else [])
+
+
+def test_a_broker_that_reads_a_metadata_log_acts_on_the_last_state_only(leader):
+    one = leader("kafka-3.7")
+    for version, (at, led, epoch) in enumerate([(1, 2, 6), (2, 1, 7)], start=20):
+        one.step(at, LeaderAndIsr(0, T, led, epoch, (1, 2, 3), version, (1, 2, 3), 11, (1, 2, 3)))
+        assert one.did == ([PUBLISH] if at == 1 else [])
+    assert one.replica.leader_epoch == 5
+
+    one.step(3, PUBLISH.event)
+    assert [(one.replica.leader_epoch, one.replica.leader)] == [(7, 1)]
+    assert one.traced("follow") == []
+    assert [fields[0] for fields in one.traced("lead")] == [7]
 
 
 def test_the_same_epoch_again_forgets_nothing(leader):

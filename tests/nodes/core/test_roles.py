@@ -100,7 +100,8 @@ REACH = {
 
 # What makes each event happen.
 CAUSE = {
-    Event.ELECTED: lambda two: two.told(3, 2, 6),
+    Event.ELECTED: lambda two: two.told(3, 2, 7),
+    Event.ELECTED_AGAIN: lambda two: two.told(3, 2, 6),
     Event.OTHER_ELECTED: lambda two: two.told(3, 3, 6),
     Event.SAME_LEADER: lambda two: two.told(3, 1, 6),
     Event.NOBODY_ELECTED: lambda two: two.told(3, -1, 6),
@@ -190,13 +191,14 @@ def test_what_the_table_leaves_out_does_not_happen(in_role, happened, role, even
     assert event not in [seen for _, seen, _ in happened]
 
 
-def test_only_awaited_answers_are_left_out_and_a_leader_elected_over_itself():
+def test_only_awaited_answers_are_left_out_and_what_only_leaders_or_only_others_meet():
     awaited = {
         Event.EPOCH_END, Event.EPOCH_ERROR, Event.RECORDS, Event.OUT_OF_ORDER, Event.DIVERGING, Event.OUT_OF_RANGE,
         Event.FETCH_ERROR,
     }  # fmt: skip
 
-    assert {event for _, event in NOT_AWAITED} == awaited | {Event.SAME_LEADER}
+    assert {event for _, event in NOT_AWAITED} == awaited | {Event.SAME_LEADER, Event.ELECTED_AGAIN}
+    assert {role for role in Role if Event.ELECTED_AGAIN in TABLE[role]} == {Role.LEADING}
     assert [role for role, event in NOT_AWAITED if event is Event.SAME_LEADER] == [Role.LEADING]
 
 
