@@ -61,7 +61,6 @@ def _truncation(variant: Variant) -> list[Row]:
         Row("new leader", _says(rule.on_new_leader)),
         Row("leader's answer", _unless_idle(variant, ASKS, _says(rule.leaders_answer))),
         Row("after the answer", _says(rule.on_answer)),
-        Row("out of range", _says(rule.on_out_of_range)),
     ]
 
 

@@ -13,10 +13,10 @@ from nodes.core.epoch_cache import NO_EPOCH_END, UNDEFINED
 from nodes.core.log import Batch, OutOfOrderError
 from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
 from nodes.core.roles import Event, Role
+from nodes.core.truncation.rule import Step
 
 if TYPE_CHECKING:
     from nodes.core.replica import Replica
-    from nodes.core.truncation import Step
 
 
 class Following:
@@ -57,12 +57,18 @@ class Following:
         return role
 
     def truncate_out_of_range(self, now: int, m: FetchResponse) -> Role:
-        """Do what the rule says of a leader whose log ends before this one; if it has grown meanwhile, only fetch later."""
+        """Cut to the end of a leader's log that ends before this one; if it has grown meanwhile, only fetch later.
+
+        Before KAFKA-7414 a broker takes this for the data loss that must not happen, and stops
+        (``ReplicaFetcherThread.handleOffsetOutOfRange``, to 1.1.1 and 2.0.0).
+        """
         replica = self.replica
         if m.leo >= replica.log.leo:
             return Role.FETCHING_DELAYED
-        unclean = replica.settings.unclean_election
-        return self._do(now, replica.rule.on_out_of_range(replica, m.leo, unclean_election=unclean))
+        if replica.variant.out_of_range_cuts or replica.settings.unclean_election:
+            return self._do(now, Step(cut=m.leo, why=f"out of range: to the leader's log end {m.leo}"))
+        why = f"leader's log end {m.leo} is below own {replica.log.leo}, and unclean election is disabled"
+        return self._do(now, Step(why=why, halt=True))
 
     def _do(self, now: int, step: Step) -> Role:
         replica = self.replica

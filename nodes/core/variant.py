@@ -113,6 +113,10 @@ BUGS = {
         "re-elected leader.",
         switches_off="restart_on_epoch",
     ),
+    "KAFKA-7414": Bug(
+        "A follower whose log ends after its leader's takes that for a loss of data, and stops its broker.",
+        switches_off="out_of_range_cuts",
+    ),
     "KAFKA-7415": Bug(
         "A new leader does not put its epoch into the cache before it has a record of it, and answers questions wrongly "
         "meanwhile.",
@@ -206,6 +210,16 @@ class Variant:
             )
         },
     )
+    out_of_range_cuts: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "out of range (KAFKA-7414)",
+                "A follower whose log ends after its leader's cuts to the leader's log end, and fetches on.",
+                "A follower whose log ends after its leader's stops its broker, unless unclean election is enabled.",
+            )
+        },
+    )
     metadata_log: bool = field(
         default=False,
         metadata={
@@ -266,8 +280,8 @@ _KRAFT = Variant(
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
-        Variant("kafka-0.10", "hw", restart_on_epoch=False),
-        Variant("kafka-0.11", "kip101", epoch_on_lead=False),
+        Variant("kafka-0.10", "hw", restart_on_epoch=False, out_of_range_cuts=False),
+        Variant("kafka-0.11", "kip101", epoch_on_lead=False, out_of_range_cuts=False),
         Variant("kafka-2.0", "kip279"),
         Variant("kafka-2.1", "kip279", _ALL),
         Variant("kafka-2.7", "fetch", _ALL, bounce_detection=True),

@@ -50,8 +50,8 @@ _ERAS = (
     _Era((2, 0), "kafka-2.0", f"kafka-2.0{_BOUNCE}"),
     _Era((2, 1), "kafka-2.1", f"kafka-2.1{_BOUNCE}"),
     _Era((2, 7), "kafka-2.7", "kafka-2.7+KAFKA-14704"),
-    _Era((3, 3), "kafka-3.7", "kafka-2.7"),
-    _Era((3, 5), "kafka-3.7", "kafka-2.7+broker-epochs"),
+    _Era((3, 3), "kafka-3.7", "kafka-2.7+metadata-log"),
+    _Era((3, 5), "kafka-3.7", "kafka-2.7+broker-epochs+metadata-log"),
     _Era((3, 7), "kafka-3.7", "kafka-3.7"),
     _Era((4, 1), "kafka-4.0", "kafka-4.0"),
 )
@@ -60,8 +60,8 @@ _ERAS = (
 * How a follower truncates: protocol. 0.11 asks with OffsetForLeaderEpoch v0, which is answered without an epoch (KIP-101); 2.0
   with v1 (KIP-279); 2.7 lets the fetch do it. A log whose messages have no epochs (0.10) is cut to the high watermark.
 * KIP-320's fences: protocol 2.1, whose fetches (v9 and later) and epoch requests (v2) carry the leader epoch.
-* The new leader assigns its epoch at once (KAFKA-7415), and followers restart at every epoch (KAFKA-7164): binary. So the models of
-  0.10 and 0.11 are built on that of 2.0.
+* The new leader assigns its epoch at once (KAFKA-7415), followers restart at every epoch (KAFKA-7164), and no follower stops its
+  broker because its log is longer than its leader's (KAFKA-7414): binary. So the models of 0.10 and 0.11 are built on that of 2.0.
 * Broker epochs in AlterPartition and fetches (KIP-903): protocol 3.5. No HW advance under min ISR (KAFKA-15583): binary, 3.7.
 * Eligible leader replicas (KIP-966): on in a cluster that is made with 4.1.
 """

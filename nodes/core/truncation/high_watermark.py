@@ -24,16 +24,6 @@ class HighWatermarkRule(TruncationRule):
         """A follower asks nothing, so there is no answer."""
         raise AssertionError(view, answer)
 
-    def on_out_of_range(self, view: LogView, leader_leo: int, *, unclean_election: bool) -> Step:
-        """A follower whose log ends after its leader's stops its broker, unless unclean election is enabled.
-
-        It takes this for the data loss that must not happen (``ReplicaFetcherThread.handleOffsetOutOfRange``).
-        """
-        if unclean_election:
-            return super().on_out_of_range(view, leader_leo, unclean_election=unclean_election)
-        why = f"leader's log end {leader_leo} is below own {view.leo}, and unclean election is disabled"
-        return Step(why=why, halt=True)
-
     def epoch_cache(self, entries: tuple[tuple[int, int], ...], *, epoch_on_lead: bool) -> EpochCache:
         """A replica keeps no leader epochs."""
         return EpochCache()

@@ -66,10 +66,6 @@ class TruncationRule(ABC):
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
         """The leader answered the question (or a fetch found divergence) with this epoch and end offset."""
 
-    def on_out_of_range(self, view: LogView, leader_leo: int, *, unclean_election: bool) -> Step:
-        """A follower whose log ends after its leader's cuts to the leader's log end, and fetches on."""
-        return Step(cut=leader_leo, why=f"out of range: to the leader's log end {leader_leo}")
-
     def leaders_answer(self, end: EpochEnd) -> EpochEnd:
         """Asked for an epoch, a leader names the largest one it has that is not above it, and where that one ends."""
         return end

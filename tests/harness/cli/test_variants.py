@@ -24,8 +24,8 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
 
     assert code == 0
     assert out == (
-        "kafka-0.10  truncation=hw, no-fences, KAFKA-7164\n"
-        "kafka-0.11  truncation=kip101, no-fences, KAFKA-7415\n"
+        "kafka-0.10  truncation=hw, no-fences, KAFKA-7164, KAFKA-7414\n"
+        "kafka-0.11  truncation=kip101, no-fences, KAFKA-7414, KAFKA-7415\n"
         "kafka-2.0   truncation=kip279, no-fences\n"
         "kafka-2.1   truncation=kip279, all-fences\n"
         "kafka-2.7   truncation=fetch, all-fences, bounce-detection\n"

@@ -39,7 +39,6 @@ def test_it_is_told_in_an_order_for_reading():
         "new leader",
         "leader's answer",
         "after the answer",
-        "out of range",
         "fence: fetch",
         "fence: truncation",
         "fence: hw",
@@ -50,6 +49,7 @@ def test_it_is_told_in_an_order_for_reading():
         "ELR (KIP-966)",
         "epoch cached on becoming leader (KAFKA-7415)",
         "refetch on every epoch (KAFKA-7164)",
+        "out of range (KAFKA-7414)",
         "metadata log (KRaft)",
         "log ends of followers (missed reign)",
         "bug put back: KAFKA-7128",
@@ -67,13 +67,14 @@ def test_what_is_said_of_a_rule_stands_at_its_method():
 
 
 def test_and_what_the_rule_leaves_as_it_is_stands_at_the_method_of_all_rules():
-    assert said("kafka-4.0")["out of range"] == (
-        "A follower whose log ends after its leader's cuts to the leader's log end, and fetches on."
+    assert said("kafka-2.1")["leader's answer"] == (
+        "Asked for an epoch, a leader names the largest one it has that is not above it, and where that one ends."
     )
 
 
 def test_only_the_first_paragraph_is_said():
-    assert "handleOffsetOutOfRange" not in said("kafka-0.10")["out of range"]
+    assert "KIP-279" in RULES["kip279"].on_answer.__doc__
+    assert said("kafka-2.1")["after the answer"].endswith("then to the lower of both its ends.")
 
 
 @pytest.mark.parametrize("fence", list(Fence))
@@ -123,8 +124,8 @@ def test_where_only_one_has_something_to_say_the_other_is_silent():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("kafka-0.10", ["truncation=hw", "no-fences", "KAFKA-7164"]),
-        ("kafka-0.11", ["truncation=kip101", "no-fences", "KAFKA-7415"]),
+        ("kafka-0.10", ["truncation=hw", "no-fences", "KAFKA-7164", "KAFKA-7414"]),
+        ("kafka-0.11", ["truncation=kip101", "no-fences", "KAFKA-7414", "KAFKA-7415"]),
         ("kafka-2.1+no-hw-fence", ["truncation=kip279", "fetch-fence", "truncation-fence", "isr-fence"]),
         ("kafka-2.7+KAFKA-13141", ["truncation=fetch", "all-fences", "bounce-detection", "KAFKA-13141"]),
     ],

@@ -86,13 +86,31 @@ def test_0_10_does_not_take_no_leader_for_another_leader(follower, batch):
     assert two.done(Truncate) == []
 
 
-def test_0_10_stops_when_the_leaders_log_ends_before_its_own(follower):
+@pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-2.1+truncation=hw+KAFKA-7414"])
+def test_0_10_stops_when_the_leaders_log_ends_before_its_own(follower, variant):
     """``handleOffsetOutOfRange``: unclean election is disabled, so this is data loss that must not happen."""
-    two = follower("kafka-0.10")
+    two = follower(variant)
     got(two, 1, leo=0, error="OFFSET_OUT_OF_RANGE")
 
     assert two.done(Halt) == [Halt("fatal")]
     assert two.traced("fatal") == [("leader's log end 0 is below own 1, and unclean election is disabled",)]
+
+
+def test_0_11_does_too_after_it_has_asked(follower):
+    """Gone with KAFKA-7414, in 2.0.1 and 2.1."""
+    two = follower("kafka-0.11")
+    told_end(two, 1, -1, 9)
+    got(two, 2, leo=2, error="OFFSET_OUT_OF_RANGE")
+
+    assert two.done(Halt) == [Halt("fatal")]
+
+
+def test_a_later_binary_held_to_0_10_does_not(follower):
+    two = follower("kafka-2.0+truncation=hw+bounce-detection")
+    got(two, 1, leo=0, error="OFFSET_OUT_OF_RANGE")
+
+    assert two.done(Halt) == []
+    assert two.done(Truncate) == [Truncate(T, 0)]
 
 
 def test_0_10_cuts_to_the_leaders_end_where_unclean_election_is_enabled(follower):
@@ -468,8 +486,8 @@ def test_a_response_that_arrives_at_a_leader_is_ignored(follower, batch):
 # Out of range
 
 
-@pytest.mark.parametrize("variant", ["kafka-0.11", "kafka-2.1", "kafka-2.7", "kafka-4.0"])
-def test_from_0_11_an_out_of_range_follower_cuts_to_the_leaders_end(follower, variant):
+@pytest.mark.parametrize("variant", ["kafka-2.0", "kafka-2.1", "kafka-2.7", "kafka-4.0"])
+def test_from_2_0_an_out_of_range_follower_cuts_to_the_leaders_end(follower, variant):
     two = follower(variant)
     if two.sent(EpochRequest):
         told_end(two, 1, 3, 9)

@@ -96,22 +96,6 @@ def test_only_a_leader_of_kip101_tells_an_offset_without_its_epoch(rule, answer)
     assert RULES[rule].leaders_answer(EpochEnd(2, 5)) == answer
 
 
-@pytest.mark.parametrize("rule", ["kip101", "kip279", "fetch"])
-@pytest.mark.parametrize("unclean", [True, False])
-def test_out_of_range_the_log_is_cut_to_the_leaders_end(rule, unclean):
-    step = RULES[rule].on_out_of_range(View(), 5, unclean_election=unclean)
-
-    assert step == (5, False, "out of range: to the leader's log end 5", False)
-
-
-def test_but_0_10_stops_unless_unclean_election_is_enabled():
-    stopped = RULES["hw"].on_out_of_range(View(), 5, unclean_election=False)
-    went_on = RULES["hw"].on_out_of_range(View(), 5, unclean_election=True)
-
-    assert (stopped.cut, stopped.halt) == (None, True)
-    assert (went_on.cut, went_on.halt) == (5, False)
-
-
 # KIP-101: one round, offsets only
 
 

@@ -239,6 +239,32 @@ def test_a_cluster_without_controller_is_waited_for_and_given_up():
     run(main)
 
 
+def test_an_election_that_kafka_overlooked_is_asked_for_again():
+    async def story():
+        async with Broker() as broker:
+            seen = []
+            answers = [election(ErrorCode.request_timed_out), election(ErrorCode.election_not_needed)]
+            broker.answers = {
+                METADATA: cluster(1),
+                ELECT_LEADERS: lambda request: seen.append(request) or answers[len(seen) - 1](request),
+            }
+            await asked_of(broker).elect_preferred("t-0")
+
+        assert [request.timeout for request in seen] == [timedelta(seconds=4)] * 2
+
+    run(story)
+
+
+def test_an_election_that_never_ends_is_a_sentence():
+    async def story():
+        async with Broker() as broker:
+            broker.answers = {METADATA: cluster(1), ELECT_LEADERS: election(ErrorCode.request_timed_out)}
+            with pytest.raises(OperationError, match="there is no preferred election for t-0: .*REQUEST_TIMED_OUT"):
+                await asked_of(broker, timeout_s=0.2).elect_preferred("t-0")
+
+    run(story)
+
+
 @pytest.mark.parametrize(("word", "kind"), [("preferred", 0), ("unclean", 1)])
 def test_a_refused_election_is_a_sentence(word, kind):
     async def main():

@@ -138,8 +138,8 @@ def test_the_model_of_a_binary_under_a_protocol(version, protocol, rule, epochs,
 @pytest.mark.parametrize(
     ("version", "model"),
     [
-        ("3.4.1", "kafka-2.7"),
-        ("3.6.2", "kafka-2.7+broker-epochs"),
+        ("3.4.1", "kafka-2.7+metadata-log"),
+        ("3.6.2", "kafka-2.7+broker-epochs+metadata-log"),
         ("3.9.1", "kafka-3.7"),
         ("4.0.1", "kafka-3.7"),
         ("4.1.1", "kafka-4.0"),
