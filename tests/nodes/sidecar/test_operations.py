@@ -259,7 +259,7 @@ def test_an_election_that_never_ends_is_a_sentence():
     async def story():
         async with Broker() as broker:
             broker.answers = {METADATA: cluster(1), ELECT_LEADERS: election(ErrorCode.request_timed_out)}
-            with pytest.raises(OperationError, match="there is no preferred election for t-0: .*REQUEST_TIMED_OUT"):
+            with pytest.raises(OperationError, match=r"there is no preferred election for t-0: .*REQUEST_TIMED_OUT"):
                 await asked_of(broker, timeout_s=0.2).elect_preferred("t-0")
 
     run(story)
