@@ -30,16 +30,16 @@ STEPS = {name: attrgetter(name) for cells in TABLE.values() for cell in cells.va
 """Name of a step → what finds it in a replica."""
 OFTEN = (Event.FETCH, Event.EPOCH_REQUEST, Event.PRODUCE, Event.CONSUME, Event.RECORDS, Event.TICK)
 """Events that happen so often that what a role does with them is looked up beforehand, and not each time."""
-ITS_OWN, ITS_BROKERS = (
+ITS_BROKERS, ITS_OWN = (
     {
         role: [
             (event.value, cell, STEPS[cell.does[0]] if cell.does else lambda _: _ignore)
             for event, cell in cells.items()
-            if event in OFTEN and own == (bool(cell.then) or "".join(cell.does).startswith(("leading.", "following.")))
+            if event in OFTEN and shared == (not cell.then and all(name.startswith("broker.") for name in cell.does))
         ]
         for role, cells in TABLE.items()
     }
-    for own in (True, False)
+    for shared in (True, False)
 )
 """Role → event, cell, and what finds its one step. What a replica's broker does, or nobody, is the same for all its replicas."""
 

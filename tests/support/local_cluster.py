@@ -12,6 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from kept_ports import keep_ports
+from kio.schema.errors import ErrorCode
 from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, TopicProduceData
 
 from nodes.core.cluster import ClusterSpec
@@ -21,6 +22,7 @@ from nodes.formats.wire.frames import FrameReader, finish, request_frame
 from nodes.formats.wire.shape import skip_tags
 
 PATIENCE_S = 60
+NOTHING_WRITTEN = {ErrorCode.not_leader_or_follower, ErrorCode.not_enough_replicas}
 
 
 def eventually(question, what="", patience_s=PATIENCE_S):
@@ -305,9 +307,16 @@ class LocalCluster:
         return client
 
     def produce(self, values, partition="t-0", acks=-1):
-        """Write one batch to the leader, in a raw Produce request; kio's part of the response about it."""
+        """Write one batch to the leader, in a raw Produce request; kio's part of the response about it.
+
+        Does what any client does when it is told that nothing was written, because the leader does not know yet that it leads, or
+        the ISR is too small for now: asks again.
+        """
+        return eventually(lambda: self._produced(values, partition, acks), "nobody took the batch")
+
+    def _produced(self, values, partition, acks):
         self.admin(leader := self.leader(partition))
         client = self.client(leader)
-        answer = client.ask(0, 7, produce_request(values, partition, acks))
+        answer = client.ask(0, 7, produce_request(values, partition, acks)).responses[0].partition_responses[0]
         client.close()
-        return answer.responses[0].partition_responses[0]
+        return None if answer.error_code in NOTHING_WRITTEN else answer
