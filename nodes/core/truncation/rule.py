@@ -30,8 +30,9 @@ class LogView(Protocol):
 class Step(NamedTuple):
     """What to do next: cut the log to offset ``cut`` (unless None); then ask for the own latest epoch, or else fetch.
 
-    With ``halt`` there is no next: the broker stops, and ``why`` is what it says before it goes. Only a fetch that is out of range
-    may lead to that, and one that found a diverging epoch leads to another fetch (:mod:`nodes.core.roles`).
+    With ``halt`` there is no next: the broker stops, and ``why`` is what it says before it goes. No rule says so; a follower whose
+    fetch is out of range may (:meth:`~nodes.core.follower.Following.truncate_out_of_range`). A fetch that found a diverging epoch
+    leads to another fetch (:mod:`nodes.core.roles`).
     """
 
     cut: int | None = None
