@@ -104,6 +104,9 @@ class Bug(NamedTuple):
 
 
 BUGS = {
+    "KAFKA-6975": Bug(
+        "A follower that begins anew at its leader's log start refuses the batch that reaches across it as out of order, for ever."
+    ),
     "KAFKA-7128": Bug(
         "The ISR may expand to a follower below the leader's epoch start: a lagging high watermark lets it in, and it can be "
         "elected without committed records."
@@ -122,6 +125,13 @@ BUGS = {
         "meanwhile.",
         EPOCH_CACHE,
         switches_off="epoch_on_lead",
+    ),
+    "KAFKA-8306": Bug(
+        "A log that ends below its checkpointed log start is kept: its leader appends below the log start, where nobody reads."
+    ),
+    "KAFKA-9491": Bug(
+        "A follower that begins anew at its leader's log start keeps its lower high watermark; if it is elected before it learns a "
+        "better one, its high watermark is in no batch of its log, and never moves again."
     ),
     "KAFKA-10706": Bug(
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
@@ -233,6 +243,19 @@ class Variant:
             )
         },
     )
+    delete_records: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "log start (KIP-107)",
+                "A client may delete records below the high watermark: the leader's log start moves up, its followers take it over "
+                "from fetch responses, and it has a checkpoint.",
+                "Only retention deletes, on each broker by itself; a log starts where its first batch does, and a follower does "
+                "not hear where its leader's starts unless it is out of range.",
+                "delete-records",
+            )
+        },
+    )
     forget_log_ends: bool = field(
         default=False,
         metadata={
@@ -280,7 +303,7 @@ _KRAFT = Variant(
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
-        Variant("kafka-0.10", "hw", restart_on_epoch=False, out_of_range_cuts=False),
+        Variant("kafka-0.10", "hw", restart_on_epoch=False, out_of_range_cuts=False, delete_records=False),
         Variant("kafka-0.11", "kip101", epoch_on_lead=False, out_of_range_cuts=False),
         Variant("kafka-2.0", "kip279"),
         Variant("kafka-2.1", "kip279", _ALL),
