@@ -241,6 +241,18 @@ class ScriptTarget(ABC):
         """SIGCONT."""
 
     @abstractmethod
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
+
+        Raises:
+            CannotPlayError: this world's controller cannot go alone.
+        """
+
+    @abstractmethod
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+
+    @abstractmethod
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
 

@@ -70,6 +70,7 @@ class System(ABC):
         spreads_rules: rules for messages act elsewhere than at their sender (see :meth:`spread`).
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
+        hands_over_controller: the controller can fail while node 0's process goes on (see :meth:`fail_controller`).
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -81,6 +82,7 @@ class System(ABC):
     spreads_rules = False
     renumbers_epochs = False
     outlives_controller = False
+    hands_over_controller = False
     container_kill = "power"
 
     # What it can do
@@ -116,7 +118,7 @@ class System(ABC):
             SystemRefusalError: in one sentence.
         """
         lasting = sorted({fault.kind for fault in plan.faults} & LASTING_CONTROLLER_ONLY)
-        if lasting and not self.outlives_controller:
+        if lasting and not (self.outlives_controller or self.hands_over_controller):
             raise SystemRefusalError(
                 f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
                 "run this plan with --system kafka:VERSION"
@@ -178,6 +180,22 @@ class System(ABC):
         """
         controls[CONTROLLER].elect(partition, how, target)
         return ""
+
+    def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """There is no controller from now on; only where a system hands it over.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        raise NotImplementedError
+
+    def elect_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """Another controller takes over, with what was written.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        raise NotImplementedError
 
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
         """Where rules for messages must be put in force, so that they act on what these senders send.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks
@@ -28,6 +29,7 @@ from nodes.core.messages import (
     ProduceResponse,
     Register,
     Registered,
+    StateTaken,
 )
 from nodes.core.replica import Replica
 from nodes.core.roles import Event, Role
@@ -131,7 +133,7 @@ class Broker:
 
     def _on_produce(self, now: int, m: ProduceRequest) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is None or self._stop_by is not None:
+        if replica is None:
             self.refuse_produce(now, m)
         else:
             replica.on[PRODUCE](now, m)
@@ -181,21 +183,22 @@ class Broker:
     # Controller
 
     def _on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
+        if m.correlation:
+            self.out.append(Send(CONTROLLER, StateTaken(self.node_id, m.correlation)))
         if self.variant.bounce_detection and m.broker_epoch != self.broker_epoch:
             if self.broker_epoch < 0:
                 self._early.append(m)
             return
         name = m.partition
-        if m.partition_epoch > self._known.get(name, -1):
+        new = m.partition_epoch > self._known.get(name, -1)
+        if new:
             self._known[name] = m.partition_epoch
-        elif self.variant.metadata_log:
-            return
-        if self.variant.metadata_log:
+        if not self.variant.metadata_log:
+            self._act_on(now, m)
+        elif new:
             if not self._unpublished:
                 self.out.append(PUBLISH)
             self._unpublished[name] = m
-        else:
-            self._act_on(now, m)
 
     def _publish(self, now: int) -> None:
         """Act on what the metadata log says by now (MetadataLoader, BrokerMetadataPublisher)."""
@@ -207,6 +210,8 @@ class Broker:
         name = m.partition
         if m.partition_epoch >= self._known.get(name, -1):
             self.leaders[name] = m.leader
+        if self._stop_by is not None and not self.variant.metadata_log and m.leader != self.node_id:
+            m = replace(m, leader=-1)  # StopReplica: a broker that shuts down follows nobody any more
         if self.node_id in m.replicas:
             replica = self.replicas.get(name)
             if replica is None:
@@ -274,7 +279,8 @@ class Broker:
     def _on_shutdown(self, now: int, _event: ShutdownRequested) -> None:
         """Ask the controller to take leadership away; go after a while even if it does not answer (controlled shutdown)."""
         if self._stop_by is None:
-            self._stop_by = now + self.settings.session_us
+            sessions = 2 if self.variant.metadata_log else 1  # it waits for the others, until their sessions are over
+            self._stop_by = now + sessions * self.settings.session_us
             self._heartbeat(now)
 
     def _stop(self, now: int) -> None:
@@ -282,4 +288,6 @@ class Broker:
             replica.happens(Event.STOP, now, None)
         self._checkpoint()
         self.out.append(MarkCleanShutdown(self.broker_epoch))
+        if not self.variant.metadata_log:
+            self.out.append(Send(CONTROLLER, Heartbeat(self.node_id, self.broker_epoch, {}, True, True)))
         self.out.append(Halt("clean"))

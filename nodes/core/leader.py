@@ -101,6 +101,7 @@ class Leadership:
         self._fence_isr = Fence.ISR in variant.fences
         self._least_isr = replica.settings.min_isr if variant.min_isr_gates_hw else 0
         self._check_brokers = variant.broker_epoch_checks
+        self._writes_isr = variant.leader_writes_isr
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
 
@@ -288,7 +289,7 @@ class Leadership:
         About to join are replicas that are caught up and, where the leader knows it (KIP-841), eligible.
         """
         replica = self.replica
-        if len(self.isr) < self._least_isr:
+        if len(self.isr) < self._least_isr or (self._writes_isr and self.pending is not None):
             return
         hw = replica.log.leo
         known = replica.hw
@@ -334,7 +335,11 @@ class Leadership:
             self._propose(now, tuple(b for b in self.isr if b not in behind))
 
     def _propose(self, now: int, isr: tuple[int, ...]) -> None:
-        """Ask the controller for a new ISR. Until it answers, the high watermark waits for old and new members alike."""
+        """Ask the controller for a new ISR, or write it to ZooKeeper.
+
+        Until there is an answer, the high watermark waits for old and new members alike; a leader that writes itself has its
+        partition locked meanwhile (``Partition.maybeExpandIsr``, 2.1), so it does not move at all.
+        """
         replica = self.replica
         self._correlation += 1
         mine = replica.broker.broker_epoch
@@ -342,8 +347,10 @@ class Leadership:
         self.pending = AlterPartition(
             replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation
         )
-        self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
-        replica.out.append((now, replica.node_id, "isr", replica.name, self.isr, self.maximal, replica.partition_epoch))
+        if not self._writes_isr:
+            self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
+            fields = (self.isr, self.maximal, replica.partition_epoch)
+            replica.out.append((now, replica.node_id, "isr", replica.name, *fields))
         self._send_pending(now)
 
     def _send_pending(self, now: int) -> None:
@@ -354,8 +361,12 @@ class Leadership:
         """The controller committed or refused the proposal.
 
         After a refusal for a stale version the true ISR is unknown: the proposal stays pending, so that the high watermark
-        keeps waiting for everyone, until the controller's newer state arrives.
+        keeps waiting for everyone, until the controller's newer state arrives. A leader that writes itself tries again when
+        there is reason to, in vain until it is elected anew (KAFKA-2729).
         """
+        if self._writes_isr:
+            self._take_written(now, m)
+            return
         if m.leader_epoch != self.epoch:
             return
         if m.error is None:
@@ -366,6 +377,15 @@ class Leadership:
             return
         if m.error in {INELIGIBLE_REPLICA, STALE_BROKER_EPOCH}:
             self.adopt(now, self.isr, self.replica.partition_epoch)
+
+    def _take_written(self, now: int, m: AlterPartitionResponse) -> None:
+        if self.pending is None or m.correlation != self.pending.correlation:
+            return
+        if m.error is None:
+            self.adopt(now, m.isr, m.partition_epoch)
+        else:
+            self.pending = None
+            self.maybe_advance_hw(now)
 
     def take_isr(self, now: int, state: LeaderAndIsr) -> None:
         """The controller changed the partition within this leader epoch."""

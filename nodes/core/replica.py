@@ -133,16 +133,23 @@ class Replica:
     # Roles
 
     def on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
-        """Take the controller's word, unless it is older than what is known."""
+        """Take the controller's word, unless it is older than what is known.
+
+        ZooKeeper's controller raises the leader epoch with every change of its own, and brokers look at nothing else
+        (``ReplicaManager.becomeLeaderOrFollower``, to 2.8).
+        """
         if m.leader_epoch > self.leader_epoch:
             self.happens(self._elected(m), now, m)
-        elif m.leader_epoch == self.leader_epoch and m.partition_epoch > self.partition_epoch:
+        elif (
+            m.leader_epoch == self.leader_epoch
+            and m.partition_epoch > self.partition_epoch
+            and self.variant.metadata_log
+        ):
             self.happens(Event.NEW_STATE, now, m)
 
     def _elected(self, m: LeaderAndIsr) -> Event:
         if m.leader == self.node_id:
-            on = self.variant.metadata_log or m.leader_epoch == self.leader_epoch + 1
-            return Event.ELECTED_AGAIN if self.leading is not None and on else Event.ELECTED
+            return Event.ELECTED if self.leading is None else Event.ELECTED_AGAIN
         if m.leader < 0:
             return Event.NOBODY_ELECTED
         if m.leader == self.last_leader and not self.variant.restart_on_epoch:

@@ -9,9 +9,9 @@ this answer, which epochs it has heard of, and who led last:
   question where an epoch ends while it is truncating, a fetch while it is fetching, none while it is delayed. So an answer can
   only be an event in the one role that waits for it;
 - a leader epoch is led by one broker. Whoever leads was elected in a newer epoch than whoever led before;
-- a broker that is elected while it leads may have missed the reign of another. One that goes by a metadata log (KRaft) acts on the
-  last state it finds, and goes on leading. ZooKeeper's controller repeats each request until it is answered, in order, so a broker
-  hears of every reign there: where a request was lost here, the leader resigns first, as it would have.
+- a broker that is elected while it leads in its own eyes goes on leading. ZooKeeper's controller repeats each request until it is
+  answered, in order, so a broker hears of every reign there. One that goes by a metadata log (KRaft) acts on the last state it
+  finds, and may have missed the reign of another.
 
 Then :data:`TABLE` says, for the role and the event, which steps to take, in their order, and in which role the replica is
 afterwards. A step is a method: of the replica itself, of its ``leading`` (:class:`~nodes.core.leader.Leadership`, what a leader
@@ -58,7 +58,7 @@ class Event(StrEnum):
     ELECTED = "elected"
     """A newer leader epoch, and this replica leads it."""
     ELECTED_AGAIN = "elected again"
-    """The same, and it leads already in its own eyes: it missed nobody's reign, or goes by the last state of the metadata log."""
+    """The same, and it leads already in its own eyes."""
     OTHER_ELECTED = "another elected"
     """A newer leader epoch, and another replica leads it."""
     SAME_LEADER = "same leader again"
@@ -122,7 +122,6 @@ _AWAITED = (
 _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     # The controller's word
     (Event.ELECTED, _NOT_LEADING, Cell(("lead",), _LEADING)),
-    (Event.ELECTED, _LEADING, Cell(("leading.resign", "lead"), _LEADING)),
     (Event.ELECTED_AGAIN, _LEADING, Cell(("lead_on",), _LEADING)),
     (Event.OTHER_ELECTED, _NOT_LEADING, Cell(("follow", "following.truncate"), _AS_RULE_SAYS)),
     (Event.OTHER_ELECTED, _LEADING, Cell(("leading.resign", "follow", "following.truncate"), _AS_RULE_SAYS)),

@@ -13,6 +13,7 @@ from harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnaps
 from harness.simulator.at_rest import waiting_for
 from harness.simulator.run import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
 from nodes.core.log import Batch
+from nodes.core.messages import CONTROLLER
 from nodes.core.replica import Replica
 from nodes.core.variant import Variant
 
@@ -196,6 +197,20 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.resume(broker)
         self.mend("pause", f"node {broker}")
 
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self.simulation.running(CONTROLLER):
+            raise ScriptError("there is no controller")
+        self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
+        self.simulation.stop(CONTROLLER, "crash")
+        self.simulation.run_until(self.simulation.now)
+
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+        self.simulation.start(CONTROLLER)
+        self.simulation.run_until(self.simulation.now)
+        self.mend("controller-crash", "controller")
+
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers do not know yet."""
         self.disturb(f"{how}-election", "elect", {"node": broker})
@@ -235,6 +250,7 @@ class SimulatedTarget(ScriptTarget):
         simulation = self.simulation
         healed = simulation.now
         simulation.heal()
+        simulation.start(CONTROLLER)
         for broker in simulation.brokers():
             simulation.resume(broker)
             simulation.start(broker)

@@ -6,7 +6,7 @@ import pytest
 
 from nodes.core.actions import Send
 from nodes.core.broker import PUBLISH, Broker
-from nodes.core.controller import Controller
+from nodes.core.controller import make_controller
 from nodes.core.events import Started, TimerFired
 from nodes.core.log import Batch
 from nodes.core.messages import FetchRequest, Heartbeat, LeaderAndIsr, ProduceRequest, Register, Registered
@@ -118,7 +118,9 @@ class DrivenController(Machine):
 
     def __init__(self, variant, replicas, settings, *, opened=True):
         brokers = tuple(sorted(replicas))
-        self.controller = Controller(brokers, {T: replicas}, parse_variant(variant), Settings(**(TIMES | settings)))
+        self.controller = make_controller(
+            brokers, {T: replicas}, parse_variant(variant), Settings(**(TIMES | settings))
+        )
         super().__init__(self.controller)
         self.step(0, Started())
         if opened:

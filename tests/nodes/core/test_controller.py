@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.controller import Controller
+from nodes.core.controller import make_controller
 from nodes.core.messages import (
     AlterPartition,
     AlterPartitionResponse,
@@ -59,7 +59,7 @@ def test_the_preferred_replica_leads_first(controller):
 
 
 def test_the_first_leader_epoch_may_be_another():
-    c = Controller((1,), {T: (1,)}, parse_variant("kafka-2.7"), Settings(), first_leader_epoch=7)
+    c = make_controller((1,), {T: (1,)}, parse_variant("kafka-2.7"), Settings(), first_leader_epoch=7)
     actions = list(c.step(0, Register(1, 1, -1)))
 
     assert [a[4:6] for a in actions if isinstance(a, tuple) and a[2] == "elect"] == [(1, 7)]
