@@ -93,6 +93,8 @@ class Broker:
         """Partition → the last state found in the metadata log that was not acted on yet."""
         self._early: list[LeaderAndIsr] = []
         """States that overtook the answer to the registration they belong to."""
+        self.hears_controller = variant.metadata_log
+        """With ZooKeeper a process serves nobody before it is registered (``KafkaServer.startup``)."""
         self._proof = recovered.clean_broker_epoch
         self._heartbeat_due = 0
         self._checkpoint_due = settings.hw_checkpoint_us
@@ -208,6 +210,8 @@ class Broker:
     # Controller
 
     def _on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
+        if not self.hears_controller:
+            return
         if m.correlation:
             self.out.append(Send(CONTROLLER, StateTaken(self.node_id, m.correlation)))
         if self.variant.bounce_detection and m.broker_epoch != self.broker_epoch:
@@ -254,6 +258,7 @@ class Broker:
     def _on_registered(self, now: int, m: Registered) -> None:
         if m.incarnation == self.incarnation and self.broker_epoch < 0:
             self.broker_epoch = m.broker_epoch
+            self.hears_controller = True
             early, self._early = self._early, []
             for state in early:
                 self._on_leader_and_isr(now, state)
