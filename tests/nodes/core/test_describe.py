@@ -51,6 +51,7 @@ def test_it_is_told_in_an_order_for_reading():
         "refetch on every epoch (KAFKA-7164)",
         "out of range (KAFKA-7414)",
         "metadata log (KRaft)",
+        "log start (KIP-107)",
         "log ends of followers (missed reign)",
         "bug put back: KAFKA-7128",
         "promise",
@@ -125,9 +126,15 @@ def test_where_only_one_has_something_to_say_the_other_is_silent():
     ("text", "words"),
     [
         ("kafka-0.10", ["truncation=hw", "no-fences", "KAFKA-7164", "KAFKA-7414"]),
-        ("kafka-0.11", ["truncation=kip101", "no-fences", "KAFKA-7414", "KAFKA-7415"]),
-        ("kafka-2.1+no-hw-fence", ["truncation=kip279", "fetch-fence", "truncation-fence", "isr-fence"]),
-        ("kafka-2.7+KAFKA-13141", ["truncation=fetch", "all-fences", "bounce-detection", "KAFKA-13141"]),
+        ("kafka-0.11", ["truncation=kip101", "no-fences", "delete-records", "KAFKA-7414", "KAFKA-7415"]),
+        (
+            "kafka-2.1+no-hw-fence",
+            ["truncation=kip279", "fetch-fence", "truncation-fence", "isr-fence", "delete-records"],
+        ),
+        (
+            "kafka-2.7+KAFKA-13141",
+            ["truncation=fetch", "all-fences", "bounce-detection", "delete-records", "KAFKA-13141"],
+        ),
     ],
 )
 def test_the_modifiers_that_say_the_same(text, words):
