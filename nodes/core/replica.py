@@ -121,10 +121,11 @@ class Replica:
     def cut(self, now: int, offset: int, why: str) -> None:
         """Truncate the log, the epoch cache and the high watermark to ``offset``."""
         before = self.log.leo
-        after = self.log.truncate(offset)
+        records_end = self.log.truncate(offset)
+        after = self.log.leo
         if after < before:
-            self.out.append(Truncate(self.name, after))
-            self.out.append((now, self.node_id, "truncate", self.name, after, before, why, self.leader_epoch))
+            self.out.append(Truncate(self.name, records_end))
+            self.out.append((now, self.node_id, "truncate", self.name, records_end, before, why, self.leader_epoch))
         if (after < before or not self._empty_epochs_stay) and self.cache.truncate_from_end(after):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
         if self.hw > after:
