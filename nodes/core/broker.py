@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nodes.core.actions import Action
+    from nodes.core.follower import Following
     from nodes.core.recovery import Recovered
     from nodes.core.settings import Settings
     from nodes.core.variant import Variant
@@ -84,6 +85,8 @@ class Broker:
         """Role → frequent event → what is done with it whatever the replica; filled by the first replica in that role."""
         self.replicas = {name: Replica(self, name, found) for name, found in recovered.partitions.items()}
         self.leaders: dict[str, int] = {}
+        self.dead_fetchers: set[int] = set()
+        """Leaders whose fetcher thread has ended (before KIP-461). Nothing is fetched from them any more."""
         self._known: dict[str, int] = {}
         """Partition → newest partition epoch seen; reported in heartbeats so that lost states are sent again."""
         self._unpublished: dict[str, LeaderAndIsr] = {}
@@ -153,10 +156,32 @@ class Broker:
 
     def _on_epoch_response(self, now: int, m: EpochResponse) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is None or (following := replica.following) is None:
+        if replica is None or (following := replica.following) is None or replica.role is not Role.TRUNCATING:
             return
-        if m.correlation == following.in_flight and replica.role is Role.TRUNCATING:
+        if m.correlation == following.in_flight or (
+            not self.variant.fresh_answers and self._may_be_taken(m, following)
+        ):
             replica.happens(Event.EPOCH_END if m.error is None else Event.EPOCH_ERROR, now, m)
+
+    def _may_be_taken(self, m: EpochResponse, following: Following) -> bool:
+        """Whether this process asked this leader, however long ago: its thread waits for one answer at a time (KAFKA-7786)."""
+        return m.source == following.leader and m.correlation >> 32 == self.incarnation
+
+    def fetcher_died(self, now: int, leader: int, first: Replica) -> None:
+        """The thread that fetches from a leader ends, and with it the fetching of every partition that has this leader."""
+        self.dead_fetchers.add(leader)
+        for replica in self.replicas.values():
+            if replica is not first and replica.following is not None and replica.leader == leader:
+                replica.happens(Event.FETCHER_DIED, now, None)
+
+    def leaves_fetcher(self, leader: int, leaving: Replica) -> None:
+        """A replica has another leader now; a thread without partitions is removed (``shutdownIdleFetcherThreads``)."""
+        if leader in self.dead_fetchers and not any(
+            replica.following is not None and replica.leader == leader
+            for replica in self.replicas.values()
+            if replica is not leaving
+        ):
+            self.dead_fetchers.discard(leader)
 
     def refuse_fetch(self, _now: int, m: FetchRequest) -> None:
         """Tell a follower that this is not its leader."""

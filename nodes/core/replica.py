@@ -238,6 +238,8 @@ class Replica:
         """A new leader epoch: what was known of the last one is over."""
         self.leader_epoch = m.leader_epoch
         self.partition_epoch = m.partition_epoch
+        if self.leader != m.leader:
+            self.broker.leaves_fetcher(self.leader, self)
         self.leader = m.leader
         self.leading = None
         self.following = None

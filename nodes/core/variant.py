@@ -123,6 +123,11 @@ BUGS = {
         EPOCH_CACHE,
         switches_off="epoch_on_lead",
     ),
+    "KAFKA-7786": Bug(
+        "A follower takes an answer about the end of its epoch that was meant for an earlier reign of the same leader.",
+        ASKS,
+        switches_off="fresh_answers",
+    ),
     "KAFKA-10706": Bug(
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
     ),
@@ -197,7 +202,8 @@ class Variant:
             "switch": Switch(
                 "epoch cached on becoming leader (KAFKA-7415)",
                 "A new leader notes its epoch, at its log end offset, when it becomes leader.",
-                "A new leader notes its epoch at its first append.",
+                "A new leader notes its epoch at its first append, the cache ignores a note that is not newer than all others, and "
+                "knows no end of an epoch below its first.",
                 need=EPOCH_CACHE,
             )
         },
@@ -209,6 +215,31 @@ class Variant:
                 "refetch on every epoch (KAFKA-7164)",
                 "A follower starts anew, truncation included, in every new leader epoch.",
                 "A follower whose leader's id has not changed fetches on without truncating.",
+            )
+        },
+    )
+    fresh_answers: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "late answers (KAFKA-7786)",
+                "A follower drops an answer to what it asked in an earlier leader epoch.",
+                "A follower takes an answer that its leader gave in an earlier reign.",
+                "fresh-answers",
+                ASKS,
+            )
+        },
+    )
+    failures_stay_apart: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "what does not fit (KIP-461)",
+                "A follower that cannot append what it fetched fetches no more of this partition until there is a newer leader "
+                "epoch.",
+                "A follower that cannot append what it fetched fetches nothing more from this leader, of any partition, until "
+                "none of them has this leader.",
+                "partition-failure",
             )
         },
     )
@@ -295,7 +326,14 @@ SWITCHES: dict[str, Switch] = {f.name: f.metadata["switch"] for f in fields(Vari
 _FIELD_OF_WORD = {switch.word: name for name, switch in SWITCHES.items() if switch.word}
 
 _ALL = frozenset(Fence)
-_ZOOKEEPER = Variant("", "hw", leader_writes_isr=True, shrink_raises_epoch=True)
+_ZOOKEEPER = Variant(
+    "",
+    "hw",
+    leader_writes_isr=True,
+    shrink_raises_epoch=True,
+    fresh_answers=False,
+    failures_stay_apart=False,
+)
 _KRAFT = Variant(
     "kafka-3.7",
     "fetch",
@@ -305,14 +343,14 @@ _KRAFT = Variant(
     broker_epoch_checks=True,
     metadata_log=True,
 )
-_ALTER_ISR = replace(_ZOOKEEPER, leader_writes_isr=False)
+_ALTER_ISR = replace(_ZOOKEEPER, leader_writes_isr=False, fresh_answers=True, failures_stay_apart=True)
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
         replace(_ZOOKEEPER, name="kafka-0.10", restart_on_epoch=False, out_of_range_cuts=False),
         replace(_ZOOKEEPER, name="kafka-0.11", truncation="kip101", epoch_on_lead=False, out_of_range_cuts=False),
         replace(_ZOOKEEPER, name="kafka-2.0", truncation="kip279"),
-        replace(_ZOOKEEPER, name="kafka-2.1", truncation="kip279", fences=_ALL),
+        replace(_ZOOKEEPER, name="kafka-2.1", truncation="kip279", fences=_ALL, fresh_answers=True),
         replace(_ALTER_ISR, name="kafka-2.7", truncation="fetch", fences=_ALL, bounce_detection=True),
         _KRAFT,
         replace(_KRAFT, name="kafka-4.0", elr=True),
