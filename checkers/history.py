@@ -29,6 +29,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "append": ("base_offset", "epoch", "values"),
     "out-of-order": ("base_offset", "leo"),
     "truncate": ("to", "old_leo", "reason", "leader_epoch"),
+    "log-start": ("start", "before", "how"),
     "hw": ("hw", "leader_epoch", "is_leader"),
     "lead": ("leader_epoch", "leo", "hw", "isr"),
     "follow": ("leader_epoch", "leader", "leo", "hw"),
@@ -85,6 +86,11 @@ class History:
 def sent(time: int, process: str, key: str, value: Value, offset: int | None = None, acks: str = "all") -> Op:
     """An acknowledged send of one record, for histories written by hand."""
     return Op(time, process, "ok", "send", (("send", key, (offset, value)),), None, acks)
+
+
+def deleted(time: int, process: str, key: str, offset: int) -> Op:
+    """An acknowledged deletion of the records below an offset, for histories written by hand."""
+    return Op(time, process, "ok", "delete", (("delete", key, offset),))
 
 
 def polled(time: int, process: str, key: str, *records: tuple[int, Value]) -> Op:

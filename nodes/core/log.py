@@ -36,6 +36,7 @@ class Batch:
 
 
 _base = attrgetter("base")
+_end = attrgetter("end")
 
 
 class OutOfOrderError(Exception):
@@ -47,18 +48,25 @@ class Log:
     """What a replica has, in order.
 
     Attributes:
-        batches: consecutive batches.
-        start: log start offset.
-        leo: log end offset.
+        batches: consecutive batches, as they lie on the disk. The first ones may lie below the log start, or reach across it:
+            deleted records stay until retention takes whole batches away (Kafka: segments).
+        start: log start offset; nothing below it is read any more.
+        leo: log end offset; −1 for where the batches end, or, without any, the log start.
     """
 
     batches: list[Batch] = field(default_factory=list)
     start: int = 0
-    leo: int = field(init=False)
+    leo: int = -1
 
     def __post_init__(self) -> None:
         """Derive the end offset."""
-        self.leo = self.batches[-1].end if self.batches else self.start
+        if self.leo < 0:
+            self.leo = self.batches[-1].end if self.batches else self.start
+
+    @property
+    def base(self) -> int:
+        """Where the first batch begins (Kafka: the first segment's base offset); without any, the log end offset."""
+        return self.batches[0].base if self.batches else self.leo
 
     def append(self, batch: Batch) -> None:
         """Add a batch at the end.
@@ -84,13 +92,26 @@ class Log:
     def truncate(self, offset: int) -> int:
         """Cut everything from ``offset`` on; a batch that straddles the cut goes whole.
 
+        A cut below the log start moves the log start down to the new end (``UnifiedLog.truncateTo``, Kafka 3.9).
+
         Returns:
             The new log end offset, which may lie below ``offset``.
         """
         if offset < self.leo:
-            keep = bisect_right(self.batches, offset - 1, key=_base) if offset > self.start else 0
-            if keep and self.batches[keep - 1].end > offset:
+            batches = self.batches
+            keep = bisect_right(batches, offset - 1, key=_base)
+            if keep and batches[keep - 1].end > offset:
                 keep -= 1
-            del self.batches[keep:]
-            self.leo = self.batches[-1].end if self.batches else self.start
+            self.leo = batches[keep - 1].end if keep else min(offset, self.base)
+            del batches[keep:]
+            self.start = min(self.start, self.leo)
         return self.leo
+
+    def begin_at(self, offset: int) -> None:
+        """Drop everything; the log is empty, begins and ends at ``offset`` (``truncateFullyAndStartAt``)."""
+        self.batches.clear()
+        self.start = self.leo = offset
+
+    def drop(self, offset: int) -> None:
+        """Take the batches away that end at or below ``offset``, which must not lie above the log start."""
+        del self.batches[: bisect_right(self.batches, offset, key=_end)]

@@ -74,6 +74,8 @@ class Event(StrEnum):
     """``OffsetForLeaderEpoch``."""
     PRODUCE = "produce request"
     CONSUME = "consumer's fetch"
+    DELETE = "delete request"
+    """``DeleteRecords``."""
     ISR_ANSWER = "ISR answer"
     """The controller's answer to an ``AlterPartition``."""
     EPOCH_END = "epoch's end"
@@ -92,6 +94,8 @@ class Event(StrEnum):
     FETCH_ERROR = "fetch error"
     """Any other error: a fence, or no leader."""
     TICK = "tick"
+    RETENTION = "retention"
+    """The oldest batches of its log file are to go."""
     STOP = "stop"
     """A controlled shutdown has come to its end."""
 
@@ -151,6 +155,8 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.PRODUCE, _NOT_LEADING, Cell(("broker.refuse_produce",))),
     (Event.CONSUME, _LEADING, Cell(("leading.answer_consumer",))),
     (Event.CONSUME, _NOT_LEADING, Cell(("broker.refuse_consumer",))),
+    (Event.DELETE, _LEADING, Cell(("leading.delete_records",))),
+    (Event.DELETE, _NOT_LEADING, Cell(("broker.refuse_delete",))),
     (Event.ISR_ANSWER, _LEADING, Cell(("leading.take_isr_answer",))),
     (Event.ISR_ANSWER, _NOT_LEADING, Cell()),
     # What a leader answers
@@ -173,6 +179,7 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.TICK, (Role.TRUNCATING_DELAYED,), Cell(("following.ask",), (Role.TRUNCATING,))),
     (Event.TICK, (Role.FETCHING,), Cell(("following.fetch_if_overdue",))),
     (Event.TICK, (Role.FETCHING_DELAYED,), Cell(("following.fetch",), (Role.FETCHING,))),
+    (Event.RETENTION, _LIVE, Cell(("drop_oldest",))),
     (Event.STOP, _LIVE, Cell(("sync",), _HALTED)),
     # A process that is ending does nothing more
     *((event, _HALTED, Cell()) for event in Event if event not in _AWAITED and event is not Event.ELECTED_AGAIN),

@@ -104,6 +104,9 @@ class Bug(NamedTuple):
 
 
 BUGS = {
+    "KAFKA-6975": Bug(
+        "A follower that begins anew at its leader's log start refuses the batch that reaches across it as out of order, for ever."
+    ),
     "KAFKA-7128": Bug(
         "The ISR may expand to a follower below the leader's epoch start: a lagging high watermark lets it in, and it can be "
         "elected without committed records."
@@ -127,6 +130,13 @@ BUGS = {
         "A follower takes an answer about the end of its epoch that was meant for an earlier reign of the same leader.",
         ASKS,
         switches_off="fresh_answers",
+    ),
+    "KAFKA-8306": Bug(
+        "A log that ends below its checkpointed log start is kept: its leader appends below the log start, where nobody reads."
+    ),
+    "KAFKA-9491": Bug(
+        "A follower that begins anew at its leader's log start keeps its lower high watermark; if it is elected before it learns a "
+        "better one, its high watermark is in no batch of its log, and never moves again."
     ),
     "KAFKA-10706": Bug(
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
@@ -291,6 +301,19 @@ class Variant:
             )
         },
     )
+    delete_records: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "log start (KIP-107)",
+                "A client may delete records below the high watermark: the leader's log start moves up, its followers take it over "
+                "from fetch responses, and it has a checkpoint.",
+                "Only retention deletes, on each broker by itself; a log starts where its first batch does, and a follower does "
+                "not hear where its leader's starts unless it is out of range.",
+                "delete-records",
+            )
+        },
+    )
     forget_log_ends: bool = field(
         default=False,
         metadata={
@@ -347,7 +370,7 @@ _ALTER_ISR = replace(_ZOOKEEPER, leader_writes_isr=False, fresh_answers=True, fa
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
-        replace(_ZOOKEEPER, name="kafka-0.10", restart_on_epoch=False, out_of_range_cuts=False),
+        replace(_ZOOKEEPER, name="kafka-0.10", restart_on_epoch=False, out_of_range_cuts=False, delete_records=False),
         replace(_ZOOKEEPER, name="kafka-0.11", truncation="kip101", epoch_on_lead=False, out_of_range_cuts=False),
         replace(_ZOOKEEPER, name="kafka-2.0", truncation="kip279"),
         replace(_ZOOKEEPER, name="kafka-2.1", truncation="kip279", fences=_ALL, fresh_answers=True),

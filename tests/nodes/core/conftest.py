@@ -38,6 +38,7 @@ TIMES = {
     "heartbeat_us": 200 * MS,
     "session_us": 1_000 * MS,
     "hw_checkpoint_us": 1_000 * MS,
+    "log_start_checkpoint_us": 2_000 * MS,
     "produce_timeout_us": 1_500 * MS,
 }
 
@@ -84,10 +85,11 @@ class Machine:
 class DrivenBroker(Machine):
     """Broker ``node`` with one partition, started and registered at time 0."""
 
-    def __init__(self, variant, node, batches, epochs, hw, settings):
+    def __init__(self, variant, node, batches, epochs, hw, log_start, settings):
         self.node = node
         epochs = first_offsets(batches) if epochs is None else epochs
-        found = {T: RecoveredPartition(list(batches), epochs, hw)} if batches or epochs or hw else {}
+        anything = batches or epochs or hw or log_start
+        found = {T: RecoveredPartition(list(batches), epochs, hw, log_start)} if anything else {}
         self.broker = Broker(node, 1, parse_variant(variant), Settings(**(TIMES | settings)), Recovered(found))
         super().__init__(self.broker)
         self.step(0, Started())
@@ -110,10 +112,10 @@ class DrivenBroker(Machine):
     def lead(self, now, epoch, isr=(1, 2, 3), **kwargs):
         return self.told(now, self.node, epoch, isr, **kwargs)
 
-    def fetched_by(self, now, source, offset, epoch, last=-1, broker_epoch=None, correlation=1):
+    def fetched_by(self, now, source, offset, epoch, last=-1, broker_epoch=None, correlation=1, start=0):
         """A follower's fetch arrives."""
         broker_epoch = BROKER_EPOCH + source if broker_epoch is None else broker_epoch
-        return self.step(now, FetchRequest(source, T, offset, epoch, last, broker_epoch, correlation))
+        return self.step(now, FetchRequest(source, T, offset, epoch, last, broker_epoch, correlation, start))
 
     def produced(self, now, *values, acks="all", correlation=1):
         """Producer 101's batch arrives."""
@@ -232,8 +234,8 @@ class DrivenController(Machine):
 def broker():
     """Start a broker: ``broker("kafka-2.7", batches=[...], hw=1, min_isr=1)``."""
 
-    def start(variant="kafka-2.7", *, node=1, batches=(), epochs=None, hw=0, **settings):
-        return DrivenBroker(variant, node, batches, epochs, hw, settings)
+    def start(variant="kafka-2.7", *, node=1, batches=(), epochs=None, hw=0, log_start=0, **settings):
+        return DrivenBroker(variant, node, batches, epochs, hw, log_start, settings)
 
     return start
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
-from nodes.core.broker import Broker
+from nodes.core.broker import PUBLISH, Broker
 from nodes.core.events import ShutdownRequested, Started, TimerFired
 from nodes.core.messages import (
     AlterPartitionResponse,
@@ -156,23 +156,41 @@ def test_a_request_counts_though_a_newer_partition_epoch_is_known(broker):
     assert one.replica.leader_epoch == 6
 
 
+def unregistered(variant):
+    """A process that has asked to be registered, and has no answer yet."""
+    one = Broker(1, 1, parse_variant(variant), Settings(), Recovered({}))
+    one.step(0, Started())
+    return one
+
+
 def test_a_state_that_overtakes_the_answer_to_its_registration_waits_for_it():
-    broker = Broker(1, 1, parse_variant("kafka-2.7"), Settings(), Recovered({}))
-    broker.step(0, Started())
+    one = unregistered("kafka-3.7")
+    assert request(one, 1, 42, correlation=0) == []
 
-    assert list(broker.step(1, LeaderAndIsr(0, T, 1, 5, (1,), 0, (1, 2), 42))) == []
-
-    broker.step(2, Registered(0, 1, 42))
-    assert broker.replicas[T].leader_epoch == 5
+    one.step(2, Registered(0, 1, 42))
+    one.step(7, PUBLISH.event)
+    assert one.replicas[T].leader_epoch == 5
 
 
 def test_one_for_an_older_incarnation_does_not_survive_the_registration():
-    broker = Broker(1, 1, parse_variant("kafka-2.7"), Settings(), Recovered({}))
-    broker.step(0, Started())
-    broker.step(1, LeaderAndIsr(0, T, 1, 5, (1,), 0, (1, 2), 41))
-    broker.step(2, Registered(0, 1, 42))
+    one = unregistered("kafka-3.7")
+    request(one, 1, 41, correlation=0)
+    one.step(2, Registered(0, 1, 42))
+    one.step(7, PUBLISH.event)
 
-    assert broker.replicas == {}
+    assert one.replicas == {}
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7"])
+def test_with_zookeeper_a_process_hears_nobody_before_it_is_registered(variant):
+    """It does not answer either, so that the controller says it again."""
+    one = unregistered(variant)
+    assert request(one, 1, 42) == []
+
+    one.step(2, Registered(0, 1, 42))
+    assert one.replicas == {}
+    request(one, 3, 42)
+    assert one.replicas[T].leader_epoch == 5
 
 
 @pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7+no-bounce-detection"])

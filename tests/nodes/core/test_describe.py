@@ -55,6 +55,7 @@ def test_it_is_told_in_an_order_for_reading():
         "who writes the ISR (KIP-497)",
         "ISR shrinks (KAFKA-15021)",
         "metadata log (KRaft)",
+        "log start (KIP-107)",
         "log ends of followers (missed reign)",
         "bug put back: KAFKA-7128",
         "promise",
@@ -134,27 +135,27 @@ def test_where_only_one_has_something_to_say_the_other_is_silent():
         ),
         (
             "kafka-0.11",
-            "truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, KAFKA-7414, KAFKA-7415, KAFKA-7786",
+            "truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, delete-records, KAFKA-7414, KAFKA-7415, KAFKA-7786",
         ),
         (
             "kafka-2.1+no-hw-fence",
             (
                 "truncation=kip279, fetch-fence, truncation-fence, isr-fence, fresh-answers, leader-writes-isr, "
-                "shrink-raises-epoch"
+                "shrink-raises-epoch, delete-records"
             ),
         ),
         (
             "kafka-2.7+KAFKA-13141",
             (
                 "truncation=fetch, all-fences, bounce-detection, fresh-answers, partition-failure, shrink-raises-epoch, "
-                "KAFKA-13141"
+                "delete-records, KAFKA-13141"
             ),
         ),
         (
             "kafka-3.7+KAFKA-19522",
             (
                 "truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, fresh-answers, "
-                "partition-failure, metadata-log, KAFKA-19522"
+                "partition-failure, metadata-log, delete-records, KAFKA-19522"
             ),
         ),
     ],

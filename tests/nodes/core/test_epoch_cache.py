@@ -215,3 +215,11 @@ def test_the_answer_is_the_last_record_whose_epoch_is_not_above_the_one_asked_fo
     expected = (max(not_above, default=asked), len(not_above)) if known else (-1, -1)
 
     assert cache.end_offset_for(asked, log.leo) == expected
+
+
+def test_a_log_that_begins_anew_has_no_epochs():
+    cache = EpochCache(THREE)
+
+    assert cache.clear()
+    assert (cache.entries(), cache.latest) == ((), -1)
+    assert not cache.clear()

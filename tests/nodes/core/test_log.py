@@ -104,3 +104,60 @@ def test_the_log_is_a_list_of_records_that_know_their_batch(steps, offset, limit
 
     wanted = list(dict.fromkeys(number for number, _, _ in model[offset:]))[:limit]
     assert [batch.values[0][0] for batch in log.read(offset, limit)] == wanted
+
+
+# The log start
+
+
+def test_a_log_begins_where_its_first_batch_does_and_may_start_later():
+    log = Log([Batch(3, 0, (1, 2))], start=4)
+
+    assert (log.base, log.start, log.leo) == (3, 4, 5)
+
+
+@pytest.mark.parametrize(("start", "leo"), [(0, 0), (5, 5)])
+def test_an_empty_log_begins_where_it_ends(start, leo):
+    assert (Log(start=start).base, Log(start=start).leo) == (leo, leo)
+
+
+@pytest.mark.parametrize(
+    ("offset", "leo", "start"),
+    [
+        pytest.param(9, 9, 4, id="above the log start: it stays"),
+        pytest.param(6, 5, 4, id="inside a batch above it"),
+        pytest.param(4, 3, 3, id="at it, inside a batch: the batch goes, and the log starts where it began"),
+        pytest.param(3, 3, 3, id="where its batch begins"),
+        pytest.param(2, 0, 0, id="below it, inside a batch that was deleted"),
+    ],
+)
+def test_a_cut_takes_the_log_start_down_if_it_must(offset, leo, start):
+    log = log_of(3, 2, 4)
+    log.start = 4
+
+    assert log.truncate(offset) == leo
+    assert (log.leo, log.start) == (leo, start)
+
+
+def test_a_cut_below_all_batches_leaves_an_empty_log_there():
+    log = Log([Batch(5, 0, (1, 2))], start=5)
+
+    assert log.truncate(3) == 3
+    assert (log.batches, log.start, log.leo) == ([], 3, 3)
+
+
+def test_a_log_may_begin_anew_above_its_end():
+    log = log_of(3)
+    log.begin_at(7)
+
+    assert (log.batches, log.start, log.leo) == ([], 7, 7)
+    log.append(Batch(7, 1, (8,)))
+    assert log.leo == 8
+
+
+@pytest.mark.parametrize(("offset", "bases"), [(0, [0, 3, 5]), (2, [0, 3, 5]), (3, [3, 5]), (8, [5]), (9, [])])
+def test_old_batches_are_dropped_as_wholes(offset, bases):
+    log = log_of(3, 2, 4)
+    log.drop(offset)
+
+    assert [batch.base for batch in log.batches] == bases
+    assert log.leo == 9

@@ -124,3 +124,77 @@ def test_0_10_ignores_an_epoch_file(broker, batch):
     one = broker("kafka-0.10", batches=[batch(0, 0, 70)], epochs=((0, 0),))
 
     assert one.replica.cache.entries() == ()
+
+
+# The log start
+
+
+@pytest.fixture(scope="session")
+def started(batch):
+    """Offsets 5-6 of epoch 2 and 7 of epoch 3 lie in a file that begins at 5; the log start is checkpointed."""
+
+    def make(checkpoint=None, *, batches=2, epochs=((2, 5), (3, 7)), hw=8, base=5, **kwargs):
+        written = stored(batch(5, 2, 75, 76), batch(7, 3, 77))[:batches]
+        starts = {} if checkpoint is None else {T: checkpoint}
+        image = DiskImage({T: PartitionImage(written, epochs, base)}, {T: hw}, None, starts)
+        return recover(image, **kwargs).partitions[T]
+
+    return make
+
+
+def test_a_log_starts_where_its_file_begins(started):
+    found = started()
+
+    assert (found.start, found.leo, found.epochs, found.hw) == (5, 8, ((2, 5), (3, 7)), 8)
+
+
+def test_or_where_its_checkpoint_says(started):
+    found = started(6)
+
+    assert (found.start, found.leo, found.epochs) == (6, 8, ((2, 6), (3, 7)))
+    assert [b.base for b in found.batches] == [5, 7]
+
+
+def test_a_checkpoint_from_before_retention_is_no_help(started):
+    assert started(2).start == 5
+
+
+def test_an_empty_log_ends_where_its_file_begins(started):
+    found = started(batches=0)
+
+    assert (found.start, found.leo, found.epochs, found.hw) == (5, 5, (), 5)
+
+
+def test_the_high_watermark_is_not_below_the_log_start(started):
+    assert started(6, hw=2).hw == 6
+
+
+def test_a_log_that_ends_below_its_start_is_dropped_and_begins_there(started):
+    """KAFKA-8306: the checkpoint was flushed, the batches were not."""
+    found = started(9)
+
+    assert (found.batches, found.start, found.leo, found.hw, found.epochs) == ([], 9, 9, 9, ())
+
+
+def test_before_kafka_8306_it_was_kept(started):
+    found = started(9, keep_short_logs=True)
+
+    assert ([b.base for b in found.batches], found.start, found.leo, found.hw) == ([5, 7], 9, 8, 8)
+    assert found.epochs == ((3, 9),)
+
+
+def test_a_log_that_ends_at_its_start_is_in_order(started):
+    found = started(8)
+
+    assert (found.start, found.leo, [b.base for b in found.batches]) == (8, 8, [5, 7])
+    assert found.epochs == ((3, 8),)
+
+
+def test_what_the_checkpoint_says_is_handed_on():
+    assert recover(DiskImage(log_starts={T: 4})).log_starts == {T: 4}
+
+
+def test_epochs_that_a_crash_has_brought_back_stay_forgotten(started):
+    """The log start was not checkpointed yet, the epochs were: Kafka looks for later epochs only."""
+    assert started(epochs=((3, 7),)).epochs == ((3, 7),)
+    assert started(epochs=((2, 6), (3, 7))).epochs == ((2, 6), (3, 7))

@@ -10,13 +10,14 @@ from nodes.core.actions import Halt, Sync
 from nodes.core.broker import Broker
 from nodes.core.cluster import ClusterSpec
 from nodes.core.epoch_cache import EpochEnd
-from nodes.core.events import ShutdownRequested
+from nodes.core.events import RetentionDue, ShutdownRequested
 from nodes.core.follower import Following
 from nodes.core.leader import Leadership
 from nodes.core.log import Batch
 from nodes.core.messages import (
     AlterPartitionResponse,
     ConsumeRequest,
+    DeleteRecordsRequest,
     EpochRequest,
     EpochResponse,
     FetchResponse,
@@ -135,7 +136,9 @@ CAUSE = {
     Event.DIVERGING: lambda two: got(two, diverging=EpochEnd(1, 1)),
     Event.OUT_OF_RANGE: lambda two: out_of_range(two, leo=1),
     Event.FETCH_ERROR: lambda two: got(two, error="FENCED_LEADER_EPOCH"),
+    Event.DELETE: lambda two: two.step(3, DeleteRecordsRequest(102, T, 1, 1)),
     Event.TICK: lambda two: two.tick(900_000),
+    Event.RETENTION: lambda two: two.step(3, RetentionDue(T, 1)),
     Event.STOP: stopped,
 }
 VARIANT_WITH = {
