@@ -135,7 +135,10 @@ def test_where_only_one_has_something_to_say_the_other_is_silent():
         ),
         (
             "kafka-0.11",
-            "truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, delete-records, KAFKA-7414, KAFKA-7415, KAFKA-7786",
+            (
+                "truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, delete-records, KAFKA-7414, "
+                "KAFKA-7415, KAFKA-7786"
+            ),
         ),
         (
             "kafka-2.1+no-hw-fence",
