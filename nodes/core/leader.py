@@ -98,7 +98,6 @@ class Leadership:
         self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
         self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
         self.parked_deletes: list[tuple[int, DeleteRecordsRequest, int]] = []
-        self._correlation = 0
         variant = replica.variant
         self._fence_fetch = Fence.FETCH in variant.fences
         self._fence_truncation = Fence.TRUNCATION in variant.fences
@@ -394,11 +393,11 @@ class Leadership:
         partition locked meanwhile (``Partition.maybeExpandIsr``, 2.1), so it does not move at all.
         """
         replica = self.replica
-        self._correlation += 1
+        replica.correlation += 1
         mine = replica.broker.broker_epoch
         members = tuple((b, mine if b == replica.node_id else self.remotes[b].broker_epoch) for b in isr)
         self.pending = AlterPartition(
-            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation
+            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, replica.correlation
         )
         if not self._writes_isr:
             self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))

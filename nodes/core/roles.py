@@ -125,7 +125,7 @@ _AS_RULE_SAYS_IF_FETCHER_LIVES = (*_AS_RULE_SAYS, Role.FAILED)
 
 _AWAITED = (
     *(Event.EPOCH_END, Event.EPOCH_ERROR),
-    *(Event.RECORDS, Event.OUT_OF_ORDER, Event.DIVERGING, Event.OUT_OF_RANGE, Event.FETCH_ERROR, Event.FETCHER_DIED),
+    *(Event.RECORDS, Event.OUT_OF_ORDER, Event.DIVERGING, Event.OUT_OF_RANGE, Event.FETCH_ERROR),
 )
 """What can only happen in a role that waits for it."""
 

@@ -47,8 +47,8 @@ def test_the_epoch_rules_ask(rule):
     assert (step.cut, step.ask) == (None, True)
 
 
-@pytest.mark.parametrize("rule", ["kip101", "kip279"])
-def test_without_epochs_they_cut_to_the_own_high_watermark(rule):
+@pytest.mark.parametrize("rule", ["kip101", "kip279", "fetch"])
+def test_without_epochs_all_cut_to_the_own_high_watermark(rule):
     step = RULES[rule].on_new_leader(View(entries=()))
 
     assert (step.cut, step.ask) == (3, False)
@@ -82,13 +82,12 @@ def test_only_0_10_keeps_no_epochs():
 
 
 @pytest.mark.parametrize("rule", ["kip101", "kip279", "fetch"])
-def test_before_kafka_7415_the_cache_knows_nothing_below_its_first_epoch(rule):
-    below = {
-        epoch_on_lead: RULES[rule].epoch_cache(((1, 0), (3, 5)), epoch_on_lead=epoch_on_lead).end_offset_for(0, 9)
-        for epoch_on_lead in (False, True)
-    }
+@pytest.mark.parametrize(("epoch_on_lead", "below_the_first"), [(False, (-1, -1)), (True, (0, 0))])
+def test_before_kafka_7415_every_rule_has_the_first_epoch_cache(rule, epoch_on_lead, below_the_first):
+    """KIP-279's rule was released with it, in 2.0.0."""
+    cache = RULES[rule].epoch_cache(((1, 0), (3, 5)), epoch_on_lead=epoch_on_lead)
 
-    assert below == {False: (-1, -1), True: (0, 0)}
+    assert cache.end_offset_for(0, 9) == below_the_first
 
 
 @pytest.mark.parametrize(
