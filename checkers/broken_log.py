@@ -1,7 +1,7 @@
 """`broken-log`: a log that is not a log: offsets with gaps or overlaps, epochs that decrease, a log start beyond the
 log's end, an epoch cache that lies.
 
-Checked for every append, once per replica, and for every replica that runs at the end. The epoch cache must
+Checked for every append and log start, once per replica, and for every replica that runs at the end. The epoch cache must
 rise strictly in epochs and in start offsets; each epoch of the log must have its entry at the epoch's first
 record that is not deleted; an entry for an epoch without records must lie between the records of lower and of higher epochs, and
 not beyond the log's end.
@@ -43,9 +43,19 @@ class BrokenLog(TraceChecker):
         """Up to where a replica's epoch cache was cut from its start."""
 
     def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
-        """The epoch cache is cut with the log."""
+        """The epoch cache is cut with the log. A log must not start beyond its end."""
         anew = event[6] == "begin-anew"
         self._cut_to[replica] = replica.start if anew else max(self._cut_to.get(replica, 0), replica.start)
+        time, node, _, partition, start, _, how = event
+        leo = len(replica.records)
+        if start > leo and (partition, node) not in self._told:
+            self._told.add((partition, node))
+            message = (
+                f"The log of broker {node} for {partition} starts at offset {start} since {seconds(time)} ({how}), but ends at "
+                f"{leo}."
+            )
+            evidence = {"node": node, "start": start, "how": how, "leo": leo, "trace_index": index}
+            self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """What is written there now has its epochs."""

@@ -126,8 +126,8 @@ class Committed(TraceChecker):
         """Note what is deleted on purpose. A leader must not lose anything else to its log start."""
         base = self._baselines.get(replica.partition) or self._baseline(replica.partition)
         if event[6] in ON_PURPOSE:
-            for offset in range(previous, min(replica.start, replica.hw)):
-                record = replica.records[offset]
+            end = min(replica.start, replica.hw)
+            for offset, record in enumerate(replica.records[previous:end], previous):
                 base.deleted.add((offset, record))
                 base.deleted_values.add(record[1])
         if replica.start > previous and self._is_newest(base, replica):

@@ -217,6 +217,7 @@ class _Replay:
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
         self._checkers = checkers
+        self._recovered_to: dict[ReplayedReplica, int] = {}
         self._append_hooks = self._hooks("on_append")
         self._misfit_hooks = self._hooks("on_misfit")
         self._removed_hooks = self._hooks("on_removed")
@@ -309,7 +310,10 @@ class _Replay:
         if how == "begin-anew":
             self._cut(index, replica, start)
         replica.start = start
-        replica.fill_to(start)
+        if how == "begin-anew":
+            replica.fill_to(start)
+        elif how == "recovered":
+            replica.fill_to(min(start, self._recovered_to.get(replica, 0)))
         for hook in self._log_start_hooks:
             hook(index, event, replica, previous)
 
@@ -317,6 +321,7 @@ class _Replay:
         replica = self.replicas.at(event[1], event[3])
         replica.unpair()
         self._cut(index, replica, event[4])
+        self._recovered_to[replica] = event[4]
         replica.start = 0
         replica.hw = event[5]
 

@@ -63,7 +63,7 @@ class Simulation:
         self.trace: list[tuple[Any, ...]] = []
         self.times = array("q")
         self.watched: dict[object, list[Callable[[int], None]]] = {}
-        self.ask_to_delete: Callable[[str, int, int], None] | None = None
+        self.ask_to_delete: Callable[[str, int, int], object] | None = None
         self._noise_seed = noise_seed
         self._heap: list[tuple[int, int, Port, int, object]] = []
         self._seq = 0
@@ -245,7 +245,7 @@ class Simulation:
         node.incarnation += 1
         node.port.token = node.incarnation
         image = node.disk.load()
-        recovered = recover(image, keep_short_logs="KAFKA-8306" in self.variant.bugs)
+        recovered = recover(image, self.variant.recovery)
         self._trace(broker, "start", "", node.incarnation)
         for name, found in recovered.partitions.items():
             self._trace(broker, "recovered", name, found.leo, found.hw, self._lost(node, name, found.leo))

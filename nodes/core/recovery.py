@@ -81,7 +81,19 @@ class Recovered:
     """As they are in the checkpoint."""
 
 
-def recover(image: DiskImage, *, keep_short_logs: bool = False) -> Recovered:
+class RecoveryRules(NamedTuple):
+    """What a variant does otherwise.
+
+    Attributes:
+        keep_short_logs: keep a log that ends below its start, as it is (KAFKA-8306).
+        rebuild_epochs: without the clean mark, take all epochs from the batches, and none from the file.
+    """
+
+    keep_short_logs: bool = False
+    rebuild_epochs: bool = False
+
+
+def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recovered:  # noqa: B008 (it is immutable)
     """Load the logs; without the clean mark, cut at the first bad batch and rebuild what the epoch cache misses.
 
     A broken batch and all that follows it are dropped, epochs that begin at or after the log's end go, and epochs that only
@@ -89,16 +101,15 @@ def recover(image: DiskImage, *, keep_short_logs: bool = False) -> Recovered:
     that ends below that is dropped, epochs included, and begins anew there (``LogLoader.recoverLog``, Kafka 3.9; the epochs since
     2.8). The high watermark is the checkpointed one, never beyond the log's end, and never below its start.
 
-    Args:
-        image: of the disk.
-        keep_short_logs: keep a log that ends below its start, as it is (KAFKA-8306).
+    The log start may be an older one after an unclean stop. The epochs that were cut off with a newer one do not come back, unless
+    the rules say so: Kafka looks for later epochs only.
     """
     partitions = {}
     clean = image.clean_broker_epoch is not None
     for name, files in image.partitions.items():
         batches = [stored.batch for stored in files.batches] if clean else _scan(files.batches)
         leo = batches[-1].end if batches else files.base
-        epochs = [entry for entry in files.epochs if entry[1] < leo]
+        epochs = [] if rules.rebuild_epochs and not clean else [entry for entry in files.epochs if entry[1] < leo]
         if not clean:
             for batch in batches:
                 if batch.epoch > (epochs[-1][0] if epochs else -1):
@@ -108,7 +119,7 @@ def recover(image: DiskImage, *, keep_short_logs: bool = False) -> Recovered:
         if start == 0:
             partitions[name] = RecoveredPartition(batches, tuple(epochs), hw)
             continue
-        if leo < start and not keep_short_logs:
+        if leo < start and not rules.keep_short_logs:
             batches, epochs, hw, leo = [], [], start, start
         cache = EpochCache(tuple(epochs))
         cache.truncate_from_start(start)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
+from nodes.core.recovery import RecoveryRules
 from nodes.core.truncation import RULES, TruncationRule
 
 
@@ -314,6 +315,19 @@ class Variant:
             )
         },
     )
+    rebuild_epochs: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "epochs after a crash (forgotten log start)",
+                "After an unclean stop a replica takes all its epochs from its batches.",
+                "After an unclean stop a replica adds the epochs that are newer than all in its file; those that were cut off "
+                "with a log start do not come back, though the records may.",
+                "rebuild-epochs",
+                need=EPOCH_CACHE,
+            )
+        },
+    )
     forget_log_ends: bool = field(
         default=False,
         metadata={
@@ -327,6 +341,11 @@ class Variant:
         },
     )
     bugs: frozenset[str] = frozenset()
+
+    @property
+    def recovery(self) -> RecoveryRules:
+        """How a replica of this design recovers its log."""
+        return RecoveryRules("KAFKA-8306" in self.bugs, self.rebuild_epochs)
 
     @property
     def rule(self) -> TruncationRule:

@@ -1,4 +1,4 @@
-"""Which deletions are in order, and which are not; what was deleted on purpose is no loss, and nothing else is excused."""
+"""Which deletions are in order; what was deleted on purpose is never told as a loss, and nothing else is excused."""
 
 import pytest
 
@@ -282,11 +282,10 @@ def test_after_a_leader_with_holes_a_leader_with_records_is_in_order():
 
 
 def final(start, leo, cache, *batches, epochs=True, before=()):
-    """What is wrong with a final log that starts at ``start``."""
+    """What is wrong with a final log that starts at ``start``, as its process has found it."""
     trace = [
-        (1, 1, "hw", P, 99, 1, False),
         *before,
-        *([(2, 1, "log-start", P, start, 0, "retention")] if start else []),
+        *([(1, 1, "recovered", P, leo, leo, 0), (2, 1, "log-start", P, start, 0, "recovered")] if start else []),
         (9, 1, "final", P, "follower", 1, leo, leo, cache, batches),
     ]
     found = judged(*trace, epoch_cache=epochs).named("broken-log")
@@ -318,9 +317,30 @@ def test_an_empty_log_that_ends_elsewhere_is_broken():
 
 def test_a_log_that_starts_beyond_its_end_is_broken():
     """KAFKA-8306."""
-    assert final(4, 2, ((1, 4),), (0, 1, (7, 8))) == [
+    assert final(4, 2, ((1, 4),), (0, 1, (7, 8)))[1:] == [
         ("violation", None, "its log start offset is 4, but its log end offset is 2.")
     ]
+
+
+def test_so_is_a_log_that_is_recovered_so():
+    life = [(3, 1, "stop", "", "power"), (4, 1, "start", "", 2), (5, 1, "recovered", P, 1, 1, 2)]
+    start = [(2, 1, "log-start", P, 3, 0, "delete-records"), *life, (6, 1, "log-start", P, 3, 0, "recovered")]
+    trace = [(0, 1, "append", P, 0, 1, (5, 6, 7)), (1, 1, "hw", P, 3, 1, True), *start]
+    (anomaly,) = judged(*trace, (7, 1, "append", P, 1, 1, (8,))).named("broken-log")
+
+    assert anomaly.evidence == {"node": 1, "start": 3, "how": "recovered", "leo": 1, "trace_index": 6}
+    assert anomaly.message == (
+        "The log of broker 1 for t-0 starts at offset 3 since 0.000006 s (recovered), but ends at 1."
+    )
+
+
+def test_a_log_that_was_recovered_at_its_start_is_in_order():
+    """KAFKA-8306, mended: what was left of it is dropped, and it goes on at its log start."""
+    life = [(3, 1, "stop", "", "power"), (4, 1, "start", "", 2), (5, 1, "recovered", P, 3, 3, 0)]
+    start = [(2, 1, "log-start", P, 3, 0, "delete-records"), *life, (6, 1, "log-start", P, 3, 0, "recovered")]
+    trace = [(0, 1, "append", P, 0, 1, (5, 6, 7)), (1, 1, "hw", P, 3, 1, True), *start]
+
+    assert told(*trace, (7, 1, "append", P, 3, 1, (8,))) == []
 
 
 @pytest.mark.parametrize("cache", [((1, 0), (2, 2)), ((2, 2),), ((2, 5),), ()])

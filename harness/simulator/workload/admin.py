@@ -19,7 +19,7 @@ REFUSALS = frozenset({OFFSET_OUT_OF_RANGE, UNSUPPORTED_VERSION})
 class AdminClient(Actor):
     """Each request is a process of its own in the history, ``d1``, ``d2`` …, and is sent once."""
 
-    __slots__ = ("_count", "_open", "client_id", "simulation")
+    __slots__ = ("_count", "_ended", "_open", "client_id", "simulation")
 
     def __init__(self, simulation: Simulation, client_id: int) -> None:
         """Join the simulation."""
@@ -28,10 +28,11 @@ class AdminClient(Actor):
         self.client_id = client_id
         self._count = 0
         self._open: dict[int, tuple[str, int]] = {}
+        self._ended: dict[int, str] = {}
         simulation.actors[client_id] = self
 
-    def delete(self, key: str, offset: int, leader: int) -> None:
-        """Ask a broker to delete the records of ``key`` below ``offset``."""
+    def delete(self, key: str, offset: int, leader: int) -> int:
+        """Ask a broker to delete the records of ``key`` below ``offset``; gives the request's number."""
         self._count += 1
         self._open[self._count] = (key, offset)
         self._note(self._count, "invoke", key, offset, None)
@@ -39,6 +40,11 @@ class AdminClient(Actor):
         timeout = simulation.cluster.settings.produce_timeout_us
         simulation.push(simulation.now + timeout, self, TimerFired("delete", self._count))
         simulation.send(self.client_id, leader, DeleteRecordsRequest(self.client_id, key, offset, self._count))
+        return self._count
+
+    def ended(self, number: int) -> str:
+        """How a request ended: ``ok`` or the error's name; empty if it has not."""
+        return self._ended.get(number, "")
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - a response, or the end of its time
         """An answer, or the end of its time."""
@@ -48,6 +54,7 @@ class AdminClient(Actor):
         if asked is not None:
             error = REQUEST_TIMED_OUT if timed_out else event.error
             kind = "ok" if error is None else "fail" if error in REFUSALS else "info"
+            self._ended[number] = error or "ok"
             self._note(number, kind, *asked, error)
 
     def give_up(self) -> None:

@@ -56,6 +56,7 @@ def test_it_is_told_in_an_order_for_reading():
         "ISR shrinks (KAFKA-15021)",
         "metadata log (KRaft)",
         "log start (KIP-107)",
+        "epochs after a crash (forgotten log start)",
         "log ends of followers (missed reign)",
         "bug put back: KAFKA-7128",
         "promise",

@@ -43,10 +43,10 @@ class TwoPartitions:
         return self.asked()
 
     def misfit(self, partition):
-        """The leader's answer begins behind the end of the log."""
+        """The leader's answer begins before the end of the log."""
         following = self.broker.replicas[partition].following
-        batch = Batch(7, self.epochs[partition], (1,))
-        self.step(20, FetchResponse(following.leader, partition, following.in_flight, [batch], 0, 8))
+        batches = [Batch(0, self.epochs[partition], (1, 2)), Batch(1, self.epochs[partition], (3,))]
+        self.step(20, FetchResponse(following.leader, partition, following.in_flight, batches, 0, 8))
 
     def roles(self):
         return {name: replica.role for name, replica in self.broker.replicas.items()}

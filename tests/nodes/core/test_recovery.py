@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.recovery import DiskImage, PartitionImage, StoredBatch, recover
+from nodes.core.recovery import DiskImage, PartitionImage, RecoveryRules, StoredBatch, recover
 
 T = "t-0"
 
@@ -133,11 +133,11 @@ def test_0_10_ignores_an_epoch_file(broker, batch):
 def started(batch):
     """Offsets 5-6 of epoch 2 and 7 of epoch 3 lie in a file that begins at 5; the log start is checkpointed."""
 
-    def make(checkpoint=None, *, batches=2, epochs=((2, 5), (3, 7)), hw=8, base=5, **kwargs):
+    def make(checkpoint=None, *, batches=2, epochs=((2, 5), (3, 7)), hw=8, base=5, rules=None, mark=None):
         written = stored(batch(5, 2, 75, 76), batch(7, 3, 77))[:batches]
         starts = {} if checkpoint is None else {T: checkpoint}
-        image = DiskImage({T: PartitionImage(written, epochs, base)}, {T: hw}, None, starts)
-        return recover(image, **kwargs).partitions[T]
+        image = DiskImage({T: PartitionImage(written, epochs, base)}, {T: hw}, mark, starts)
+        return recover(image, rules or RecoveryRules()).partitions[T]
 
     return make
 
@@ -177,7 +177,7 @@ def test_a_log_that_ends_below_its_start_is_dropped_and_begins_there(started):
 
 
 def test_before_kafka_8306_it_was_kept(started):
-    found = started(9, keep_short_logs=True)
+    found = started(9, rules=RecoveryRules(keep_short_logs=True))
 
     assert ([b.base for b in found.batches], found.start, found.leo, found.hw) == ([5, 7], 9, 8, 8)
     assert found.epochs == ((3, 9),)
@@ -198,3 +198,14 @@ def test_epochs_that_a_crash_has_brought_back_stay_forgotten(started):
     """The log start was not checkpointed yet, the epochs were: Kafka looks for later epochs only."""
     assert started(epochs=((3, 7),)).epochs == ((3, 7),)
     assert started(epochs=((2, 6), (3, 7))).epochs == ((2, 6), (3, 7))
+
+
+@pytest.mark.parametrize("epochs", [((3, 7),), ((2, 6), (3, 7)), (), ((2, 5), (3, 7), (4, 8))])
+def test_unless_all_epochs_are_taken_from_the_batches(started, epochs):
+    """The repair of what comes of that (docs/findings/forgotten-log-start.md)."""
+    assert started(epochs=epochs, rules=RecoveryRules(rebuild_epochs=True)).epochs == ((2, 5), (3, 7))
+    assert started(6, epochs=epochs, rules=RecoveryRules(rebuild_epochs=True)).epochs == ((2, 6), (3, 7))
+
+
+def test_after_a_clean_stop_the_file_is_believed(started):
+    assert started(epochs=((3, 7),), rules=RecoveryRules(rebuild_epochs=True), mark=7).epochs == ((3, 7),)

@@ -57,7 +57,7 @@ def fetcher_dies(two):
     """A batch of another partition with the same leader does not fit (before KIP-461)."""
     two.step(3, LeaderAndIsr(0, OTHER, 1, 5, (1, 2, 3), 0, (1, 2, 3), two.broker.broker_epoch))
     other = two.broker.replicas[OTHER].following
-    two.step(3, FetchResponse(1, OTHER, other.in_flight, [Batch(7, 5, (72,))], 0, 9))
+    two.step(3, FetchResponse(1, OTHER, other.in_flight, [Batch(0, 5, (72,)), Batch(0, 5, (72,))], 0, 9))
 
 
 def stopped(two):
@@ -94,7 +94,7 @@ def delayed_fetching(two):
 def failed(two):
     """A batch did not fit."""
     following(two)
-    got(two, Batch(7, 5, (72,)))
+    got(two, Batch(1, 5, (72,)))
 
 
 def halted(two):
@@ -131,7 +131,7 @@ CAUSE = {
     Event.EPOCH_END: told_end,
     Event.EPOCH_ERROR: lambda two: told_end(two, error="FENCED_LEADER_EPOCH"),
     Event.RECORDS: lambda two: got(two, Batch(2, 5, (72,))),
-    Event.OUT_OF_ORDER: lambda two: got(two, Batch(7, 5, (72,))),
+    Event.OUT_OF_ORDER: lambda two: got(two, Batch(1, 5, (72,))),
     Event.FETCHER_DIED: fetcher_dies,
     Event.DIVERGING: lambda two: got(two, diverging=EpochEnd(1, 1)),
     Event.OUT_OF_RANGE: lambda two: out_of_range(two, leo=1),
