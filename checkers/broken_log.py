@@ -37,6 +37,7 @@ class BrokenLog(TraceChecker):
     def __init__(self, *, epoch_cache: bool = True) -> None:
         self.anomalies: list[Anomaly] = []
         self._epoch_cache = epoch_cache
+        self._told_of_start: set[tuple[str, int]] = set()
         self._told: dict[tuple[str, int], str] = {}
         """What was told of a replica when it happened: its final log is not told of for the same."""
         self._cut_to: dict[ReplayedReplica, int] = {}
@@ -48,8 +49,8 @@ class BrokenLog(TraceChecker):
         self._cut_to[replica] = replica.start if anew else max(self._cut_to.get(replica, 0), replica.start)
         time, node, _, partition, start, _, how = event
         leo = len(replica.records)
-        if start > leo and (partition, node) not in self._told:
-            self._told.add((partition, node))
+        if start > leo and (partition, node) not in self._told_of_start:
+            self._told_of_start.add((partition, node))
             message = (
                 f"The log of broker {node} for {partition} starts at offset {start} since {seconds(time)} ({how}), but ends at "
                 f"{leo}."
