@@ -212,6 +212,12 @@ class System(ABC):
         """
         return True
 
+    def came_too_early(self, words: str) -> bool:
+        """Whether these last log lines are those of a process that gave up while it started, because of what passes by itself: an
+        operator's supervisor starts it again, and so does the world above.
+        """
+        return False
+
     def has_idempotence(self, variant: Variant) -> bool:
         """Whether its brokers take the sequence numbers of idempotent producers (KIP-98)."""
         return True

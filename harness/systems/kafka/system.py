@@ -51,6 +51,7 @@ LOOK_S = 0.1
 ELECTION_S = 30.0
 LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"
+TOO_EARLY = ("Fatal error during KafkaServer startup", "NodeExists")
 
 
 class KafkaSystem(System):
@@ -187,6 +188,10 @@ class KafkaSystem(System):
     def is_halt(self, words: str) -> bool:
         """A broker's protocol has one reason to give up: the leader's log is shorter, and unclean elections are off."""
         return HALT in words
+
+    def came_too_early(self, words: str) -> bool:
+        """A broker that finds its id taken by the session of its last life, which ZooKeeper has not ended yet."""
+        return all(part in words for part in TOO_EARLY)
 
     def has_idempotence(self, variant: Variant) -> bool:
         """Not with the message formats before 0.11, which have no leader epochs either."""
