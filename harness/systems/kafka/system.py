@@ -17,7 +17,7 @@ from harness.machines.needs import MachineNeeds
 from harness.systems.kafka.control import KafkaControl
 from harness.systems.kafka.disk import read_disk
 from harness.systems.kafka.evidence import segments_of
-from harness.systems.kafka.interpretation import interpret
+from harness.systems.kafka.interpretation import interpret, not_verified
 from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.node_configuration import node_configuration
 from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
@@ -214,6 +214,10 @@ class KafkaSystem(System):
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
         return interpret(found, self.kafka.version)
+
+    def doubts_all_evidence(self) -> str:
+        """A version whose log lines nobody has verified."""
+        return not_verified(self.kafka.version)
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """Binary, protocol, and settings that were asked for."""
