@@ -32,8 +32,11 @@ class LowHighWatermark(SimulatedTarget):
 def run(monkeypatch, tmp_path):
     """Runs the command; `run.opened` names the systems that were brought up, `run.target` makes the targets."""
 
+    models = {}
+
     @contextmanager
     def open_kafka(system, brokers, time_scale):
+        models[system.default_variant] = system.model(system.default_variant)[0]
         run.opened.append((system.name, brokers, time_scale))
         try:
             yield MachinePlayer("kafka", lambda: played, lambda: None, real=True)
@@ -42,8 +45,7 @@ def run(monkeypatch, tmp_path):
 
     def played(scenario, variant):
         run.played += 1
-        model = {"kafka-0.11": "kafka-2.0+truncation=kip101+bounce-detection"}.get(variant.name, variant.name)
-        return run.target(scenario, parse_variant(model))
+        return run.target(scenario, parse_variant(models[variant.name]))
 
     def run(*arguments, out=tmp_path / "results"):
         run.opened, run.closed, run.played = [], [], 0

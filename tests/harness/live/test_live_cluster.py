@@ -726,6 +726,7 @@ def comes_too_early(node, times):
 
 @pytest.mark.parametrize("node", [0, 1])
 def test_who_comes_too_early_is_started_again_and_the_history_says_so(system, node):
+    system.hands_over_controller = False
     cluster = booted(system)
     comes_too_early(system.nodes[node], 2)
     cluster.stop(node, "crash")
@@ -755,6 +756,7 @@ def test_who_comes_too_early_again_and_again_is_given_up(system):
 
 
 def test_a_controller_that_comes_too_early_again_and_again_ends_the_run(system):
+    system.hands_over_controller = False
     cluster = booted(system)
     comes_too_early(system.nodes[0], 9)
     cluster.stop(0, "crash")
