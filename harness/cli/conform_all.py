@@ -56,7 +56,7 @@ def conform_all(options: dict[str, Any], *, as_json: bool) -> int:
         except FolderInUseError as error:
             raise click.ClickException(f"{error}; choose another folder with --out") from None
     if options["page"] is not None:
-        _write_page(options["page"], played, results)
+        _write_page(options["page"], results)
         status.print(f"written: {options['page']}", highlight=False, markup=False)
     found = totals(kept, KNOWN_DIFFERENCES)
     if interrupted:
@@ -172,17 +172,17 @@ def open_kafka(system: System, brokers: int, time_scale: float) -> Iterator[Play
         )
 
 
-def _write_page(page: Path, played: Played, results: KeptResults) -> None:
-    """From the files, so that the page says what they say."""
-    from harness.conform.kept_pair import KeptPair
+def _write_page(page: Path, results: KeptResults) -> None:
+    """From all files in the folder, so that the page says what they say."""
+    from harness.conform.kept_pair import all_kept
     from harness.conform.known_differences import KNOWN_DIFFERENCES
     from harness.conform.results_page import results_page
 
-    stored = [data for pair, _ in played if (data := results.read(pair.name)) is not None]
-    if not stored:
+    kept = all_kept(results)
+    if not kept:
         raise click.ClickException(f"there is nothing in {results.folder} to write a page about")
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(results_page(map(KeptPair.from_json, stored), KNOWN_DIFFERENCES), encoding="utf-8")
+        page.write_text(results_page(kept, KNOWN_DIFFERENCES), encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"cannot write {page}: {error.strerror}") from None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from harness.cli.exits import INTERRUPTED, VALID
@@ -112,7 +114,7 @@ def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
         except FolderInUseError as error:
             raise click.ClickException(f"{error}; choose another folder with --out") from None
     if options["page"] is not None:
-        _write_page(options["page"], kept)
+        _write_page(options["page"], kept, _typed(click.get_current_context()))
         status.print(f"written: {options['page']}", highlight=False, markup=False)
     if interrupted:
         words = f"{sentence(kept)}. Give the same command again to go on in {results.folder}."
@@ -172,11 +174,23 @@ def open_session(system: System, brokers: int) -> AbstractContextManager[Runner]
     return containers({"hosts": None, "clients": "confluent"}, brokers, system, tidy=True)
 
 
-def _write_page(page: Path, kept: list[KeptRun]) -> None:
+def _typed(context: click.Context) -> str:
+    """The command as it was typed, without what only asks how it stands."""
+    words = ["tidemark", "soak"]
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        typed = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if typed and option.name not in ("no_run", "as_json"):
+            told = ",".join(value) if isinstance(value, tuple) else str(value)
+            words += [option.opts[0], *([] if value is True else [quote(told)])]
+    return " ".join(words)
+
+
+def _write_page(page: Path, kept: list[KeptRun], command: str) -> None:
     from harness.soak.results_page import results_page
 
     try:
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(results_page(kept), encoding="utf-8")
+        page.write_text(results_page(kept, command), encoding="utf-8")
     except OSError as error:
         raise click.ClickException(f"cannot write {page}: {error.strerror}") from None

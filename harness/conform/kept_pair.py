@@ -5,6 +5,7 @@ Known differences are not kept, so that a difference that somebody explains late
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -182,6 +183,16 @@ class KeptPair:
             )
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no result of a pair: {error!r}") from None
+
+
+def all_kept(results: KeptResults) -> list[KeptPair]:
+    """All pairs of which something is kept, whether it still holds or not. What is no result is left out."""
+    found = []
+    for name in results.names():
+        data = results.read(name)
+        with suppress(ValueError):
+            found += [KeptPair.from_json(data)] if data is not None else []
+    return found
 
 
 def kept_pair(pair: Pair, results: KeptResults) -> KeptPair:

@@ -42,6 +42,10 @@ class KeptResults:
             return None
         return data if isinstance(data, dict) else None
 
+    def names(self) -> list[str]:
+        """Of all results right in the folder, in order."""
+        return sorted(path.name.removesuffix(SUFFIX) for path in self.folder.glob(f"[!.]*{SUFFIX}"))
+
     def write(self, name: str, data: dict[str, Any]) -> None:
         """Keep a result: written beside its place, synced, and renamed; a machine that loses power leaves the old one or the new.
 

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
     from harness.soak.kept_run import KeptRun
 
-COMMAND = "tidemark soak --out results/published/soak --page docs/soak-results.md"
 
-
-def results_page(runs: Iterable[KeptRun], command: str = COMMAND) -> str:
+def results_page(runs: Iterable[KeptRun], command: str) -> str:
     """The page, as Markdown.
 
     Args:

@@ -150,10 +150,11 @@ def test_the_page_is_written(run, tmp_path):
     text = page.read_text(encoding="utf-8")
 
     assert "8 runs in" in text
+    assert f"    tidemark soak {' '.join(SOME)} --out {run.folder} --page {page}\n" in text
     assert text.count("| kafka:4.1.1 | `") >= 2
 
     page.unlink()
-    run(*SOME, "--no-run", "--page", str(page))
+    run(*SOME, "--no-run", "--json", "--page", str(page))
     assert page.read_text(encoding="utf-8") == text
 
 

@@ -66,11 +66,11 @@ def test_the_page():
 def test_what_is_kept_in_files_gives_the_same_page_in_any_order():
     again = [KeptRun.from_json(one.to_json()) for one in reversed(RUNS)]
 
-    assert results_page(again) == results_page(RUNS)
+    assert results_page(again, "x") == results_page(RUNS, "x")
 
 
 def test_where_nothing_was_run_there_is_a_table_without_numbers():
-    page = results_page(RUNS[6:])
+    page = results_page(RUNS[6:], "x")
 
     assert "1 runs are still to come." in page
     assert [line for line in page.splitlines() if line.startswith("#")] == ["# Random plans on real Kafka"]
