@@ -36,6 +36,7 @@ Examples:
   tidemark soak --systems kafka:4.1.1 --profiles destructive --plans 10
   tidemark soak --systems tidemark --profiles destructive --plans 5        our own nodes
   tidemark soak --no-run                                           how it stands
+  tidemark soak --no-run --judge-again                             after a checker has changed
   tidemark soak --out results/published/soak --page docs/soak-results.md
 
 \b
@@ -83,6 +84,9 @@ class ProfileList(click.ParamType[Any]):
     "--page", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write the table, as Markdown."
 )
 @click.option("--no-run", is_flag=True, help="Run nothing; tell what there is and what is missing.")
+@click.option(
+    "--judge-again", is_flag=True, help="Judge the histories that are kept with the checkers as they are now."
+)
 @json_option
 def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Run random plans on real brokers for hours, keep every run, and count what they came to."""
@@ -107,10 +111,12 @@ def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     runs: Runs = [(run, kept_run(run, results)) for run in planned]
     kept = [one for _, one in runs]
     interrupted = False
-    if not options["no_run"]:
+    if options["judge_again"] or not options["no_run"]:
         try:
             with results.held():
-                interrupted = not _run(runs, systems, results, options, status)
+                if options["judge_again"]:
+                    _judge_again(runs, results, status)
+                interrupted = not options["no_run"] and not _run(runs, systems, results, options, status)
         except FolderInUseError as error:
             raise click.ClickException(f"{error}; choose another folder with --out") from None
     if options["page"] is not None:
@@ -167,6 +173,16 @@ def _run(
     return True
 
 
+def _judge_again(runs: Runs, results: KeptResults, status: Console) -> None:
+    from harness.soak.judge_again import judge_again
+
+    with status.status("judging again"):
+        for run, kept, before in judge_again(runs, results):
+            if kept.valid != before:
+                words = f"{run.words}: {kept.valid} now, {before} before"
+                status.print(words, highlight=False, markup=False, soft_wrap=True)
+
+
 def open_session(system: System, brokers: int) -> AbstractContextManager[Runner]:
     """Machines with a system, for as many plans as are run on them; gone at the end."""
     from harness.cli.world import containers
@@ -180,7 +196,7 @@ def _typed(context: click.Context) -> str:
     for option in context.command.params:
         value = context.params.get(option.name or "")
         typed = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if typed and option.name not in ("no_run", "as_json"):
+        if typed and option.name not in ("no_run", "judge_again", "as_json"):
             told = ",".join(value) if isinstance(value, tuple) else str(value)
             words += [option.opts[0], *([] if value is True else [quote(told)])]
     return " ".join(words)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from checkers.verdict import PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
-    from harness.runs.judged import JudgedRun
+    from checkers import History, Verdict
     from harness.runs.kept_results import KeptResults
     from harness.soak.planned import PlannedRun
 
@@ -25,7 +25,7 @@ class KeptRun:
     Attributes:
         system, variant, profile: of the run.
         seed, plan: which plan. digest: of the plan.
-        valid: the verdict. contract: the promise it was judged by.
+        valid: the verdict. contract: the promise it was judged by; empty if it was not carried out to its end.
         why: it is unknown, or refused; else empty.
         violations, permitted: kind of anomaly → how many.
         faults: in the plan. acked: records that were acknowledged.
@@ -60,19 +60,23 @@ class KeptRun:
             kept.valid, kept.why = REFUSED, run.refused
         return kept
 
-    def judged(self, run: JudgedRun) -> None:
+    def judged(self, history: History, verdict: Verdict) -> None:
         """What came of it."""
-        verdict = run.verdict
         kinds = Counter((one.verdict, one.name) for one in verdict.anomalies)
         self.valid, self.contract, self.why = verdict.valid, verdict.contract, verdict.unknown_because or ""
         self.violations = {name: count for (kind, name), count in sorted(kinds.items()) if kind == VIOLATION}
         self.permitted = {name: count for (kind, name), count in sorted(kinds.items()) if kind == PERMITTED}
         self.acked = int(verdict.stats["acked"])
-        self.started_again = len(run.history.meta.get("started_again", ()))
+        self.started_again = len(history.meta.get("started_again", ()))
 
     def broke_off(self, why: str) -> None:
         """It was not carried out to its end, and proves nothing."""
         self.valid, self.why = UNKNOWN, why
+
+    @property
+    def has_history(self) -> bool:
+        """Whether it was carried out to its end."""
+        return bool(self.contract)
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""

@@ -103,7 +103,7 @@ def _carry_out(
     try:
         judged = runner.execute(run.plan, variant, folder=folder)
         store_verdict(folder, judged.verdict, judged.digest)
-        kept.judged(judged)
+        kept.judged(judged.history, judged.verdict)
     except NO_MACHINES:
         raise
     except ContainerWorldError as error:

@@ -4,10 +4,12 @@ import json
 import os
 import signal
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
+from checkers import check
 from harness.cli import soak as module
 from harness.cli.soak import soak_command
 from harness.evidence.run_error import RunError
@@ -142,6 +144,17 @@ def test_nothing_is_run_where_only_the_state_is_asked_for(run):
     assert (told.return_value, run.opened) == (0, [])
     assert "0 of 8 runs are done" in told.stdout
     assert list(run.folder.iterdir()) == []
+
+
+def test_what_is_kept_is_judged_again(run, monkeypatch):
+    run(*SOME)
+    monkeypatch.setattr("harness.soak.judge_again.check", lambda history: replace(check(history), valid="unknown"))
+    told = run(*SOME, "--no-run", "--judge-again")
+
+    assert run.ran == 0
+    assert "0 valid, 0 violated, 8 unknown" in told.stdout
+    assert "kafka:4.1.1, intact, plan 0: unknown now, " in told.stderr
+    assert "8 unknown" in run(*SOME, "--no-run").stdout
 
 
 def test_the_page_is_written(run, tmp_path):

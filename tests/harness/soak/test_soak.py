@@ -14,6 +14,7 @@ from harness.machines.errors import ClusterError
 from harness.runs.folder import load_history, store_history
 from harness.runs.kept_results import KeptResults
 from harness.simulator.execute import execute
+from harness.soak.judge_again import judge_again
 from harness.soak.kept_run import KeptRun, kept_run
 from harness.soak.planned import planned_runs
 from harness.soak.run_all import run_missing
@@ -309,3 +310,34 @@ def test_what_a_verdict_says_is_counted_by_kind(world):
         assert sum(one.permitted.values()) == sum(kind == "permitted" for kind, _ in kinds)
         assert set(one.violations) == {name for kind, name in kinds if kind == "violation"}
     assert {one.valid for one in world.run()} >= {"valid", "invalid"}
+
+
+# Judged again
+
+
+def test_kept_histories_are_judged_by_the_checkers_of_today(world):
+    first = world.run("unknown", RunError("b1 is gone"))
+    runs = [(run, kept_run(run, world.results)) for run in world.planned]
+    told = [(run.plan.index, kept.system, kept.valid, before) for run, kept, before in judge_again(runs, world.results)]
+    expected = execute(world.planned[0].plan, "kafka-0.10").verdict.valid
+
+    assert told == [
+        (0, OLD, expected, "unknown"),
+        (0, NEW, first[2].valid, first[2].valid),
+        (1, NEW, first[3].valid, first[3].valid),
+    ]
+    assert [kept.valid for kept in world.run()] == [expected, "unknown", first[2].valid, first[3].valid]
+    assert world.ran == []
+    verdict = json.loads((world.folder(0) / "verdict.json").read_text())
+    assert (verdict["valid"], verdict["digest"]) == (expected, execute(world.planned[0].plan, "kafka-0.10").digest)
+
+
+def test_a_history_that_is_not_there_leaves_its_run_as_it_is(world):
+    world.run()
+    (world.folder(0) / "history.jsonl").unlink()
+    (world.folder(1) / "history.jsonl").write_text("{}\n{}\n")
+    before = [kept_run(run, world.results) for run in world.planned]
+    told = list(judge_again([(run, kept_run(run, world.results)) for run in world.planned], world.results))
+
+    assert len(told) == 2
+    assert [kept_run(run, world.results) for run in world.planned] == before
