@@ -37,7 +37,9 @@ class BrokenLog(TraceChecker):
     def __init__(self, *, epoch_cache: bool = True) -> None:
         self.anomalies: list[Anomaly] = []
         self._epoch_cache = epoch_cache
-        self._told: set[tuple[str, int]] = set()
+        self._told_of_start: set[tuple[str, int]] = set()
+        self._told: dict[tuple[str, int], str] = {}
+        """What was told of a replica when it happened: its final log is not told of for the same."""
         self._cut_to: dict[ReplayedReplica, int] = {}
         """Up to where a replica's epoch cache was cut from its start."""
 
@@ -47,8 +49,8 @@ class BrokenLog(TraceChecker):
         self._cut_to[replica] = replica.start if anew else max(self._cut_to.get(replica, 0), replica.start)
         time, node, _, partition, start, _, how = event
         leo = len(replica.records)
-        if start > leo and (partition, node) not in self._told:
-            self._told.add((partition, node))
+        if start > leo and (partition, node) not in self._told_of_start:
+            self._told_of_start.add((partition, node))
             message = (
                 f"The log of broker {node} for {partition} starts at offset {start} since {seconds(time)} ({how}), but ends at "
                 f"{leo}."
@@ -65,8 +67,8 @@ class BrokenLog(TraceChecker):
         time, node, _, partition, base_offset, epoch, _ = event
         if (partition, node) in self._told:
             return
-        self._told.add((partition, node))
         leo = len(replica.records)
+        self._told[partition, node] = _gap(base_offset, leo)
         last_epoch = replica.records[-1][0] if replica.records else -1
         if base_offset != leo:
             wrong = f"at offset {base_offset} of {partition} at {seconds(time)}, but its log ended at {leo}"
@@ -97,7 +99,7 @@ class BrokenLog(TraceChecker):
             wrong = _broken_cache(cache, starts, leo)
             if wrong is not None and self._is_forgotten(replica, leo, cache, batches):
                 verdict, clause = PERMITTED, LOG_START_FORGOTTEN
-        if wrong is not None:
+        if wrong is not None and wrong != self._told.get((partition, node)):
             message = f"The final log of broker {node} for {partition} is broken: {wrong}."
             evidence = {"node": node, "leo": leo, "cache": cache, "epochs": starts, "trace_index": index}
             self.anomalies.append(Anomaly(NAME, verdict, time, partition, message, clause, evidence=evidence))
@@ -130,7 +132,7 @@ def _broken_batches(
         return f"its log start offset is {start}, but its log end offset is {leo}", starts
     for base_offset, epoch, values in batches:
         if base_offset != expected:
-            return f"a batch begins at offset {base_offset} where {expected} comes next", starts
+            return _gap(base_offset, expected), starts
         if epoch < last:
             return f"the batch at offset {base_offset} has epoch {epoch} after epoch {last}", starts
         expected += len(values)
@@ -140,6 +142,10 @@ def _broken_batches(
     if expected != leo:
         return f"its log end offset is {leo}, but its records end at {expected}", starts
     return None, starts
+
+
+def _gap(base_offset: int, expected: int) -> str:
+    return f"a batch begins at offset {base_offset} where {expected} comes next"
 
 
 def _broken_cache(cache: Sequence[tuple[int, int]], starts: list[tuple[int, int]], leo: int) -> str | None:

@@ -37,6 +37,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "ask": ("leader", "epoch"),
     "isr": ("isr", "maximal", "partition_epoch"),
     "fatal": ("words",),
+    "waited": ("what", "time_us"),
     "elect": ("leader", "leader_epoch", "isr", "elr", "how", "clean", "partition_epoch"),
     "isr-change": ("isr", "elr", "partition_epoch"),
     "register": ("broker", "broker_epoch", "clean"),

@@ -1,7 +1,8 @@
 """One pass over the replicas' trace: what every replica held, believed and lost, at every moment.
 
 A replica's log is kept as a list of records ``(leader epoch, value)`` by offset, and beside it a *chain*:
-``chain[o]`` is a sum of hashes over the records ``[0, o)``. Two logs agree between two offsets iff their chains rise
+``chain[o]`` is a sum over the records ``[0, o)`` of squares of their hashes (a sum of the hashes themselves would not do: those of
+tuples that differ in their last places alone differ by the same amount). Two logs agree between two offsets iff their chains rise
 by as much, so comparing costs one comparison, however long the logs are. Below its log start a log has nothing: what
 is in the list there is what was deleted, or a `HOLE` if the replica never had it.
 
@@ -73,7 +74,7 @@ class ReplayedReplica:
         link = self.chain[-1]
         add = self.chain.append
         for offset, value in enumerate(values, len(self.records)):
-            link += hash((offset, epoch, value))
+            link += hash((offset, epoch, value)) ** 2
             add(link)
         self.records.extend(zip(repeat(epoch), values, strict=False))
 

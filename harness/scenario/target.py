@@ -254,6 +254,18 @@ class ScriptTarget(ABC):
         """SIGCONT."""
 
     @abstractmethod
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
+
+        Raises:
+            CannotPlayError: this world's controller cannot go alone.
+        """
+
+    @abstractmethod
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+
+    @abstractmethod
     def retain(self, broker: int, batches: int) -> None:
         """A broker's own retention deletes its oldest batches; ends when they are gone.
 

@@ -116,6 +116,10 @@ def _life(v: Vocabulary, m: re.Match[str]) -> Perform:
     return methodcaller(m[1], v.cast.broker(m[2]))
 
 
+def _controller(_v: Vocabulary, m: re.Match[str]) -> Perform:
+    return methodcaller(f"{m[1]}_controller")
+
+
 def _elect(v: Vocabulary, m: re.Match[str]) -> Perform:
     if m[1] == "the preferred leader":
         return lambda target: target.elect("preferred", 1)
@@ -155,6 +159,7 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"stop (\S+)"), _end("clean")),
     (re.compile(r"wipe (\S+)"), _end("disk")),
     (re.compile(r"power off (\S+) keeping (\d+) batch(?:es)?"), _power),
+    (re.compile(r"(crash|start) the controller"), _controller),
     (re.compile(r"(start|pause|resume) (\S+)"), _life),
     (re.compile(r"elect (the preferred leader|\S+)( uncleanly)?"), _elect),
     (re.compile(r"delete records before (\d+)(?: at (\S+))?"), _delete),
@@ -173,10 +178,12 @@ FORMS = (
     *(f"{verb} KIND [from NODES] [to NODES], KIND being one of {', '.join(KINDS)}" for verb in ("block", "unblock")),
     *(f"{verb} KIND [from NODES] [to NODES], KIND being one of {', '.join(KINDS)}" for verb in ("hold", "release")),
     "crash BROKER",
+    "crash the controller",
     "stop BROKER",
     "wipe BROKER",
     "power off BROKER keeping N batches",
     "start BROKER",
+    "start the controller",
     "pause BROKER",
     "resume BROKER",
     "elect BROKER [uncleanly]",

@@ -14,7 +14,7 @@ from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.simulation import Simulation
 from harness.simulator.workload import AdminClient, Consumer, FinalReader, Producer
-from nemesis import LASTING_CONTROLLER_ONLY, REAL_ONLY, Injector, PlanError
+from nemesis import REAL_ONLY, Injector, PlanError
 
 if TYPE_CHECKING:
     from nemesis import Plan
@@ -55,14 +55,8 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
         contract: the promise the history is to be judged by; the variant's own by default.
 
     Raises:
-        PlanError: the plan has a fault that needs a real machine, or a controller that lasts.
+        PlanError: the plan has a fault that needs a real machine.
     """
-    lasting = sorted({fault.kind for fault in plan.faults} & LASTING_CONTROLLER_ONLY)
-    if lasting:
-        raise PlanError(
-            f"the simulator's controller keeps nothing, so it cannot do {', '.join(lasting)}: "
-            "run this plan with --world docker --system kafka:VERSION"
-        )
     beyond = sorted({fault.kind for fault in plan.faults} & REAL_ONLY)
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")

@@ -16,8 +16,8 @@ from harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
 from nemesis.injector import EVERYONE
 from nodes.core.actions import Append, Send, SetTimer
 from nodes.core.broker import Broker
-from nodes.core.controller import Controller
-from nodes.core.events import RetentionDue, ShutdownRequested, Started
+from nodes.core.controller import make_controller
+from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
 from nodes.core.messages import CONTROLLER, Elect
 from nodes.core.recovery import recover
 
@@ -76,7 +76,7 @@ class Simulation:
         self._brokers = cluster.broker_ids()
         self.nodes = {b: SimNode(b, self.halted) for b in (CONTROLLER, *self._brokers)}
         self.actors: dict[int, Actor] = dict(self.nodes)
-        self.controller = Controller(self._brokers, cluster.assignment(), variant, cluster.settings)
+        self.controller = make_controller(self._brokers, cluster.assignment(), variant, cluster.settings)
         controller = self.nodes[CONTROLLER]
         controller.machine = self.controller
         controller.port.deliver = self.controller.step
@@ -206,7 +206,7 @@ class Simulation:
         return self._state(partition).replicas
 
     def running(self, broker: int) -> bool:
-        """Whether the process exists."""
+        """Whether the process exists; of the controller, whether there is one."""
         return self.nodes[broker].running
 
     def call_at(self, at_us: int, action: Callable[[], None]) -> None:
@@ -237,6 +237,9 @@ class Simulation:
             node.restart_wanted = node.stopping
             return
         node.running = True
+        if broker == CONTROLLER:
+            self.push(self.now, node, ControllerElected())
+            return
         node.stopping = node.restart_wanted = False
         node.port.paused = False
         node.incarnation += 1
@@ -278,6 +281,10 @@ class Simulation:
         """End the process; ``clean`` only asks for it."""
         node = self.nodes[broker]
         if not node.running:
+            return
+        if broker == CONTROLLER:
+            node.running = False
+            self.push(self.now, node, ControllerFailed())
             return
         if how == "clean":
             if not node.stopping:

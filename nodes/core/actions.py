@@ -41,7 +41,7 @@ class Append:
 
 @dataclass(slots=True)
 class Truncate:
-    """Cut the partition's log file to end at ``offset`` (a batch boundary)."""
+    """Cut the partition's log file to end at ``offset``, where a batch ends."""
 
     partition: str
     offset: int

@@ -108,9 +108,10 @@ class EpochCache:
 
 
 class EpochCache011(EpochCache):
-    """The cache as 0.11 had it: an assignment that is not newer than everything known is ignored.
+    """The cache before KAFKA-7415 (0.11 to 1.1, and 2.0.0): an assignment that is not newer than everything known is ignored.
 
-    And the answer to an epoch below the first or above all known ones is undefined (KIP-101, ``LeaderEpochFileCache`` 0.11).
+    Two epochs may begin at the same offset. And the answer to an epoch below the first or above all known ones is undefined
+    (``LeaderEpochFileCache`` 0.11; KIP-101, whose answer names no epoch: the rule leaves it out).
     """
 
     __slots__ = ()
@@ -118,16 +119,14 @@ class EpochCache011(EpochCache):
     def assign(self, epoch: int, start: int) -> bool:
         """Note a newer epoch; ignore any other assignment."""
         if epoch > self.latest and (not self._starts or start >= self._starts[-1]):
-            return super().assign(epoch, start)
+            self._epochs.append(epoch)
+            self._starts.append(start)
+            self.latest = epoch
+            return True
         return False
 
     def end_offset_for(self, epoch: int, leo: int) -> EpochEnd:
-        """The start of the first epoch above the one asked for."""
-        if self._epochs and epoch < self._epochs[0]:
+        """The largest epoch not above the one asked for, and the start of the first one above it."""
+        if epoch == UNDEFINED or not self._epochs or epoch < self._epochs[0]:
             return NO_EPOCH_END
-        if epoch == self.latest and epoch != UNDEFINED:
-            return EpochEnd(epoch, leo)
-        above = bisect_right(self._epochs, epoch)
-        if epoch == UNDEFINED or above == len(self._epochs):
-            return NO_EPOCH_END
-        return EpochEnd(UNDEFINED, self._starts[above])
+        return super().end_offset_for(epoch, leo)

@@ -29,3 +29,13 @@ class RetentionDue:
 @dataclass(slots=True)
 class ShutdownRequested:
     """SIGTERM: hand over leadership, flush, write the clean-shutdown mark, stop."""
+
+
+@dataclass(slots=True)
+class ControllerFailed:
+    """The controller is gone. What it has written lasts: in ZooKeeper, or in the metadata log."""
+
+
+@dataclass(slots=True)
+class ControllerElected:
+    """Another controller takes over, with what is written."""

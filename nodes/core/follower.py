@@ -41,7 +41,9 @@ class Following:
     # Truncating
 
     def truncate(self, now: int, _m: object) -> Role:
-        """Do what the truncation rule says of a new leader."""
+        """Do what the truncation rule says of a new leader, if there is a thread to do it (``AbstractFetcherManager``)."""
+        if self.leader in self.replica.broker.dead_fetchers:
+            return Role.FAILED
         return self._do(now, self.replica.rule.on_new_leader(self.replica))
 
     def truncate_to_answer(self, now: int, m: EpochResponse) -> Role:
@@ -178,3 +180,9 @@ class Following:
         """Leave it in the trace that a batch does not continue the log."""
         replica = self.replica
         replica.out.append((now, replica.node_id, "out-of-order", replica.name, batch.base, replica.log.leo))
+        if not replica.variant.failures_stay_apart:
+            replica.broker.fetcher_died(now, self.leader, replica)
+
+    def give_up(self, _now: int, _m: object) -> None:
+        """Ask for nothing more; whatever was asked is forgotten."""
+        self.in_flight = -1

@@ -98,7 +98,6 @@ class Leadership:
         self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
         self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
         self.parked_deletes: list[tuple[int, DeleteRecordsRequest, int]] = []
-        self._correlation = 0
         variant = replica.variant
         self._fence_fetch = Fence.FETCH in variant.fences
         self._fence_truncation = Fence.TRUNCATION in variant.fences
@@ -106,6 +105,7 @@ class Leadership:
         self._fence_isr = Fence.ISR in variant.fences
         self._least_isr = replica.settings.min_isr if variant.min_isr_gates_hw else 0
         self._check_brokers = variant.broker_epoch_checks
+        self._writes_isr = variant.leader_writes_isr
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
         self._looks_hw_up = "KAFKA-9491" in variant.bugs
@@ -339,7 +339,7 @@ class Leadership:
         About to join are replicas that are caught up and, where the leader knows it (KIP-841), eligible.
         """
         replica = self.replica
-        if len(self.isr) < self._least_isr:
+        if len(self.isr) < self._least_isr or (self._writes_isr and self.pending is not None):
             return
         if self._looks_hw_up and replica.hw < replica.log.start:
             return
@@ -387,16 +387,22 @@ class Leadership:
             self._propose(now, tuple(b for b in self.isr if b not in behind))
 
     def _propose(self, now: int, isr: tuple[int, ...]) -> None:
-        """Ask the controller for a new ISR. Until it answers, the high watermark waits for old and new members alike."""
+        """Ask the controller for a new ISR, or write it to ZooKeeper.
+
+        Until there is an answer, the high watermark waits for old and new members alike; a leader that writes itself has its
+        partition locked meanwhile (``Partition.maybeExpandIsr``, 2.1), so it does not move at all.
+        """
         replica = self.replica
-        self._correlation += 1
+        replica.correlation += 1
         mine = replica.broker.broker_epoch
         members = tuple((b, mine if b == replica.node_id else self.remotes[b].broker_epoch) for b in isr)
         self.pending = AlterPartition(
-            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation
+            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, replica.correlation
         )
-        self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
-        replica.out.append((now, replica.node_id, "isr", replica.name, self.isr, self.maximal, replica.partition_epoch))
+        if not self._writes_isr:
+            self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
+            fields = (self.isr, self.maximal, replica.partition_epoch)
+            replica.out.append((now, replica.node_id, "isr", replica.name, *fields))
         self._send_pending(now)
 
     def _send_pending(self, now: int) -> None:
@@ -407,8 +413,12 @@ class Leadership:
         """The controller committed or refused the proposal.
 
         After a refusal for a stale version the true ISR is unknown: the proposal stays pending, so that the high watermark
-        keeps waiting for everyone, until the controller's newer state arrives.
+        keeps waiting for everyone, until the controller's newer state arrives. A leader that writes itself tries again when
+        there is reason to, in vain until it is elected anew (KAFKA-2729).
         """
+        if self._writes_isr:
+            self._take_written(now, m)
+            return
         if m.leader_epoch != self.epoch:
             return
         if m.error is None:
@@ -419,6 +429,15 @@ class Leadership:
             return
         if m.error in {INELIGIBLE_REPLICA, STALE_BROKER_EPOCH}:
             self.adopt(now, self.isr, self.replica.partition_epoch)
+
+    def _take_written(self, now: int, m: AlterPartitionResponse) -> None:
+        if self.pending is None or m.correlation != self.pending.correlation:
+            return
+        if m.error is None:
+            self.adopt(now, m.isr, m.partition_epoch)
+        else:
+            self.pending = None
+            self.maybe_advance_hw(now)
 
     def take_isr(self, now: int, state: LeaderAndIsr) -> None:
         """The controller changed the partition within this leader epoch."""

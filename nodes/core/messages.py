@@ -190,8 +190,9 @@ class MetadataResponse:
 class LeaderAndIsr:
     """Controller to broker: the state of a partition (``LeaderAndIsr`` with ZooKeeper, a partition record with KRaft).
 
-    May arrive late, out of order, or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
-    ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841).
+    May arrive late, and with KRaft out of order or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
+    ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841). ``correlation``
+    numbers ZooKeeper's requests.
     """
 
     source: int
@@ -203,6 +204,15 @@ class LeaderAndIsr:
     replicas: tuple[int, ...]
     broker_epoch: int
     eligible: tuple[int, ...] = ()
+    correlation: int = 0
+
+
+@dataclass(slots=True)
+class StateTaken:
+    """A broker answers a ``LeaderAndIsr`` request, whatever it made of it (ZooKeeper)."""
+
+    source: int
+    correlation: int
 
 
 @dataclass(slots=True)
@@ -254,12 +264,16 @@ class Registered:
 
 @dataclass(slots=True)
 class Heartbeat:
-    """Keeps the session, reports which partition epochs are known, and may ask to shut down."""
+    """Keeps the session, reports which partition epochs are known, and may ask to shut down.
+
+    ``closing`` is the end of a ZooKeeper session: the process ends now.
+    """
 
     source: int
     broker_epoch: int
     known: dict[str, int] = field(default_factory=dict)
     shutting_down: bool = False
+    closing: bool = False
 
 
 @dataclass(slots=True)

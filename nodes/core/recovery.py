@@ -130,10 +130,10 @@ def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recover
 
 
 def _scan(stored: list[StoredBatch]) -> list[Batch]:
-    """The batches before the first one that is broken or does not follow the one before."""
+    """The batches before the first one that is broken or begins before the one before ends; offsets may be missing."""
     batches: list[Batch] = []
     for batch, sound in stored:
-        if not sound or (batches and batch.base != batches[-1].end):
+        if not sound or (batches and batch.base < batches[-1].end):
             break
         batches.append(batch)
     return batches

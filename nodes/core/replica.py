@@ -121,10 +121,11 @@ class Replica:
     def cut(self, now: int, offset: int, why: str) -> None:
         """Truncate the log, the epoch cache and the high watermark to ``offset``."""
         before = self.log.leo
-        after = self.log.truncate(offset)
+        records_end = self.log.truncate(offset)
+        after = self.log.leo
         if after < before:
-            self.out.append(Truncate(self.name, after))
-            self.out.append((now, self.node_id, "truncate", self.name, after, before, why, self.leader_epoch))
+            self.out.append(Truncate(self.name, records_end))
+            self.out.append((now, self.node_id, "truncate", self.name, records_end, before, why, self.leader_epoch))
         if (after < before or not self._empty_epochs_stay) and self.cache.truncate_from_end(after):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
         if self.hw > after:
@@ -179,16 +180,23 @@ class Replica:
     # Roles
 
     def on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
-        """Take the controller's word, unless it is older than what is known."""
+        """Take the controller's word, unless it is older than what is known.
+
+        ZooKeeper's controller raises the leader epoch with every change of its own, and brokers look at nothing else
+        (``ReplicaManager.becomeLeaderOrFollower``, to 2.8).
+        """
         if m.leader_epoch > self.leader_epoch:
             self.happens(self._elected(m), now, m)
-        elif m.leader_epoch == self.leader_epoch and m.partition_epoch > self.partition_epoch:
+        elif (
+            m.leader_epoch == self.leader_epoch
+            and m.partition_epoch > self.partition_epoch
+            and self.variant.metadata_log
+        ):
             self.happens(Event.NEW_STATE, now, m)
 
     def _elected(self, m: LeaderAndIsr) -> Event:
         if m.leader == self.node_id:
-            on = self.variant.metadata_log or m.leader_epoch == self.leader_epoch + 1
-            return Event.ELECTED_AGAIN if self.leading is not None and on else Event.ELECTED
+            return Event.ELECTED if self.leading is None else Event.ELECTED_AGAIN
         if m.leader < 0:
             return Event.NOBODY_ELECTED
         if m.leader == self.last_leader and not self.variant.restart_on_epoch:
@@ -277,6 +285,8 @@ class Replica:
         """A new leader epoch: what was known of the last one is over."""
         self.leader_epoch = m.leader_epoch
         self.partition_epoch = m.partition_epoch
+        if self.leader != m.leader:
+            self.broker.leaves_fetcher(self.leader, self)
         self.leader = m.leader
         self.leading = None
         self.following = None

@@ -15,6 +15,7 @@ from harness.simulator.run import AFTER_HEAL_US, converge, digest_of, dump_logs,
 from harness.simulator.workload import AdminClient
 from nodes.core.events import RetentionDue
 from nodes.core.log import Batch
+from nodes.core.messages import CONTROLLER
 from nodes.core.replica import Replica
 from nodes.core.variant import Variant
 
@@ -216,6 +217,20 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.resume(broker)
         self.mend("pause", f"node {broker}")
 
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self.simulation.running(CONTROLLER):
+            raise ScriptError("there is no controller")
+        self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
+        self.simulation.stop(CONTROLLER, "crash")
+        self.simulation.run_until(self.simulation.now)
+
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+        self.simulation.start(CONTROLLER)
+        self.simulation.run_until(self.simulation.now)
+        self.mend("controller-crash", "controller")
+
     def retain(self, broker: int, batches: int) -> None:
         """The broker's own retention."""
         if self._replica(broker) is None:
@@ -263,6 +278,7 @@ class SimulatedTarget(ScriptTarget):
         simulation = self.simulation
         healed = simulation.now
         simulation.heal()
+        simulation.start(CONTROLLER)
         for broker in simulation.brokers():
             simulation.resume(broker)
             simulation.start(broker)
