@@ -160,7 +160,7 @@ def record(version: str, name: str) -> None:
 
 
 def keep_controller_log(version, control):
-    log = control.read(f"{control.places.data}/__cluster_metadata-0/{0:020}.log")
+    log = control.read(f"{control.places.data}/kafka/__cluster_metadata-0/{0:020}.log")
     (CONTROLLER_LOGS / f"metadata-{version}.gz").write_bytes(gzip.compress(log, mtime=0))
 
 
