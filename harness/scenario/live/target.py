@@ -227,7 +227,7 @@ class LiveTarget(ScriptTarget):
                 raise ScriptError(f"broker {self.name(broker)} is not running")
             self.disturb_process(broker, how)
             if how == "clean":
-                nodes.controls[broker].terminate()
+                nodes.terminate(broker)
                 self.wait(f"broker {self.name(broker)} has shut down", partial(nodes.gone, broker))
                 return
             nodes.kill(broker)
@@ -352,6 +352,7 @@ class LiveTarget(ScriptTarget):
         self._dump_logs()
         self._ended = self.states()
         down = frozenset(broker for broker in self._brokers if self._nodes.gone(broker))
+        self._tell_deaths()
         logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
         collected = collect(self._nodes, self._began_us, self._given, self._noted, logs, down)
@@ -396,6 +397,21 @@ class LiveTarget(ScriptTarget):
             fields = self._sight.final(broker)
             if fields is not None:
                 self._note(broker, "final", *fields)
+
+    def _tell_deaths(self) -> None:
+        """Those who gave no account of their end have not traced it either."""
+        for death in self._nodes.deaths:
+            at = death.seen_us - self._began_us
+            if not death.account and death.node != CONTROLLER:
+                self._noted.append((at, death.node, "stop", "", "crash"))
+            told = {
+                "node": death.node,
+                "incarnation": death.incarnation,
+                "time": at,
+                "how": death.how,
+                "log": death.words,
+            }
+            self.died.append(told)
 
     def _note(self, node: int, event: str, *fields: object) -> None:
         partition = PARTITION if event in ("converged", "final") else ""
