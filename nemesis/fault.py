@@ -28,6 +28,8 @@ KINDS: dict[str, str] = {
     "unclean-election": "elect the target, in sync or not (an operator's decision)",
     "fast-failover": "elect the target and, `amount` µs later, another replica or the old leader; by `pick`, the old leader or "
     "a bystander may be deaf to the controller meanwhile",
+    "reassignment": "move the partition's replica from the target to a broker that has none; by `pick`, which one, and whether it "
+    "takes the target's place in the order or the last (odd)",
     "controller-isolated": "cut the controller from all brokers",
     "controller-crash": "kill -9 the controller's process; it starts again at the end, with what it wrote",
     "container-kill": "kill the target's container: only what was synced survives; it starts again at the end",
@@ -71,7 +73,10 @@ AMOUNT_IS_TIME = frozenset({"slow", "late-leadership", "fast-failover", "slow-di
 """The kinds whose `amount` is a time that belongs to the protocol's own times (a clock's jump does not)."""
 
 TARGETS = ("leader", "follower", "isr-member", "any")
-TRIGGER_EVENTS = ("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start")
+TRIGGER_EVENTS = (
+    *("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start"),
+    *("reassign", "removed"),
+)
 
 
 class FaultError(ValueError):

@@ -25,6 +25,7 @@ INTACT = (
     "forced-election",
     "fast-failover",
 )
+REASSIGNMENT = "reassignment"
 DESTRUCTIVE = ("power", "power-all", "disk", "unclean-election")
 
 PROFILES: dict[str, tuple[str, ...]] = {
@@ -32,12 +33,14 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "destructive": INTACT + DESTRUCTIVE,
     "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
     "controllers": INTACT + CONTROLLER_KINDS,
+    "reassignments": (*INTACT, REASSIGNMENT),
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
-befalls a controller that lasts."""
+befalls a controller that lasts; *reassignments*: intact, and replicas move."""
 
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
+_TRIGGERS_OF_MOVES = (*_TRIGGERS, "reassign", "reassign", "removed")
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
 _MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "crash", "restart", "pause", "isolate")
 _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
@@ -50,11 +53,18 @@ _BY_EVENT = {"fast-failover": 0.6, "forced-election": 0.5}
 def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> Plan:
     """The ``index``-th plan of a seed; the same arguments give the same plan anywhere.
 
+    Where replicas move, the cluster has a broker more than replicas, at least.
+
     Raises:
         KeyError: unknown profile.
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     kinds = _swarm(rng, PROFILES[profile])
+    moves = REASSIGNMENT in PROFILES[profile]
+    if moves:
+        cluster = replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
+        kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
+    triggers = _TRIGGERS_OF_MOVES if moves else _TRIGGERS
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
     burst = rng.random() < 0.5
@@ -62,9 +72,12 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     faults = []
     for _ in range(min(count, 16)):
         at = int(rng.gauss(centre, 0.4 * SECOND)) if burst else rng.randrange(SECOND // 4, end)
-        faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster))
+        faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster, triggers))
     if not any(fault.kind in _ELECTS for fault in faults):
-        faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster))
+        faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster, triggers))
+    if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
+        move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
+        faults.append(replace(move, after=None))
     if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
         faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
     faults.sort(key=lambda fault: fault.at_us)
@@ -87,7 +100,7 @@ def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
     return chosen
 
 
-def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
+def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tuple[str, ...]) -> Fault:
     """One fault; durations are log-uniform from 50 ms to 3 s, so that short and long ones are equally likely."""
     lasts = int(50 * MS * 60 ** rng.random())
     if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill", "controller-crash"}:
@@ -109,7 +122,7 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
         target = "any"
     after = None
     if rng.random() < _BY_EVENT.get(kind, 0.25):
-        after = Trigger(rng.choice(_TRIGGERS), rng.randrange(1, 12), 0)
+        after = Trigger(rng.choice(triggers), rng.randrange(1, 12), 0)
     return Fault(
         kind,
         at,

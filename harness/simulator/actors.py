@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.simulator.disk import SimDisk
-from nodes.core.actions import Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.actions import Delete, Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,5 +96,7 @@ class SimNode(Actor):
             disk.sync(action.partition)
         elif isinstance(action, MarkCleanShutdown):
             disk.clean_broker_epoch = action.broker_epoch
+        elif isinstance(action, Delete):
+            disk.delete(action.partition)
         elif isinstance(action, Halt):
             self.on_halt(self, action.how)

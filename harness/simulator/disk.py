@@ -57,6 +57,10 @@ class SimDisk:
             log.written_us.pop()
         log.synced = min(log.synced, len(log.batches))
 
+    def delete(self, partition: str) -> None:
+        """Delete the partition's directory; durable at once, as a cut is."""
+        self.files.pop(partition, None)
+
     def sync(self, partition: str) -> None:
         """Fsync."""
         log = self.file(partition)

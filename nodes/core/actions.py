@@ -55,6 +55,13 @@ class Sync:
 
 
 @dataclass(slots=True)
+class Delete:
+    """Delete the partition's directory: its log and its ``leader-epoch-checkpoint``."""
+
+    partition: str
+
+
+@dataclass(slots=True)
 class WriteEpochs:
     """Replace ``leader-epoch-checkpoint`` (temporary file, fsync, rename)."""
 
@@ -84,5 +91,5 @@ class Halt:
 
 
 Action: TypeAlias = (
-    Trace | Send | SetTimer | Append | Truncate | Sync | WriteEpochs | WriteHighWatermarks | MarkCleanShutdown | Halt
+    Trace | Send | SetTimer | Append | Truncate | Sync | Delete | WriteEpochs | WriteHighWatermarks | MarkCleanShutdown | Halt
 )
