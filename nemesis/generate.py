@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
+from nemesis.fault import CONTROLLER_KINDS, DELETIONS, LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
 from nemesis.plan import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import MS
@@ -33,14 +33,21 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "destructive": INTACT + DESTRUCTIVE,
     "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
     "controllers": INTACT + CONTROLLER_KINDS,
+    "retention": INTACT + DELETIONS,
+    "retention-destructive": INTACT + DESTRUCTIVE + DELETIONS,
     "reassignments": (*INTACT, REASSIGNMENT),
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
-befalls a controller that lasts; *reassignments*: intact, and replicas move."""
+befalls a controller that lasts; *retention* and *retention-destructive*: intact or destructive, and records are deleted;
+*reassignments*: intact, and replicas move."""
 
+_DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive"})
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
-_TRIGGERS_OF_MOVES = (*_TRIGGERS, "reassign", "reassign", "removed")
+_AFTER_DELETION = ("log-start", "log-start", "log-start")
+"""In profiles that delete, a log start that moved is one more event to wait for."""
+_AFTER_MOVE = ("reassign", "reassign", "removed")
+"""The same where replicas move."""
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
 _MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "crash", "restart", "pause", "isolate")
 _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
@@ -60,11 +67,12 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     kinds = _swarm(rng, PROFILES[profile])
+    deletes = set(DELETIONS) <= set(PROFILES[profile])
     moves = REASSIGNMENT in PROFILES[profile]
     if moves:
         cluster = replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
-    triggers = _TRIGGERS_OF_MOVES if moves else _TRIGGERS
+    triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletes else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
     burst = rng.random() < 0.5
@@ -75,6 +83,8 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster, triggers))
     if not any(fault.kind in _ELECTS for fault in faults):
         faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster, triggers))
+    if deletes and not any(fault.kind in DELETIONS for fault in faults):
+        faults.append(_fault(rng, rng.choice(DELETIONS), rng.randrange(SECOND // 2, end), cluster, triggers))
     if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
         move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
         faults.append(replace(move, after=None))
@@ -87,7 +97,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if profile in {"destructive", "machines"} and rng.random() < 0.3:
+    if profile in _DESTRUCTIVE_PROFILES and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
 
@@ -115,11 +125,15 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tupl
         amount = int(1 * MS * 200 ** rng.random())
     elif kind == "clock-jump":
         amount = int(SECOND * 60 ** rng.random())
+    elif kind in DELETIONS:
+        amount = rng.choice((1000, 1000, rng.randrange(1, 1000)))
     target = rng.choice(_ROLES)
     if kind in {"forced-election", "fast-failover"}:
         target = "follower"
     elif kind == "unclean-election":
         target = "any"
+    elif kind == "delete-records":
+        target = "leader"
     after = None
     if rng.random() < _BY_EVENT.get(kind, 0.25):
         after = Trigger(rng.choice(triggers), rng.randrange(1, 12), 0)

@@ -240,6 +240,10 @@ class LiveCluster:
         """Whether these last words are those of a process that its protocol told to give up."""
         return self.system.is_halt(words)
 
+    def came_too_early(self, words: str) -> bool:
+        """Whether these last words are those of a process that a later start gets further than."""
+        return self.system.came_too_early(words)
+
     def partitions_on(self, broker: int) -> tuple[str, ...]:
         """The partitions that a broker has a replica of."""
         return tuple(name for name, replicas in self._assignment.items() if broker in replicas)

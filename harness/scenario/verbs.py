@@ -127,6 +127,16 @@ def _elect(v: Vocabulary, m: re.Match[str]) -> Perform:
     return lambda target: target.elect(how, broker)
 
 
+def _delete(v: Vocabulary, m: re.Match[str]) -> Perform:
+    offset, broker = int(m[1]), v.cast.broker(m[2]) if m[2] else None
+    return lambda target: target.delete_records(offset, broker)
+
+
+def _retain(v: Vocabulary, m: re.Match[str]) -> Perform:
+    broker, batches = v.cast.broker(m[1]), int(m[2])
+    return lambda target: target.retain(broker, batches)
+
+
 def _expect(v: Vocabulary, m: re.Match[str]) -> Perform:
     return parse_expectation(v.cast, v.records, m[1])
 
@@ -152,6 +162,8 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"(crash|start) the controller"), _controller),
     (re.compile(r"(start|pause|resume) (\S+)"), _life),
     (re.compile(r"elect (the preferred leader|\S+)( uncleanly)?"), _elect),
+    (re.compile(r"delete records before (\d+)(?: at (\S+))?"), _delete),
+    (re.compile(r"retention on (\S+) drops (\d+) batch(?:es)?"), _retain),
     (re.compile(r"expect (.+)"), _expect),
 )
 
@@ -176,6 +188,8 @@ FORMS = (
     "resume BROKER",
     "elect BROKER [uncleanly]",
     "elect the preferred leader",
+    "delete records before OFFSET [at BROKER]",
+    "retention on BROKER drops N batches",
     "expect …",
 )
 """What may be written, for error messages."""

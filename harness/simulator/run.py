@@ -13,7 +13,7 @@ from harness.runs.meta import run_meta
 from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.simulation import Simulation
-from harness.simulator.workload import Consumer, FinalReader, Producer
+from harness.simulator.workload import AdminClient, Consumer, FinalReader, Producer
 from nemesis import REAL_ONLY, Injector, PlanError
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def _drive(simulation: Simulation, plan: Plan) -> None:
     consumers = [
         Consumer(simulation, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)
     ]
+    admin = AdminClient(simulation, 4 * CLIENTS_FROM) if _deletes(plan) else None
+    simulation.ask_to_delete = admin.delete if admin is not None else None
     clients: list[Producer | Consumer] = [*producers, *consumers]
     for client in clients:
         client.begin()
@@ -104,8 +106,14 @@ def _drive(simulation: Simulation, plan: Plan) -> None:
     for client in clients:
         client.stopped = True
     converge(simulation)
+    if admin is not None:
+        admin.give_up()
     read_back(simulation)
     dump_logs(simulation)
+
+
+def _deletes(plan: Plan) -> bool:
+    return any(fault.kind == "delete-records" for fault in plan.faults)
 
 
 def _work_on(simulation: Simulation) -> None:

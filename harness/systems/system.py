@@ -212,6 +212,12 @@ class System(ABC):
         """
         return True
 
+    def came_too_early(self, words: str) -> bool:
+        """Whether these last log lines are those of a process that gave up while it started, because of what passes by itself: an
+        operator's supervisor starts it again, and so does the world above.
+        """
+        return False
+
     def has_idempotence(self, variant: Variant) -> bool:
         """Whether its brokers take the sequence numbers of idempotent producers (KIP-98)."""
         return True
@@ -228,9 +234,13 @@ class System(ABC):
         Raises:
             NodeError: it could not be written. SystemRefusalError: this system cannot begin with given logs.
         """
-        raise SystemRefusalError(
-            f"{self.name} cannot begin with given logs: they belong to a topic that does not exist yet"
-        )
+        raise SystemRefusalError(self.refuses_given_logs())
+
+    def refuses_given_logs(self) -> str:
+        """Why no run of it can begin with given logs (:meth:`lay_out`), as a sentence; empty where one can."""
+        if type(self).lay_out is not System.lay_out:
+            return ""
+        return f"{self.name} cannot begin with given logs: they belong to a topic that does not exist yet"
 
     @abstractmethod
     def read_disk(self, control: NodeControl, partition: str) -> Disk:
@@ -258,6 +268,10 @@ class System(ABC):
         """
         doubts = agreement_of_all(found) if tells_of_logs(found) else []
         return replace(found, not_understood=[*found.not_understood, *doubts][:MOST_DOUBTS])
+
+    def doubts_all_evidence(self) -> str:
+        """Why none of its replicas' evidence is ever believed, as a sentence; empty if it may be."""
+        return ""
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """What a history's meta line says of the system."""

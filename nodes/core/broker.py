@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Delete, Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks
+from nodes.core.actions import Delete, Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks, WriteLogStarts
 from nodes.core.epoch_cache import NO_EPOCH_END
-from nodes.core.events import ShutdownRequested, Started, TimerFired
+from nodes.core.events import RetentionDue, ShutdownRequested, Started, TimerFired
 from nodes.core.messages import (
     CONTROLLER,
     NOT_LEADER,
@@ -16,6 +16,8 @@ from nodes.core.messages import (
     AlterPartitionResponse,
     ConsumeRequest,
     ConsumeResponse,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     EpochRequest,
     EpochResponse,
     FetchRequest,
@@ -93,9 +95,14 @@ class Broker:
         """Partition → the last state found in the metadata log that was not acted on yet."""
         self._early: list[LeaderAndIsr] = []
         """States that overtook the answer to the registration they belong to."""
+        self.hears_controller = variant.metadata_log
+        """With ZooKeeper a process serves nobody before it is registered (``KafkaServer.startup``)."""
         self._proof = recovered.clean_broker_epoch
         self._heartbeat_due = 0
         self._checkpoint_due = settings.hw_checkpoint_us
+        self._log_starts_due = settings.log_start_checkpoint_us
+        self._log_starts = recovered.log_starts
+        """As they are in the checkpoint."""
         self._stop_by: int | None = None
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._handlers: dict[type, Callable[[int, Any], None] | None] = {
@@ -109,6 +116,8 @@ class Broker:
             Registered: self._on_registered,
             HeartbeatReply: self._on_heartbeat_reply,
             TimerFired: self._on_timer,
+            DeleteRecordsRequest: self._on_delete,
+            RetentionDue: self._on_retention,
             Started: self._on_started,
             ShutdownRequested: self._on_shutdown,
         }
@@ -202,12 +211,30 @@ class Broker:
         response = ConsumeResponse(self.node_id, m.partition, m.correlation, [], 0, NOT_LEADER)
         self.out.append(Send(m.source, response))
 
+    def refuse_delete(self, _now: int, m: DeleteRecordsRequest) -> None:
+        """Tell a client that nothing was deleted here."""
+        self.out.append(Send(m.source, DeleteRecordsResponse(self.node_id, m.partition, m.correlation, -1, NOT_LEADER)))
+
+    def _on_delete(self, now: int, m: DeleteRecordsRequest) -> None:
+        replica = self.replicas.get(m.partition)
+        if replica is None:
+            self.refuse_delete(now, m)
+        else:
+            replica.happens(Event.DELETE, now, m)
+
+    def _on_retention(self, now: int, event: RetentionDue) -> None:
+        replica = self.replicas.get(event.partition)
+        if replica is not None:
+            replica.happens(Event.RETENTION, now, event)
+
     def _on_metadata(self, _now: int, m: MetadataRequest) -> None:
         self.out.append(Send(m.source, MetadataResponse(self.node_id, m.correlation, dict(self.leaders))))
 
     # Controller
 
     def _on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
+        if not self.hears_controller:
+            return
         if m.correlation:
             self.out.append(Send(CONTROLLER, StateTaken(self.node_id, m.correlation)))
         if self.variant.bounce_detection and m.broker_epoch != self.broker_epoch:
@@ -256,7 +283,7 @@ class Broker:
         if self.variant.metadata_log or (m.delete and m.leader_epoch > replica.leader_epoch):
             self._remove(now, replica)
         elif replica.role is Role.NO_LEADER and replica.leader_epoch < 0:
-            replica.hw = 0
+            replica.hw = replica.log.start
 
     def _remove(self, now: int, replica: Replica) -> None:
         name = replica.name
@@ -266,6 +293,7 @@ class Broker:
         self.out.append((now, self.node_id, "removed", name, replica.leo, replica.leader_epoch))
         self.out.append(Delete(name))
         self._checkpoint()
+        self._checkpoint_log_starts()
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
         replica = self.replicas.get(m.partition)
@@ -278,6 +306,7 @@ class Broker:
     def _on_registered(self, now: int, m: Registered) -> None:
         if m.incarnation == self.incarnation and self.broker_epoch < 0:
             self.broker_epoch = m.broker_epoch
+            self.hears_controller = True
             early, self._early = self._early, []
             for state in early:
                 self._on_leader_and_isr(now, state)
@@ -303,6 +332,7 @@ class Broker:
 
     def _on_started(self, now: int, _event: Started) -> None:
         self._checkpoint_due = now + self.settings.hw_checkpoint_us
+        self._log_starts_due = now + self.settings.log_start_checkpoint_us
         self._heartbeat(now)
         self.out.append(self._next_tick)
 
@@ -320,10 +350,21 @@ class Broker:
         if now >= self._checkpoint_due:
             self._checkpoint_due = now + self.settings.hw_checkpoint_us
             self._checkpoint()
+        if now >= self._log_starts_due:
+            self._log_starts_due = now + self.settings.log_start_checkpoint_us
+            self._checkpoint_log_starts()
         self.out.append(self._next_tick)
 
     def _checkpoint(self) -> None:
         self.out.append(WriteHighWatermarks({name: replica.hw for name, replica in self.replicas.items()}))
+
+    def _checkpoint_log_starts(self) -> None:
+        """A log that begins where its first batch does needs none (``LogManager.checkpointLogStartOffsetsInDir``)."""
+        logs = {name: replica.log for name, replica in self.replicas.items()}
+        starts = {name: log.start for name, log in logs.items() if log.start > log.base}
+        if starts != self._log_starts:
+            self._log_starts = starts
+            self.out.append(WriteLogStarts(starts))
 
     def _on_shutdown(self, now: int, _event: ShutdownRequested) -> None:
         """Ask the controller to take leadership away; go after a while even if it does not answer (controlled shutdown)."""
@@ -336,6 +377,7 @@ class Broker:
         for replica in self.replicas.values():
             replica.happens(Event.STOP, now, None)
         self._checkpoint()
+        self._checkpoint_log_starts()
         self.out.append(MarkCleanShutdown(self.broker_epoch))
         if not self.variant.metadata_log:
             self.out.append(Send(CONTROLLER, Heartbeat(self.node_id, self.broker_epoch, {}, True, True)))

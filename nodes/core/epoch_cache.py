@@ -82,7 +82,14 @@ class EpochCache:
         return changed
 
     def truncate_from_start(self, offset: int) -> bool:
-        """Forget epochs that end at or before ``offset``; the one that holds ``offset`` now begins there."""
+        """Forget epochs that end at or before ``offset``; the one that holds ``offset`` now begins there.
+
+        The latest epoch stays, at ``offset``, if all its records are gone (``truncateFromStart``; in 0.11
+        ``clearAndFlushEarliest``).
+
+        Returns:
+            Whether the cache changed.
+        """
         floor = bisect_right(self._starts, offset)
         if floor == 0 or (floor == 1 and self._starts[0] == offset):
             return False
@@ -90,6 +97,14 @@ class EpochCache:
         del self._starts[: floor - 1]
         self._starts[0] = offset
         return True
+
+    def clear(self) -> bool:
+        """Forget everything; says whether there was anything."""
+        changed = bool(self._epochs)
+        self._epochs.clear()
+        self._starts.clear()
+        self.latest = UNDEFINED
+        return changed
 
 
 class EpochCache011(EpochCache):

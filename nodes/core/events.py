@@ -19,6 +19,14 @@ class TimerFired:
 
 
 @dataclass(slots=True)
+class RetentionDue:
+    """This broker's own retention finds that the oldest ``batches`` of a partition's log file are to go (Kafka: segments)."""
+
+    partition: str
+    batches: int
+
+
+@dataclass(slots=True)
 class ShutdownRequested:
     """SIGTERM: hand over leadership, flush, write the clean-shutdown mark, stop."""
 

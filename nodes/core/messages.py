@@ -25,6 +25,7 @@ STALE_BROKER_EPOCH = "STALE_BROKER_EPOCH"
 INVALID_UPDATE_VERSION = "INVALID_UPDATE_VERSION"
 INELIGIBLE_REPLICA = "INELIGIBLE_REPLICA"
 NEW_LEADER_ELECTED = "NEW_LEADER_ELECTED"
+UNSUPPORTED_VERSION = "UNSUPPORTED_VERSION"
 
 CONTROLLER = 0
 """The controller's node id; brokers are 1, 2, 3 …"""
@@ -35,7 +36,10 @@ ALL = "all"
 
 @dataclass(slots=True)
 class FetchRequest:
-    """A follower asks for records from ``offset`` on (Fetch v15's fields; KIP-320, KIP-595, KIP-903)."""
+    """A follower asks for records from ``offset`` on (Fetch v15's fields; KIP-320, KIP-595, KIP-903).
+
+    ``start`` is its log start offset (KIP-107).
+    """
 
     source: int
     partition: str
@@ -44,11 +48,16 @@ class FetchRequest:
     last_fetched_epoch: int
     broker_epoch: int
     correlation: int
+    start: int = 0
 
 
 @dataclass(slots=True)
 class FetchResponse:
-    """Records from ``offset`` on, or a diverging epoch, or an error; ``leo`` serves out-of-range followers."""
+    """Records from ``offset`` on, or a diverging epoch, or an error.
+
+    ``start`` is the leader's log start offset, which followers take over (KIP-107). It and ``leo`` serve followers that are out of
+    range, where Kafka's ask with ``ListOffsets``.
+    """
 
     source: int
     partition: str
@@ -58,6 +67,7 @@ class FetchResponse:
     leo: int
     error: str | None = None
     diverging: EpochEnd | None = None
+    start: int = 0
 
 
 @dataclass(slots=True)
@@ -120,13 +130,43 @@ class ConsumeRequest:
 
 @dataclass(slots=True)
 class ConsumeResponse:
-    """(offset, value) pairs below the high watermark, or an error."""
+    """(offset, value) pairs below the high watermark, or an error; ``start`` is where a consumer that is out of range may begin."""
 
     source: int
     partition: str
     correlation: int
     records: list[tuple[int, int]]
     hw: int
+    error: str | None = None
+    start: int = 0
+
+
+HIGH_WATERMARK = -1
+"""In place of an offset: up to the high watermark."""
+
+
+@dataclass(slots=True)
+class DeleteRecordsRequest:
+    """A client asks a leader to delete the records below ``offset``, which may be :data:`HIGH_WATERMARK` (KIP-107)."""
+
+    source: int
+    partition: str
+    offset: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class DeleteRecordsResponse:
+    """The low watermark, which is the least log start of all live replicas, once it has reached the offset; or an error.
+
+    ``OFFSET_OUT_OF_RANGE`` and ``UNSUPPORTED_VERSION`` prove that nothing was deleted. After the others the leader's log start may
+    have moved.
+    """
+
+    source: int
+    partition: str
+    correlation: int
+    low_watermark: int
     error: str | None = None
 
 

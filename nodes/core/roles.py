@@ -74,6 +74,8 @@ class Event(StrEnum):
     """``OffsetForLeaderEpoch``."""
     PRODUCE = "produce request"
     CONSUME = "consumer's fetch"
+    DELETE = "delete request"
+    """``DeleteRecords``."""
     ISR_ANSWER = "ISR answer"
     """The controller's answer to an ``AlterPartition``."""
     EPOCH_END = "epoch's end"
@@ -92,6 +94,8 @@ class Event(StrEnum):
     FETCH_ERROR = "fetch error"
     """Any other error: a fence, or no leader."""
     TICK = "tick"
+    RETENTION = "retention"
+    """The oldest batches of its log file are to go."""
     STOP = "stop"
     """A controlled shutdown has come to its end."""
     REMOVED = "removed"
@@ -123,7 +127,7 @@ _AS_RULE_SAYS_IF_FETCHER_LIVES = (*_AS_RULE_SAYS, Role.FAILED)
 
 _AWAITED = (
     *(Event.EPOCH_END, Event.EPOCH_ERROR),
-    *(Event.RECORDS, Event.OUT_OF_ORDER, Event.DIVERGING, Event.OUT_OF_RANGE, Event.FETCH_ERROR, Event.FETCHER_DIED),
+    *(Event.RECORDS, Event.OUT_OF_ORDER, Event.DIVERGING, Event.OUT_OF_RANGE, Event.FETCH_ERROR),
 )
 """What can only happen in a role that waits for it."""
 
@@ -153,6 +157,8 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.PRODUCE, _NOT_LEADING, Cell(("broker.refuse_produce",))),
     (Event.CONSUME, _LEADING, Cell(("leading.answer_consumer",))),
     (Event.CONSUME, _NOT_LEADING, Cell(("broker.refuse_consumer",))),
+    (Event.DELETE, _LEADING, Cell(("leading.delete_records",))),
+    (Event.DELETE, _NOT_LEADING, Cell(("broker.refuse_delete",))),
     (Event.ISR_ANSWER, _LEADING, Cell(("leading.take_isr_answer",))),
     (Event.ISR_ANSWER, _NOT_LEADING, Cell()),
     # What a leader answers
@@ -175,6 +181,7 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.TICK, (Role.TRUNCATING_DELAYED,), Cell(("following.ask",), (Role.TRUNCATING,))),
     (Event.TICK, (Role.FETCHING,), Cell(("following.fetch_if_overdue",))),
     (Event.TICK, (Role.FETCHING_DELAYED,), Cell(("following.fetch",), (Role.FETCHING,))),
+    (Event.RETENTION, _LIVE, Cell(("drop_oldest",))),
     (Event.STOP, _LIVE, Cell(("sync",), _HALTED)),
     (Event.REMOVED, _NOT_LEADING, Cell((), _HALTED)),
     (Event.REMOVED, _LEADING, Cell(("leading.resign",), _HALTED)),

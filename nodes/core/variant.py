@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
+from nodes.core.recovery import RecoveryRules
 from nodes.core.truncation import RULES, TruncationRule
 
 
@@ -104,6 +105,9 @@ class Bug(NamedTuple):
 
 
 BUGS = {
+    "KAFKA-6975": Bug(
+        "A follower that begins anew at its leader's log start refuses the batch that reaches across it as out of order, for ever."
+    ),
     "KAFKA-7128": Bug(
         "The ISR may expand to a follower below the leader's epoch start: a lagging high watermark lets it in, and it can be "
         "elected without committed records."
@@ -127,6 +131,13 @@ BUGS = {
         "A follower takes an answer about the end of its epoch that was meant for an earlier reign of the same leader.",
         ASKS,
         switches_off="fresh_answers",
+    ),
+    "KAFKA-8306": Bug(
+        "A log that ends below its checkpointed log start is kept: its leader appends below the log start, where nobody reads."
+    ),
+    "KAFKA-9491": Bug(
+        "A follower that begins anew at its leader's log start keeps its lower high watermark; if it is elected before it learns a "
+        "better one, its high watermark is in no batch of its log, and never moves again."
     ),
     "KAFKA-9672": Bug(
         "While its ISR names a broker that a reassignment has removed, a leader takes nobody out of the ISR: isr-expiration fails."
@@ -334,6 +345,32 @@ class Variant:
             )
         },
     )
+    delete_records: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "log start (KIP-107)",
+                "A client may delete records below the high watermark: the leader's log start moves up, its followers take it over "
+                "from fetch responses, and it has a checkpoint.",
+                "Only retention deletes, on each broker by itself; a log starts where its first batch does, and a follower does "
+                "not hear where its leader's starts unless it is out of range.",
+                "delete-records",
+            )
+        },
+    )
+    rebuild_epochs: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "epochs after a crash (forgotten log start)",
+                "After an unclean stop a replica takes all its epochs from its batches.",
+                "After an unclean stop a replica adds the epochs that are newer than all in its file; those that were cut off "
+                "with a log start do not come back, though the records may.",
+                "rebuild-epochs",
+                need=EPOCH_CACHE,
+            )
+        },
+    )
     forget_log_ends: bool = field(
         default=False,
         metadata={
@@ -347,6 +384,11 @@ class Variant:
         },
     )
     bugs: frozenset[str] = frozenset()
+
+    @property
+    def recovery(self) -> RecoveryRules:
+        """How a replica of this design recovers its log."""
+        return RecoveryRules("KAFKA-8306" in self.bugs, self.rebuild_epochs)
 
     @property
     def rule(self) -> TruncationRule:
@@ -399,7 +441,7 @@ _ALTER_ISR = replace(
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
-        replace(_ZOOKEEPER, name="kafka-0.10", restart_on_epoch=False, out_of_range_cuts=False),
+        replace(_ZOOKEEPER, name="kafka-0.10", restart_on_epoch=False, out_of_range_cuts=False, delete_records=False),
         replace(_ZOOKEEPER, name="kafka-0.11", truncation="kip101", epoch_on_lead=False, out_of_range_cuts=False),
         replace(_ZOOKEEPER, name="kafka-2.0", truncation="kip279", refuses_strangers=False),
         replace(

@@ -180,7 +180,12 @@ class Controller(ABC):
         self._leave(now, broker)
 
     def _leave(self, now: int, broker: int) -> None:
-        """Move leadership away from a broker, and take it out of every ISR that has another member."""
+        """Move leadership away from a broker, and take it out of every ISR that has another member.
+
+        Before all brokers have been there, no partition has been made.
+        """
+        if not self._opened:
+            return
         for partition in self.partitions.values():
             if broker not in partition.replicas or self._keeps(partition, broker):
                 continue

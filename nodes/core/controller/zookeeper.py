@@ -103,9 +103,9 @@ class ZooKeeperController(Controller):
     # The controller
 
     def _shut_down(self, now: int, broker: int) -> None:
-        """Controlled shutdown: the broker may stop when it leads nothing any more."""
+        """Controlled shutdown: the broker may stop when it leads nothing any more (``doControlledShutdown``, each time it asks)."""
         session = self.sessions[broker]
-        if session.live and not session.stopping:
+        if session.live:
             session.stopping = True
             self._leave(now, broker)
         leads = any(p.leader == broker for p in self.partitions.values())
@@ -131,20 +131,23 @@ class ZooKeeperController(Controller):
         ]
         self._start_up(now, came)
         if bounced and self.variant.bounce_detection:
-            for broker in bounced:
-                self._fail(now, broker)
+            self._fail(now, bounced)
             self._start_up(now, bounced)
-        for broker in went:
-            self._fail(now, broker)
+        self._fail(now, went)
         for broker, requests in self._requests.items():
             if requests.waiting and now - requests.sent_us >= self.settings.request_timeout_us // 2:
                 self._send_first(now, broker)
 
-    def _fail(self, now: int, broker: int) -> None:
-        if not self.sessions[broker].stopping:
-            self.out.append((now, CONTROLLER, "fence", "", broker))
-        self._requests[broker].waiting.clear()
-        self._end_session(now, broker)
+    def _fail(self, now: int, brokers: list[int]) -> None:
+        """Brokers are gone: all of them, before anybody is elected (``removeLiveBrokers``, then ``onBrokerFailure``)."""
+        for broker in brokers:
+            session = self.sessions[broker]
+            if not session.stopping:
+                self.out.append((now, CONTROLLER, "fence", "", broker))
+            session.live = False
+            self._requests[broker].waiting.clear()
+        for broker in brokers:
+            self._end_session(now, broker)
 
     def _start_up(self, now: int, brokers: list[int]) -> None:
         """Tell brokers that are new what holds, then elect where they can help (``onBrokerStartup``)."""
