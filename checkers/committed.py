@@ -206,10 +206,12 @@ class Committed(TraceChecker):
 
     def _lose_what_nobody_has(self, base: _Baseline, index: int, last: ReplayedReplica) -> None:
         assigned = [replica for replica in self._replicas.by_partition[base.partition] if replica.assigned]
-        committed = [(offset, record, base.commits[offset]) for offset, record in enumerate(base.records)]
-        committed += [(offset, record, at) for (offset, record), at in base.others.items()]
-        for offset, record, at in committed:
-            if not any(replica.has(offset, record) for replica in assigned):
+        committed = {
+            (o, record): base.commits[o] for o, record in enumerate(base.records) if o >= base.gone
+        } | base.others
+        for (offset, record), at in committed.items():
+            wanted = record != HOLE and (offset, record) not in base.deleted
+            if wanted and not any(replica.has(offset, record) for replica in assigned):
                 self._lose(base, index, last, "end", offset, record, at)
 
     def _take_acks(self, base: _Baseline, before: int | None) -> None:

@@ -260,10 +260,8 @@ class Injector:
         if node not in staying:
             node = detail["node"] = staying[fault.pick % len(staying)]
         to = without[fault.pick // 2 % len(without)]
-        if fault.pick % 2:
-            replicas = (*(b for b in staying if b != node), to)
-        else:
-            replicas = tuple(to if b == node else b for b in staying)
+        others = [b for b in staying if b != node]
+        replicas = (*others, to) if fault.pick % 2 else tuple(to if b == node else b for b in staying)
         detail["replicas"] = list(replicas)
         self._world.reassign(partition, replicas)
 

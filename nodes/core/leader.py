@@ -160,7 +160,6 @@ class Leadership:
         replica = self.replica
         source = m.source
         remote = self.remotes.get(source)
-        stranger = remote is None
         if self._fence_fetch and m.leader_epoch != self.epoch:
             self._refuse(m, self._fenced(m.leader_epoch))
             return
@@ -168,8 +167,7 @@ class Leadership:
             if self._refuses_strangers:
                 self._refuse(m, UNKNOWN_LEADER_EPOCH if self._fence_fetch else NOT_LEADER)
                 return
-            remote = Remote()
-        if self._check_brokers:
+        elif self._check_brokers:
             if m.broker_epoch < remote.broker_epoch:
                 self._refuse(m, STALE_BROKER_EPOCH)
                 return
@@ -181,20 +179,12 @@ class Leadership:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
             return
         last = m.last_fetched_epoch
-        if last != UNDEFINED and (last != replica.cache.latest or offset > leo):
-            end = replica.cache.end_offset_for(last, leo)
-            if end.offset == UNDEFINED:
-                self._refuse(m, OFFSET_OUT_OF_RANGE)
-                return
-            if end.epoch < last or end.offset < offset:
-                if self._count_diverging:
-                    self._note_progress(now, remote, m)
-                self._refuse(m, None, end)
-                return
+        if last != UNDEFINED and (last != replica.cache.latest or offset > leo) and self._diverges(now, remote, m):
+            return
         if offset > leo:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
             return
-        if stranger:
+        if remote is None:
             self.strangers[source] = (m, now + replica.settings.fetch_wait_us)
             return
         if not self._fence_hw or m.leader_epoch == self.epoch:
@@ -205,6 +195,20 @@ class Leadership:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
         else:
             self.parked_fetches[source] = (m, now + replica.settings.fetch_wait_us)
+
+    def _diverges(self, now: int, remote: Remote | None, m: FetchRequest) -> bool:
+        """Whether this log has no such record as the follower's last; then it is told so, and where to look."""
+        last = m.last_fetched_epoch
+        end = self.replica.cache.end_offset_for(last, self.replica.log.leo)
+        if end.offset == UNDEFINED:
+            self._refuse(m, OFFSET_OUT_OF_RANGE)
+            return True
+        if end.epoch >= last and end.offset >= m.offset:
+            return False
+        if self._count_diverging and remote is not None:
+            self._note_progress(now, remote, m)
+        self._refuse(m, None, end)
+        return True
 
     def _note_progress(self, now: int, remote: Remote, m: FetchRequest) -> None:
         """Take the follower's log end, and what follows: caught-up time, ISR expansion, high watermark."""

@@ -327,8 +327,8 @@ class Variant:
             "switch": Switch(
                 "end of a reassignment (KAFKA-15665)",
                 "A reassignment ends when all replicas that there are to be are in the ISR.",
-                "A reassignment ends when all replicas that it adds are in the ISR, and one that stays; the ISR may then be smaller "
-                "than min.insync.replicas.",
+                "A reassignment ends when all replicas that it adds are in the ISR, or one that stays if it adds none; the ISR may "
+                "be smaller than min.insync.replicas then.",
                 "whole-target",
             )
         },
@@ -339,8 +339,8 @@ class Variant:
             "switch": Switch(
                 "fetch of no replica (KAFKA-13837)",
                 "A leader refuses a fetch of a broker that is no replica, as far as it knows.",
-                "A leader lets a fetch of a broker that is no replica, as far as it knows, wait its time, answers it then, and does "
-                "not count it.",
+                "A leader lets a fetch of a broker that is no replica, as far as it knows, wait, then answers it, and does not count "
+                "it.",
                 "refuse-strangers",
             )
         },
