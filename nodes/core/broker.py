@@ -286,8 +286,10 @@ class Broker:
             replica.hw = replica.log.start
 
     def _remove(self, now: int, replica: Replica) -> None:
-        name = replica.name
+        name, ending = replica.name, replica.role is Role.HALTED
         replica.happens(Event.REMOVED, now, None)
+        if ending:
+            return
         self.leaves_fetcher(replica.leader, replica)
         del self.replicas[name]
         self.out.append((now, self.node_id, "removed", name, replica.leo, replica.leader_epoch))
