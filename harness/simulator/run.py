@@ -105,6 +105,7 @@ def _drive(simulation: Simulation, plan: Plan) -> None:
     _work_on(simulation)
     for client in clients:
         client.stopped = True
+    _finish_sends(simulation, producers)
     converge(simulation)
     if admin is not None:
         admin.give_up()
@@ -125,6 +126,12 @@ def _work_on(simulation: Simulation) -> None:
             hurt.remove(name)
             simulation.trace_event(0, "restored", name)
         simulation.run_until(simulation.now + WATCH_US)
+
+
+def _finish_sends(simulation: Simulation, producers: list[Producer]) -> None:
+    """Let every send come to its end: what is acknowledged after the final read could not have been read."""
+    while any(producer.is_sending for producer in producers):
+        simulation.run_until(simulation.now + LOOK_US)
 
 
 def converge(simulation: Simulation) -> None:
@@ -151,12 +158,14 @@ def read_back(simulation: Simulation) -> None:
 
 
 def dump_logs(simulation: Simulation) -> None:
-    """Trace every running replica's final state."""
+    """Trace every running replica's final state. What a broker has that is no replica (any more) owes nothing."""
     for broker in simulation.brokers():
         machine = simulation.broker(broker)
         if machine is None:
             continue
         for name, replica in machine.replicas.items():
+            if broker not in simulation.replicas_of(name):
+                continue
             role = "leader" if replica.leading else "follower"
             batches = tuple([(b.base, b.epoch, b.values) for b in replica.log.batches])
             simulation.trace_event(
