@@ -33,14 +33,15 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "destructive": INTACT + DESTRUCTIVE,
     "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
     "controllers": INTACT + CONTROLLER_KINDS,
+    "deletions": (*INTACT, "delete-records"),
     "retention": INTACT + DELETIONS,
     "retention-destructive": INTACT + DESTRUCTIVE + DELETIONS,
     "reassignments": (*INTACT, REASSIGNMENT),
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
-befalls a controller that lasts; *retention* and *retention-destructive*: intact or destructive, and records are deleted;
-*reassignments*: intact, and replicas move."""
+befalls a controller that lasts; *deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
+or destructive, and records are deleted by clients and by each broker's retention; *reassignments*: intact, and replicas move."""
 
 _DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive"})
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
@@ -67,12 +68,12 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     kinds = _swarm(rng, PROFILES[profile])
-    deletes = set(DELETIONS) <= set(PROFILES[profile])
+    deletions = [kind for kind in DELETIONS if kind in PROFILES[profile]]
     moves = REASSIGNMENT in PROFILES[profile]
     if moves:
         cluster = replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
-    triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletes else ()), *(_AFTER_MOVE if moves else ()))
+    triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
     burst = rng.random() < 0.5
@@ -83,8 +84,8 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster, triggers))
     if not any(fault.kind in _ELECTS for fault in faults):
         faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster, triggers))
-    if deletes and not any(fault.kind in DELETIONS for fault in faults):
-        faults.append(_fault(rng, rng.choice(DELETIONS), rng.randrange(SECOND // 2, end), cluster, triggers))
+    if deletions and not any(fault.kind in DELETIONS for fault in faults):
+        faults.append(_fault(rng, rng.choice(deletions), rng.randrange(SECOND // 2, end), cluster, triggers))
     if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
         move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
         faults.append(replace(move, after=None))

@@ -17,7 +17,7 @@ from harness.live.link_faults import LinkFault, LinkFaults
 from harness.live.observation import Observation, compare_clocks
 from harness.live.processes import Processes
 from harness.live.run_loop import RunLoop
-from harness.machines.errors import ContainerWorldError
+from harness.machines.errors import ContainerWorldError, NodeError
 from harness.systems.system import Deployment
 from harness.systems.tidemark import TidemarkSystem
 from nemesis.injector import CONTROLLER, EVERYONE
@@ -51,6 +51,7 @@ class LiveCluster:
         processes: their processes.
         system: what they run. deployment: what it must know of this run.
         refused: elections that the system refused, with its reasons.
+        ask_to_delete: has a client delete the records of a partition below an offset, without waiting for it; set by the run.
         clocks_us: node → how far its monotonic clock is ahead of the harness's; 0 where both run on one kernel.
     """
 
@@ -89,6 +90,7 @@ class LiveCluster:
         addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
         self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
         self._hindered: dict[int, tuple[int, str]] = {}
+        self.ask_to_delete: Callable[[str, int], None] | None = None
         self.nodes = {node: self._node(node) for node in ids}
         self.processes = Processes(
             self,
@@ -299,6 +301,40 @@ class LiveCluster:
                 )
 
         self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, f"elect {target} by the", ask))
+
+    def delete_records(self, partition: str, share: int) -> None:
+        """Have a client delete records of the controller's leader; without one that answers, nobody knows which."""
+        leader = self.leader_of(partition)
+        if leader > 0 and self.running(leader):
+
+            def ask() -> None:
+                replica = self._replica(leader, partition)
+                if replica is not None and self.ask_to_delete is not None:
+                    start, hw = replica["start"], replica["hw"]
+                    self.ask_to_delete(partition, start + max(hw - start, 0) * share // 1000)
+
+            self._submit(leader, ADMIN, "delete records on", ask)
+
+    def retain(self, partition: str, broker: int, share: int) -> None:
+        """Let a broker's retention delete; of one that does not answer, nothing goes."""
+        if self.running(broker):
+            control = self.nodes[broker].control
+
+            def ask() -> None:
+                replica = self._replica(broker, partition)
+                if replica is None:
+                    return
+                with suppress(NodeError):
+                    batches = control.admin.ask("log", partition=partition)["batches"]
+                    below = sum(1 for base, _, count in batches if base + count <= replica["hw"])
+                    self.system.retain(control, partition, -(-below * share // 1000))
+
+            self._submit(broker, ADMIN, "let retention delete on", ask)
+
+    def _replica(self, broker: int, partition: str) -> dict[str, Any] | None:
+        """How a replica stands; `None` if its broker does not say."""
+        status = self.observation.statuses((broker,))[broker]
+        return status["partitions"].get(partition) if status else None
 
     # Links and machines
 

@@ -169,6 +169,7 @@ class _Run:
     def _disturb(self, workload: Workload) -> None:
         """The phases in which clients work."""
         cluster, plan, progress = self._cluster, self._plan, self._progress
+        cluster.ask_to_delete = workload.delete
         progress.began_s = time.monotonic()
         self._clients(workload.start)
         progress.phase = "faults"

@@ -71,6 +71,7 @@ class System(ABC):
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
         hands_over_controller: the controller can fail while node 0's process goes on (see :meth:`fail_controller`).
+        retains: a broker can be told to let its retention delete (see :meth:`retain`).
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -83,6 +84,7 @@ class System(ABC):
     renumbers_epochs = False
     outlives_controller = False
     hands_over_controller = False
+    retains = False
     container_kill = "power"
 
     # What it can do
@@ -123,6 +125,8 @@ class System(ABC):
                 f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
                 "run this plan with --system kafka:VERSION"
             )
+        if "retention" in {fault.kind for fault in plan.faults} and not self.retains:
+            raise SystemRefusalError(self.refuses_retention())
 
     # Install, configure, control
 
@@ -196,6 +200,18 @@ class System(ABC):
             NodeError: it could not be asked.
         """
         raise NotImplementedError
+
+    def retain(self, control: NodeControl, partition: str, batches: int) -> None:
+        """The retention of one broker finds that its oldest batches are to go; only where somebody can tell it.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        raise NotImplementedError
+
+    def refuses_retention(self) -> str:
+        """Why no broker can be told to let its retention delete, as a sentence."""
+        return f"nobody can tell a broker of {self.name} when its retention deletes: delete records instead"
 
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
         """Where rules for messages must be put in force, so that they act on what these senders send.

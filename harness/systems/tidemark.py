@@ -25,6 +25,7 @@ class TidemarkSystem(System):
     name = "tidemark"
     runs_on_hosts = True
     hands_over_controller = True
+    retains = True
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""
@@ -60,6 +61,10 @@ class TidemarkSystem(System):
     def elect_controller(self, controls: Mapping[int, NodeControl]) -> None:
         """The process takes over from itself."""
         controls[0].admin.ask("controller", there=True)
+
+    def retain(self, control: NodeControl, partition: str, batches: int) -> None:
+        """At once."""
+        control.admin.ask("retention", partition=partition, batches=batches)
 
     def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
         """All of it fsynced."""

@@ -64,10 +64,10 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_seven_profiles():
+def test_there_are_eight_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers"),
-        *("retention", "retention-destructive"),
+        *("deletions", "retention", "retention-destructive"),
         "reassignments",
     ]
 
@@ -86,15 +86,16 @@ def test_only_one_profile_needs_a_controller_that_lasts():
     assert set(PROFILES["controllers"]) - set(PROFILES["intact"]) == set(CONTROLLER_KINDS)
 
 
-def test_two_profiles_delete_records_on_purpose():
+def test_three_profiles_delete_records_on_purpose():
     assert [name for name, kinds in PROFILES.items() if set(kinds) & set(DELETIONS)] == [
-        *("retention", "retention-destructive")
+        *("deletions", "retention", "retention-destructive")
     ]
+    assert set(PROFILES["deletions"]) - set(PROFILES["intact"]) == {"delete-records"}
     assert set(PROFILES["retention"]) - set(PROFILES["intact"]) == set(DELETIONS)
     assert set(PROFILES["retention-destructive"]) - set(PROFILES["destructive"]) == set(DELETIONS)
 
 
-@pytest.mark.parametrize("profile", ["retention", "retention-destructive"])
+@pytest.mark.parametrize("profile", ["deletions", "retention", "retention-destructive"])
 def test_a_plan_that_may_delete_does(plans, profile):
     assert all(set(DELETIONS) & {fault.kind for fault in plan.faults} for plan in plans[profile])
 
@@ -184,7 +185,7 @@ def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometim
     def allowing(profile):
         return sum(plan.cluster.settings.unclean_election for plan in plans[profile])
 
-    assert allowing("intact") == allowing("controllers") == allowing("retention") == 0
+    assert allowing("intact") == allowing("controllers") == allowing("deletions") == allowing("retention") == 0
     assert 30 < allowing("destructive") < 150
     assert 30 < allowing("retention-destructive") < 150
 

@@ -15,7 +15,7 @@ from typing import Any
 from harness.evidence.partition_disk import Batches, Disk
 from harness.live.run_loop import monotonic_us
 from harness.scenario.links import Link
-from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Reader
+from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Deleter, Reader
 from harness.scenario.live.cluster_view import ClusterView, carried_out
 from harness.scenario.live.epoch_numbers import EpochNumbers
 from harness.scenario.live.evidence import collect
@@ -72,6 +72,7 @@ class LiveTarget(ScriptTarget):
         self._given: dict[int, Batches] = {}
         self._noted: list[tuple[Any, ...]] = []
         self._clients: Counter[str] = Counter()
+        self._deleters: list[Deleter] = []
         self._ended: tuple[ReplicaSnapshot, ...] = ()
 
     # The run
@@ -113,8 +114,9 @@ class LiveTarget(ScriptTarget):
         return True
 
     def dispose(self) -> None:
-        """End the processes."""
+        """End the processes, and the clients that still wait for them."""
         self._nodes.close()
+        self._give_up()
 
     def digest(self) -> str:
         """No two runs are the same."""
@@ -217,6 +219,21 @@ class LiveTarget(ScriptTarget):
             except NoAnswerError as error:
                 raise ScriptError(f"the consumer has no answer from {self.name(to)}: {error}") from None
 
+    def delete_records(self, offset: int, broker: int | None) -> None:
+        """Ask a leader to delete; ends when its log starts there."""
+        to = self.leader() if broker is None else broker
+        if to < 1:
+            raise ScriptError("there is no leader that could delete records")
+        deleter = Deleter(lambda: self.now_us, self.ops, self._client("d"), PARTITION, offset)
+        self._deleters.append(deleter)
+        deleter.send(self._address(to), int(self.scenario.cluster.settings.produce_timeout_us * self._scale))
+        self.wait(
+            f"the log of {self.name(to)} starts at {offset}",
+            lambda: self.glance(to).start >= offset or deleter.state not in ("sent", "ok"),
+        )
+        if self.glance(to).start < offset:
+            raise ScriptError(f"{self.name(to)} does not delete: {deleter.state}")
+
     # Processes
 
     def end_process(self, broker: int, how: str, keep: int = 0) -> None:
@@ -279,6 +296,16 @@ class LiveTarget(ScriptTarget):
             else:
                 self._start_if_down(CONTROLLER)
         self.mend("controller-crash", "controller")
+
+    def retain(self, broker: int, batches: int) -> None:
+        """The broker's own retention."""
+        if not self._system.retains:
+            raise CannotPlayError(self._system.refuses_retention())
+        if self._nodes.gone(broker):
+            raise ScriptError(f"broker {self.name(broker)} is not running")
+        self.disturb("retention", f"retention {broker}", {"node": broker})
+        with carried_out():
+            self._system.retain(self._nodes.controls[broker], PARTITION, batches)
 
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
@@ -350,9 +377,7 @@ class LiveTarget(ScriptTarget):
         self.nemesis.append((healed, "heal", -1, "all", {}))
         self.run(AFTER_HEAL_US)
         self._converge()
-        for sender in dict.fromkeys(self.sends.values()):
-            if isinstance(sender, BatchSender):
-                sender.give_up()
+        self._give_up()
         self._read_back()
         self._dump_logs()
         self._ended = self.states()
@@ -365,6 +390,11 @@ class LiveTarget(ScriptTarget):
         self.ops.sort(key=lambda op: op.time)
         self._ended_us = monotonic_us()
         return healed
+
+    def _give_up(self) -> None:
+        senders = [sender for sender in dict.fromkeys(self.sends.values()) if isinstance(sender, BatchSender)]
+        for waiting in (*senders, *self._deleters):
+            waiting.give_up()
 
     def _start_if_down(self, node: int) -> None:
         if self._nodes.gone(node):

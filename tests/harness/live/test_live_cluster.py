@@ -872,3 +872,66 @@ def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monke
         assert [node.rules_then[-1] for node in cluster.nodes.values()] == [{}] * 3
     finally:
         cluster.close()
+
+
+def stands(cluster, broker, replica):
+    """Let a broker's replica stand so, with five batches of two records; what it is asked."""
+    asked = []
+    answers = {"log": {"batches": [(base, 0, 2) for base in range(0, 10, 2)]}}
+
+    def ask(command, **entries):
+        asked.append((command, entries))
+        return answers.get(command, {})
+
+    cluster.nodes[broker].admin = SimpleNamespace(ask=ask)
+    status = None if replica is None else {"partitions": {T: replica} if replica else {}}
+    cluster.observation.statuses = lambda nodes, patience_s=2.0: dict.fromkeys(nodes, status)
+    return asked
+
+
+@pytest.mark.parametrize(("share", "offset"), [(0, 2), (500, 5), (1000, 8)])
+def test_a_client_is_to_delete_a_share_of_what_is_below_the_leaders_high_watermark(cluster, share, offset):
+    stands(cluster, 1, {"start": 2, "hw": 8})
+    asked = []
+    cluster.ask_to_delete = lambda *what: asked.append(what)
+    cluster.delete_records(T, share)
+    settle(cluster)
+
+    assert asked == [(T, offset)]
+
+
+@pytest.mark.parametrize("replica", [None, {}])
+def test_nobody_knows_what_to_delete_where_the_leader_does_not_say(cluster, replica):
+    assert stands(cluster, 1, replica) == []
+    asked = []
+    cluster.ask_to_delete = lambda *what: asked.append(what)
+    cluster.delete_records(T, 500)
+    cluster.retain(T, 1, 500)
+    settle(cluster)
+    cluster.stop(1, "crash")
+    stands(cluster, 1, {"start": 2, "hw": 8})
+    cluster.delete_records(T, 500)
+    cluster.retain(T, 1, 500)
+    settle(cluster)
+
+    assert asked == []
+
+
+@pytest.mark.parametrize(("share", "batches"), [(0, 0), (1, 1), (500, 2), (501, 3), (1000, 4)])
+def test_retention_takes_a_share_of_the_batches_below_the_high_watermark(cluster, share, batches):
+    asked = stands(cluster, 2, {"start": 2, "hw": 9})
+    cluster.retain(T, 2, share)
+    settle(cluster)
+
+    assert asked[-1] == ("retention", {"partition": T, "batches": batches})
+
+
+def test_a_broker_that_dies_before_its_retention_is_no_failure(cluster):
+    stands(cluster, 2, {"start": 2, "hw": 9})
+
+    def ask(command, **_):
+        raise NodeError("b2 is gone")
+
+    cluster.nodes[2].admin = SimpleNamespace(ask=ask)
+    cluster.retain(T, 2, 1000)
+    settle(cluster)

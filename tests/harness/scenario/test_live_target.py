@@ -7,6 +7,7 @@ import pytest
 from harness.machines.errors import NodeError
 from harness.scenario import find, parse_scenario, run_scenario
 from harness.scenario.live.target import LiveTarget
+from harness.scenario.target import CannotPlayError
 from harness.systems.tidemark import TidemarkSystem
 
 pytestmark = pytest.mark.slow
@@ -204,3 +205,59 @@ def test_a_machine_that_cannot_be_made_ready_ends_the_run(tmp_path, local_nodes)
 
     with pytest.raises(NodeError, match="b1 cannot be cleaned"):
         run_scenario(find("divergence-case-a"), "kafka-2.7", set_up)
+
+
+def test_a_client_deletes_a_broker_retains_and_a_consumer_begins_where_the_log_does(play_understood):
+    steps = """\
+1. A client deletes the first two records; later B's retention drops two batches, and B restarts.
+   > write m1
+   > write m2..m3
+   > write m4
+   > until B has HW 4
+   > delete records before 2
+   > until A, B have log start 2
+   > expect A: leader | 3:m3 3:m4 | log start 2 | LEO 4 | HW 4 | epochs 3@2
+   > read
+   > expect to read m3..m4
+   > until B has log start 2 on disk
+   > retention on B drops 2 batches
+   > until B has log start 3
+   > crash B
+   > expect B: down | 3:m4 | log start 3 | LEO 4
+   > start B
+   > until B follows A
+   > expect B: follower | 3:m4 | log start 3 | LEO 4
+   > delete records before 9
+"""
+    outcome = play_understood(parse_scenario(HEAD + steps + END))
+
+    assert outcome.mismatches == [
+        "line 24: A does not delete: OFFSET_OUT_OF_RANGE",
+        "the steps after that were not carried out, and the outcome was not compared",
+    ]
+    deleted = [(op.type, op.value, op.error) for op in outcome.history.ops if op.f == "delete"]
+    assert deleted == [
+        ("invoke", (("delete", "t-0", 2),), None),
+        ("ok", (("delete", "t-0", 2),), None),
+        ("invoke", (("delete", "t-0", 9),), None),
+        ("fail", (("delete", "t-0", 9),), "OFFSET_OUT_OF_RANGE"),
+    ]
+    starts = [(event[1], event[4], event[6]) for event in outcome.history.trace if event[2] == "log-start"]
+    assert starts == [(1, 2, "delete-records"), (2, 2, "leader"), (2, 3, "retention"), (2, 3, "recovered")]
+    assert outcome.verdict.anomalies == ()
+
+
+@pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-2.1", "kafka-2.1+KAFKA-6975"])
+def test_who_comes_back_below_the_log_start_begins_anew(play_understood, variant):
+    assert play_understood(find("kafka-6975-deletion-inside-a-batch"), variant).mismatches == []
+
+
+def test_a_system_whose_retention_nobody_commands_says_so(play):
+    class Retentive(TidemarkSystem):
+        retains = False
+
+    with pytest.raises(CannotPlayError, match="nobody can tell a broker of tidemark when its retention deletes"):
+        play(
+            parse_scenario(f"{HEAD}1. A leads.\n   > write m1\n   > retention on A drops 1 batches\n{END}"),
+            system=Retentive(),
+        )
