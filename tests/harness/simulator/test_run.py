@@ -4,7 +4,7 @@ import pytest
 
 from checkers import check
 from harness.simulator import simulate
-from nemesis import REAL_ONLY, Fault, PlanError, WorkloadSpec
+from nemesis import REAL_ONLY, Fault, PlanError, WorkloadSpec, generate_plan
 from nodes.core.cluster import ClusterSpec
 from nodes.core.variant import PRESETS, parse_variant
 
@@ -179,3 +179,11 @@ def test_a_partition_that_cannot_come_to_rest_is_given_up(plan, monkeypatch):
     trace = run(plan(Fault("crash", SECOND, 1, "b1"), end=2 * SECOND)).history.trace
 
     assert [entry[3:] for entry in trace if entry[2] == "converged"] == [(T, False, "broker 1 is not running")]
+
+
+def test_the_final_read_begins_when_every_send_has_ended():
+    """What is acknowledged later could not have been read. In this plan the partition gets its leader only when all is healed."""
+    ops = simulate(generate_plan(1, 2, "destructive", ClusterSpec()), parse_variant("kafka-4.0")).history.ops
+    began = min(op.time for op in ops if op.process == "final")
+
+    assert max(op.time for op in ops if op.f == "send") < began
