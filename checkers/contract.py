@@ -42,6 +42,8 @@ VOID_BECAUSE = {
 """The clause that permits a loss once a promise is void."""
 
 NOT_REPLICATED = Judgement(PERMITTED, ACKS_1_NOT_REPLICATED, ())
+DELETED = Judgement(PERMITTED, "deleted", ())
+"""A record that was deleted on purpose; only told where its offset was used again."""
 UNJUDGED = Judgement(VIOLATION, None, ("durable",))
 """A loss seen by clients only, with nothing known about the replicas: the strictest promise."""
 

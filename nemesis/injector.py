@@ -81,6 +81,12 @@ class FaultTarget(Protocol):
     def elect(self, partition: str, how: str, target: int) -> None:
         """Ask the controller for an election: ``preferred``, ``forced`` or ``unclean``."""
 
+    def delete_records(self, partition: str, share: int) -> None:
+        """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
+
+    def retain(self, partition: str, broker: int, share: int) -> None:
+        """Have a broker's retention delete the oldest batches: ``share`` per mille of those below its high watermark."""
+
     def now_us(self) -> int:
         """The time."""
 
@@ -185,6 +191,12 @@ class Injector:
         if kind == "pause":
             self._world.pause(node)
             return lambda: self._world.resume(node)
+        if kind == "delete-records":
+            self._world.delete_records(partition, fault.amount)
+            return None
+        if kind == "retention":
+            self._world.retain(partition, node, fault.amount)
+            return None
         if kind in _STOPS:
             return self._stop(kind, node, detail)
         if kind in HINDRANCES:

@@ -56,6 +56,16 @@ class Ending:
             "epochs": {str(epoch): name for epoch, name in self.epochs.items()},
         }
 
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Ending:
+        """What `to_json` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not that.
+        """
+        epochs = {int(epoch): str(name) for epoch, name in data["epochs"].items()}
+        return cls(dict(data["values"]), str(data["elections"]), tuple(data["spent_epochs"]), epochs)
+
 
 def ending(outcome: ScenarioOutcome, reference: list[Reign] | None = None) -> Ending:
     """How a run ended.

@@ -57,12 +57,4 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         system="kafka:2.8.*@0.10.*",
         aspect="*",
     ),
-    KnownDifference(
-        why="KIP-101's answer may lie inside a batch of the follower's; Kafka removes the whole batch and goes on behind it, so "
-        "the follower has a hole there for ever, although the KIP calls this case safe; our nodes go on at the end of what is left",
-        source="seen on Apache Kafka 2.8.2 under protocol 0.11.0: Log.truncateTo sets the log end to what it was asked for",
-        scenario="kip-279-scenario-1-n-above-20",
-        system="kafka:2.8.*@[01].*",
-        aspect="*",
-    ),
 )

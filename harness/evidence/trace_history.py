@@ -121,18 +121,18 @@ class TraceHistory:
         self,
         harness: Iterable[TraceEvent],
         seen: ReplicaEvidence,
-        starved: Container[tuple[int, int]] = (),
+        excused: Container[tuple[int, int]] = (),
     ) -> list[TraceEvent]:
         """The whole trace.
 
         Args:
             harness: its own events, with times of the run.
             seen: the nodes' events, and what their log files hold at the end.
-            starved: (node, incarnation) of processes whose disk a fault had filled. That they gave up is the fault's doing, and
-                told as a crash: ``stop`` ``fatal`` is for what the protocol brought them to.
+            excused: (node, incarnation) of processes whose disk a fault had filled, or that were started before they could start.
+                That they gave up is told as a crash: ``stop`` ``fatal`` is for what the protocol brought them to.
         """
         known = _batches(seen)
-        nodes = [_with_losses(_with_crashes(events, starved), known) for events in seen.events.values()]
+        nodes = [_with_losses(_with_crashes(events, excused), known) for events in seen.events.values()]
         ours = [_with_log(event, seen) for event in harness]
         merged = sorted([event for events in (*nodes, ours) for event in events], key=lambda event: event[0])
         return [event if event[0] >= 0 else (0, *event[1:]) for event in merged]
@@ -162,15 +162,15 @@ _Batches = dict[tuple[str, int], dict[int, tuple[int, ...]]]
 """(partition, base offset) → leader epoch → values."""
 
 
-def _with_crashes(events: list[TraceEvent], starved: Container[tuple[int, int]]) -> list[TraceEvent]:
-    """One node's events with the ends of starved processes told as crashes."""
+def _with_crashes(events: list[TraceEvent], excused: Container[tuple[int, int]]) -> list[TraceEvent]:
+    """One node's events with the ends of excused processes told as crashes."""
     told: list[TraceEvent] = []
     life = (0, 0)
     for event in events:
         time, node, name, *_ = event
         if name == "start":
             life = (node, event[4])
-        ends_so = name == "stop" and event[4] == "fatal" and life in starved
+        ends_so = name == "stop" and event[4] == "fatal" and life in excused
         told.append((time, node, name, "", "crash") if ends_so else event)
     return told
 

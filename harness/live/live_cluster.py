@@ -81,6 +81,7 @@ class LiveCluster:
         self.system = system or TidemarkSystem()
         self._recorder = recorder
         self._assignment = plan.cluster.assignment()
+        self._controller_failed = False
         self._watched: dict[str, list[Callable[[int], None]]] = {}
         ids = (CONTROLLER, *plan.cluster.broker_ids())
         self._machines = {node: machines[node] for node in ids}
@@ -239,6 +240,10 @@ class LiveCluster:
         """Whether these last words are those of a process that its protocol told to give up."""
         return self.system.is_halt(words)
 
+    def came_too_early(self, words: str) -> bool:
+        """Whether these last words are those of a process that a later start gets further than."""
+        return self.system.came_too_early(words)
+
     def partitions_on(self, broker: int) -> tuple[str, ...]:
         """The partitions that a broker has a replica of."""
         return tuple(name for name, replicas in self._assignment.items() if broker in replicas)
@@ -250,16 +255,28 @@ class LiveCluster:
     # Processes
 
     def running(self, broker: int) -> bool:
-        """Whether the process exists, as far as the nemesis has decided."""
-        return self.processes.running(broker)
+        """Whether the process exists, as far as the nemesis has decided; of the controller, whether there is one."""
+        return self.processes.running(broker) and not (broker == CONTROLLER and self._controller_failed)
 
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
-        self.processes.start(broker)
+        if broker == CONTROLLER and self.system.hands_over_controller:
+            self._hand_over(there=True)
+        else:
+            self.processes.start(broker)
 
     def stop(self, broker: int, how: str) -> None:
         """End the process; ``clean`` only asks for it."""
-        self.processes.stop(broker, how)
+        if broker == CONTROLLER and self.system.hands_over_controller:
+            self._hand_over(there=False)
+        else:
+            self.processes.stop(broker, how)
+
+    def _hand_over(self, *, there: bool) -> None:
+        self._controller_failed = not there
+        controls = {node: one.control for node, one in self.nodes.items()}
+        deed = self.system.elect_controller if there else self.system.fail_controller
+        self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(controls))
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""

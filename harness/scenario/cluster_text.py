@@ -1,7 +1,8 @@
 """The ``cluster:`` line of a script: acks, min ISR, unclean election, times, the first leader epoch.
 
 Unless the script says otherwise the times are Kafka's own, since virtual time costs nothing and nothing should happen in a
-script that the script does not say: 9 s sessions, 30 s until a lagging replica leaves the ISR, 5 s between HW checkpoints.
+script that the script does not say: 9 s sessions, 30 s until a lagging replica leaves the ISR, 5 s between HW checkpoints, 60 s
+between those of log starts.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ KAFKA_TIMES = Settings(
     heartbeat_us=1_000 * _MS,
     session_us=9_000 * _MS,
     hw_checkpoint_us=5_000 * _MS,
+    log_start_checkpoint_us=60_000 * _MS,
     produce_timeout_us=30_000 * _MS,
 )
 _TIMES = {
     "session": "session_us",
     "lag time": "lag_time_us",
     "HW checkpoint": "hw_checkpoint_us",
+    "log start checkpoint": "log_start_checkpoint_us",
     "fetch wait": "fetch_wait_us",
     "request timeout": "request_timeout_us",
     "produce timeout": "produce_timeout_us",

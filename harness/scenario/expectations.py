@@ -54,6 +54,8 @@ def differences(expected: ReplicaText, actual: ReplicaSnapshot, name: str, *, ep
         wrong.append(f"{name} should know leader epoch {expected.epoch}, but knows {actual.epoch}")
     if expected.log not in (None, actual.log):
         wrong.append(f"the log of {name} should be {compact(expected.log or ())}, but is {compact(actual.log)}")
+    if expected.start not in (None, actual.start):
+        wrong.append(f"the log of {name} should start at {expected.start}, but starts at {actual.start}")
     if expected.leo not in (None, actual.leo):
         wrong.append(f"the LEO of {name} should be {expected.leo}, but is {actual.leo}")
     if expected.hw not in (None, actual.hw):

@@ -97,6 +97,7 @@ def _state_json(state: ReplicaSnapshot) -> dict[str, Any]:
         "paused": state.paused,
         "leader_epoch": state.epoch,
         "log": compact(state.log),
+        "log_start": state.start,
         "leo": state.leo,
         "hw": state.hw,
         "epochs": [list(entry) for entry in state.cache],

@@ -36,7 +36,7 @@ class Glance(NamedTuple):
     """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
 
     `role` is ``leader``, ``follower``, ``no leader`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a follower follows,
-    else −1.
+    else −1; `start` is the log start.
     """
 
     role: str
@@ -45,12 +45,14 @@ class Glance(NamedTuple):
     leo: int
     hw: int
     hw_on_disk: int
+    start: int = 0
+    start_on_disk: int = 0
 
 
 class ReplicaSnapshot(NamedTuple):
     """One replica at one moment; of a broker that is down, what lies on its disk.
 
-    `role` and `epoch` as in `Glance`.
+    `role` and `epoch` as in `Glance`; `log` is what lies from `start` on.
     """
 
     broker: int
@@ -61,6 +63,7 @@ class ReplicaSnapshot(NamedTuple):
     hw: int
     cache: tuple[tuple[int, int], ...]
     paused: bool = False
+    start: int = 0
 
 
 class Sent(Protocol):
@@ -177,7 +180,8 @@ class ScriptTarget(ABC):
     def standing(self) -> str:
         """How things stand, for an error message."""
         replicas = "; ".join(
-            f"{self.name(s.broker)} {s.role} epoch {s.epoch} LEO {s.leo} HW {s.hw} log {compact(s.log)}"
+            f"{self.name(s.broker)} {s.role} epoch {s.epoch} LEO {s.leo} HW {s.hw} "
+            f"log {f'from {s.start} ' if s.start else ''}{compact(s.log)}"
             for s in self.states()
         )
         return f"the leader is {self.name(self.leader())}, {replicas}"
@@ -213,6 +217,15 @@ class ScriptTarget(ABC):
     def read(self, broker: int | None) -> None:
         """Read from the start up to the high watermark."""
 
+    @abstractmethod
+    def delete_records(self, offset: int, broker: int | None) -> None:
+        """A client asks the leader, or a broker that may think so, to delete the records before an offset; ends when its log
+        starts there, which the followers need not know yet.
+
+        Raises:
+            ScriptError: it refuses.
+        """
+
     def addressee(self, names: tuple[str, ...], broker: int | None) -> int:
         """Where a batch goes: the named broker, or the controller's leader.
 
@@ -241,6 +254,26 @@ class ScriptTarget(ABC):
     @abstractmethod
     def resume(self, broker: int) -> None:
         """SIGCONT."""
+
+    @abstractmethod
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
+
+        Raises:
+            CannotPlayError: this world's controller cannot go alone.
+        """
+
+    @abstractmethod
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+
+    @abstractmethod
+    def retain(self, broker: int, batches: int) -> None:
+        """A broker's own retention deletes its oldest batches; ends when they are gone.
+
+        Raises:
+            CannotPlayError: nobody can tell this system to.
+        """
 
     @abstractmethod
     def elect(self, how: str, broker: int) -> None:

@@ -51,7 +51,10 @@ def _refused(simulation: Simulation, broker: int, replica: Replica, end: int) ->
     leo = replica.log.leo
     if leo == end:
         return ""
-    for entry in reversed(simulation.trace[-400:]):
-        if entry[2] == "out-of-order" and entry[1] == broker and entry[3] == replica.name and entry[5] == leo:
-            return refusal(entry[4])
+    for entry in reversed(simulation.trace):
+        if entry[1] == broker and entry[3] == replica.name:
+            if entry[2] == "out-of-order" and entry[5] == leo:
+                return refusal(entry[4])
+            if entry[2] in ("follow", "lead"):
+                return ""
     return ""

@@ -16,6 +16,7 @@ from nodes.core.messages import (
     ALL,
     CONTROLLER,
     FENCED_LEADER_EPOCH,
+    HIGH_WATERMARK,
     INELIGIBLE_REPLICA,
     NOT_ENOUGH_REPLICAS,
     NOT_ENOUGH_REPLICAS_AFTER_APPEND,
@@ -24,10 +25,13 @@ from nodes.core.messages import (
     REQUEST_TIMED_OUT,
     STALE_BROKER_EPOCH,
     UNKNOWN_LEADER_EPOCH,
+    UNSUPPORTED_VERSION,
     AlterPartition,
     AlterPartitionResponse,
     ConsumeRequest,
     ConsumeResponse,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     EpochRequest,
     EpochResponse,
     FetchRequest,
@@ -48,17 +52,17 @@ class Remote:
     """What the leader knows of one follower.
 
     Attributes:
-        leo: the follower's log end offset, −1 until its first fetch of this leader.
+        leo: the follower's log end offset, −1 until its first fetch of this leader. start: its log start offset, likewise.
         caught_up_us: when it last had everything (``lastCaughtUpTimeMs``).
         in_epoch: whether its last fetch named this leader epoch.
         broker_epoch: the incarnation that fetched last.
     """
 
-    __slots__ = ("broker_epoch", "caught_up_us", "in_epoch", "last_fetch_us", "leader_leo_then", "leo")
+    __slots__ = ("broker_epoch", "caught_up_us", "in_epoch", "last_fetch_us", "leader_leo_then", "leo", "start")
 
     def __init__(self) -> None:
         """Know nothing."""
-        self.leo = -1
+        self.leo = self.start = -1
         self.broker_epoch = -1
         self.begin_epoch(NEVER, 1 << 62)
 
@@ -93,7 +97,7 @@ class Leadership:
         self.remotes: dict[int, Remote] = {}
         self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
         self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
-        self._correlation = 0
+        self.parked_deletes: list[tuple[int, DeleteRecordsRequest, int]] = []
         variant = replica.variant
         self._fence_fetch = Fence.FETCH in variant.fences
         self._fence_truncation = Fence.TRUNCATION in variant.fences
@@ -101,8 +105,10 @@ class Leadership:
         self._fence_isr = Fence.ISR in variant.fences
         self._least_isr = replica.settings.min_isr if variant.min_isr_gates_hw else 0
         self._check_brokers = variant.broker_epoch_checks
+        self._writes_isr = variant.leader_writes_isr
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
+        self._looks_hw_up = "KAFKA-9491" in variant.bugs
 
     def begin(self, now: int, state: LeaderAndIsr) -> None:
         """A leader epoch begins: members of the ISR count as caught up now.
@@ -174,6 +180,8 @@ class Leadership:
             self._note_progress(now, remote, m)
         if offset < leo:
             self._answer(m)
+        elif self._looks_hw_up and replica.hw < log.start:
+            self._refuse(m, OFFSET_OUT_OF_RANGE)
         else:
             self.parked_fetches[source] = (m, now + replica.settings.fetch_wait_us)
 
@@ -187,6 +195,7 @@ class Leadership:
         elif offset >= remote.leader_leo_then and remote.last_fetch_us > remote.caught_up_us:
             remote.caught_up_us = remote.last_fetch_us
         remote.leo = offset
+        remote.start = m.start
         remote.leader_leo_then = leo
         remote.last_fetch_us = now
         remote.in_epoch = m.leader_epoch == self.epoch
@@ -194,6 +203,8 @@ class Leadership:
             self._maybe_expand(now, m.source, remote)
         if offset != before:
             self.maybe_advance_hw(now)
+        if self.parked_deletes:
+            self._answer_deletes()
 
     def _refuse(self, m: FetchRequest, error: str | None, diverging: EpochEnd | None = None) -> None:
         replica = self.replica
@@ -201,7 +212,15 @@ class Leadership:
             Send(
                 m.source,
                 FetchResponse(
-                    replica.node_id, m.partition, m.correlation, [], replica.hw, replica.log.leo, error, diverging
+                    replica.node_id,
+                    m.partition,
+                    m.correlation,
+                    [],
+                    replica.hw,
+                    replica.log.leo,
+                    error,
+                    diverging,
+                    replica.log.start,
                 ),
             )
         )
@@ -210,9 +229,10 @@ class Leadership:
         replica = self.replica
         log = replica.log
         batches = log.read(m.offset, replica.settings.max_fetch_batches)
-        replica.out.append(
-            Send(m.source, FetchResponse(replica.node_id, m.partition, m.correlation, batches, replica.hw, log.leo))
+        answer = FetchResponse(
+            replica.node_id, m.partition, m.correlation, batches, replica.hw, log.leo, None, None, log.start
         )
+        replica.out.append(Send(m.source, answer))
 
     def answer_epoch_request(self, _now: int, m: EpochRequest) -> None:
         """Answer OffsetForLeaderEpoch from the own epoch cache."""
@@ -242,9 +262,9 @@ class Leadership:
             self._acknowledge(m, batch.base, None)
         if self.parked_fetches:
             # A fetch is parked at the log's end, so the new batch is its answer.
-            new, hw, leo = [batch], replica.hw, log.leo
+            new, hw, leo, start = [batch], replica.hw, log.leo, log.start
             for fetch, _ in self.parked_fetches.values():
-                answer = FetchResponse(replica.node_id, m.partition, fetch.correlation, new, hw, leo)
+                answer = FetchResponse(replica.node_id, m.partition, fetch.correlation, new, hw, leo, None, None, start)
                 out.append(Send(fetch.source, answer))
             self.parked_fetches.clear()
         if len(self.maximal) == 1:
@@ -271,14 +291,45 @@ class Leadership:
         log, hw, offset = replica.log, replica.hw, m.offset
         records: list[tuple[int, int]] = []
         error = OFFSET_OUT_OF_RANGE if offset > log.leo or offset < log.start else None
-        if offset < hw:
+        if self._looks_hw_up and hw < log.start:
+            error = OFFSET_OUT_OF_RANGE
+        elif error is None and offset < hw:
             for batch in log.read(offset, replica.settings.max_fetch_batches):
                 for at, value in enumerate(batch.values, batch.base):
                     if offset <= at < hw:
                         records.append((at, value))
         replica.out.append(
-            Send(m.source, ConsumeResponse(replica.node_id, m.partition, m.correlation, records, hw, error))
+            Send(m.source, ConsumeResponse(replica.node_id, m.partition, m.correlation, records, hw, error, log.start))
         )
+
+    def delete_records(self, now: int, m: DeleteRecordsRequest) -> None:
+        """Move the log start up, never beyond the high watermark (KIP-107; ``Partition.deleteRecordsOnLeader``).
+
+        It is answered when the log starts of all live replicas are known to have followed (``DelayedDeleteRecords``).
+        """
+        replica = self.replica
+        offset = replica.hw if m.offset == HIGH_WATERMARK else m.offset
+        if not replica.variant.delete_records:
+            self._answer_delete(m, -1, UNSUPPORTED_VERSION)
+        elif not 0 <= offset <= replica.hw:
+            self._answer_delete(m, -1, OFFSET_OUT_OF_RANGE)
+        else:
+            replica.advance_start(now, offset, "delete-records")
+            self.parked_deletes.append((offset, m, now + replica.settings.produce_timeout_us))
+            self._answer_deletes()
+
+    def _answer_deletes(self) -> None:
+        """Answer the deletions that the low watermark has reached: the least log start of this replica and all live others."""
+        low = min(self.replica.log.start, *(r.start for b, r in self.remotes.items() if b in self.eligible), 1 << 62)
+        for offset, request, _ in self.parked_deletes:
+            if offset <= low:
+                self._answer_delete(request, low, None)
+        self.parked_deletes = [parked for parked in self.parked_deletes if parked[0] > low]
+
+    def _answer_delete(self, m: DeleteRecordsRequest, low: int, error: str | None) -> None:
+        replica = self.replica
+        response = DeleteRecordsResponse(replica.node_id, replica.name, m.correlation, low, error)
+        replica.out.append(Send(m.source, response))
 
     # High watermark
 
@@ -288,7 +339,9 @@ class Leadership:
         About to join are replicas that are caught up and, where the leader knows it (KIP-841), eligible.
         """
         replica = self.replica
-        if len(self.isr) < self._least_isr:
+        if len(self.isr) < self._least_isr or (self._writes_isr and self.pending is not None):
+            return
+        if self._looks_hw_up and replica.hw < replica.log.start:
             return
         hw = replica.log.leo
         known = replica.hw
@@ -334,16 +387,22 @@ class Leadership:
             self._propose(now, tuple(b for b in self.isr if b not in behind))
 
     def _propose(self, now: int, isr: tuple[int, ...]) -> None:
-        """Ask the controller for a new ISR. Until it answers, the high watermark waits for old and new members alike."""
+        """Ask the controller for a new ISR, or write it to ZooKeeper.
+
+        Until there is an answer, the high watermark waits for old and new members alike; a leader that writes itself has its
+        partition locked meanwhile (``Partition.maybeExpandIsr``, 2.1), so it does not move at all.
+        """
         replica = self.replica
-        self._correlation += 1
+        replica.correlation += 1
         mine = replica.broker.broker_epoch
         members = tuple((b, mine if b == replica.node_id else self.remotes[b].broker_epoch) for b in isr)
         self.pending = AlterPartition(
-            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation
+            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, replica.correlation
         )
-        self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
-        replica.out.append((now, replica.node_id, "isr", replica.name, self.isr, self.maximal, replica.partition_epoch))
+        if not self._writes_isr:
+            self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
+            fields = (self.isr, self.maximal, replica.partition_epoch)
+            replica.out.append((now, replica.node_id, "isr", replica.name, *fields))
         self._send_pending(now)
 
     def _send_pending(self, now: int) -> None:
@@ -354,8 +413,12 @@ class Leadership:
         """The controller committed or refused the proposal.
 
         After a refusal for a stale version the true ISR is unknown: the proposal stays pending, so that the high watermark
-        keeps waiting for everyone, until the controller's newer state arrives.
+        keeps waiting for everyone, until the controller's newer state arrives. A leader that writes itself tries again when
+        there is reason to, in vain until it is elected anew (KAFKA-2729).
         """
+        if self._writes_isr:
+            self._take_written(now, m)
+            return
         if m.leader_epoch != self.epoch:
             return
         if m.error is None:
@@ -366,6 +429,15 @@ class Leadership:
             return
         if m.error in {INELIGIBLE_REPLICA, STALE_BROKER_EPOCH}:
             self.adopt(now, self.isr, self.replica.partition_epoch)
+
+    def _take_written(self, now: int, m: AlterPartitionResponse) -> None:
+        if self.pending is None or m.correlation != self.pending.correlation:
+            return
+        if m.error is None:
+            self.adopt(now, m.isr, m.partition_epoch)
+        else:
+            self.pending = None
+            self.maybe_advance_hw(now)
 
     def take_isr(self, now: int, state: LeaderAndIsr) -> None:
         """The controller changed the partition within this leader epoch."""
@@ -400,6 +472,11 @@ class Leadership:
         while parked and parked[0][3] <= now:
             _, request, base, _ = parked.popleft()
             self._acknowledge(request, base, REQUEST_TIMED_OUT)
+        if self.parked_deletes:
+            for _, delete, deadline in self.parked_deletes:
+                if deadline <= now:
+                    self._answer_delete(delete, -1, REQUEST_TIMED_OUT)
+            self.parked_deletes = [waiting for waiting in self.parked_deletes if waiting[2] > now]
         if self.replica.hw < self.replica.log.leo:
             self.maybe_advance_hw(now)
 
@@ -409,3 +486,5 @@ class Leadership:
             self._refuse(fetch, NOT_LEADER)
         for _, request, base, _ in self.parked_produces:
             self._acknowledge(request, base, REQUEST_TIMED_OUT)
+        for _, delete, _ in self.parked_deletes:
+            self._answer_delete(delete, -1, NOT_LEADER)

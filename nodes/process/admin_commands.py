@@ -6,6 +6,7 @@ do                further entries            what happens
 status                                       the node's state
 log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
+controller        there                      the controller fails (false), or is replaced by another (true)
 transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
 slow-disk         delay_us                   every append and sync first takes that long (brokers); 0 ends it
@@ -20,6 +21,7 @@ import socket
 from typing import Any
 
 from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
+from nodes.core.events import ControllerElected, ControllerFailed
 from nodes.core.messages import CONTROLLER, Elect
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
@@ -42,6 +44,7 @@ class AdminCommands:
             "status": self._status,
             "log": self._log,
             "elect": self._elect,
+            "controller": self._hand_over,
             "transport": self._put_faults,
             "transport-clear": self._clear_faults,
             "slow-disk": self._slow_disk,
@@ -65,6 +68,15 @@ class AdminCommands:
         driver.deliver(Elect(CONTROLLER, partition, how, target))
         state = driver.core.partitions[partition]
         return {"leader": state.leader, "leader_epoch": state.leader_epoch}
+
+    def _hand_over(self, command: dict[str, Any]) -> Answer:
+        if not isinstance(self._driver, ControllerDriver):
+            raise CommandError("only the controller can be handed over")
+        there = command.get("there")
+        if not isinstance(there, bool):
+            raise CommandError(f"there must be true or false, not {there!r}")
+        self._driver.deliver(ControllerElected() if there else ControllerFailed())
+        return {}
 
     def _put_faults(self, command: dict[str, Any]) -> Answer:
         self._driver.faults.rules.put(key_of(command), rules_of(command))

@@ -50,7 +50,7 @@ class BrokerDriver(NodeDriver):
         self.states: dict[str, LeaderAndIsr] = {}
         self.checkpointed: dict[str, int] = {}
         self.refused: dict[str, str] = {}
-        self._nodes = BrokerPeers(self, self.took)
+        self._nodes = BrokerPeers(self, self.took, lambda: self.core.hears_controller)
         self._clients: ClientApis
 
     @property

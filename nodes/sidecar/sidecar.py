@@ -46,6 +46,10 @@ log = logging.getLogger(__name__)
 LOOK_S = 0.01
 READY_LOOK_S = 0.1
 DRAIN_S = 5.0
+SESSION_END_S = 5.0
+"""Beside two sessions, for ZooKeeper to end one."""
+SESSION_MS = "18000"
+"""Kafka's own ``zookeeper.session.timeout.ms``."""
 _DATED = 20
 """So many of the latest lines are tried for a date."""
 
@@ -127,6 +131,7 @@ class Sidecar:
                 await self._start_proxy(proxy.listen, proxy.to, proxy.speaks)
             if config.role == ZOOKEEPER:
                 await self._start_zookeeper()
+                await self._outlive_last_session()
             properties = config.process.with_name("server.properties")
             write_properties(properties, config.properties)
             command = broker_command(config, properties, self._dialect.levels, image_options())
@@ -229,6 +234,20 @@ class Sidecar:
         if not await zookeeper.serves():
             await asyncio.sleep(READY_LOOK_S)  # its last lines are read
             raise KeeperError(f"ZooKeeper ended at once: {self.last_words()}")
+
+    async def _outlive_last_session(self) -> None:
+        """A machine that was killed comes back with a ZooKeeper that remembers its broker's session, and lets it run its time.
+        Until then the broker's id is taken: Kafka's broker finds a node that is not its own, and gives up
+        (``KafkaZkClient.CheckedEphemeral``, NodeExists). An operator's supervisor starts it until it works; here it waits.
+        """
+        assert self._zookeeper is not None  # noqa: S101 (just started)
+        properties = self.config.properties
+        session_s = int(properties.get("zookeeper.session.timeout.ms", SESSION_MS)) / 1000
+        path = f"/brokers/ids/{properties['broker.id']}"
+        waited_s = await self._zookeeper.frees(path, 2 * session_s + SESSION_END_S)
+        if waited_s:
+            log.info("waited %.1f s for the session of the broker's last life to end", waited_s)
+            self.note("waited", "for the session of its last life to end", int(waited_s * 1e6))
 
     def _put_process_file(self, path: str, pid: int) -> None:
         new = Path(f"{path}.new")

@@ -89,6 +89,12 @@ class NotedWorld:
     def elect(self, partition, how, target):
         self.said.append(("elect", partition, how, target))
 
+    def delete_records(self, partition, share):
+        self.said.append(("delete", partition, share))
+
+    def retain(self, partition, broker, share):
+        self.said.append(("retain", partition, broker, share))
+
     def record(self, entry):
         self.entries.append(entry)
 

@@ -467,3 +467,21 @@ def test_after_it_nothing_strikes_or_heals_any_more(world):
 
     assert w.said == before
     assert w.entries[-1][:4] == (20, "heal", -1, "all")
+
+
+def test_records_are_deleted_of_whoever_leads(world):
+    w, _ = world(Fault("delete-records", 5, 9, amount=400), leader=2)
+    w.until(20)
+
+    assert w.said == [("delete", "t-0", 400)]
+    assert w.entries == [
+        (5, "strike", 0, "delete-records", {"node": 2, "role": "leader", "partition": "t-0", "amount": 400})
+    ]
+
+
+def test_retention_strikes_one_replica(world):
+    w, _ = world(Fault("retention", 5, 9, "follower", pick=1, amount=1000))
+    w.until(20)
+
+    assert w.said == [("retain", "t-0", 3, 1000)]
+    assert w.healed() == []

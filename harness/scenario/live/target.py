@@ -259,6 +259,22 @@ class LiveTarget(ScriptTarget):
             self._nodes.resume(broker)
         self.mend("pause", f"node {broker}")
 
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self._system.hands_over_controller:
+            raise CannotPlayError(
+                f"the controller of {self._system.name} cannot fail by itself: ZooKeeper is on its machine"
+            )
+        self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
+        with carried_out():
+            self._system.fail_controller(self._nodes.controls)
+
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+        with carried_out():
+            self._system.elect_controller(self._nodes.controls)
+        self.mend("controller-crash", "controller")
+
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
         self.disturb(f"{how}-election", "elect", {"node": broker})
@@ -324,6 +340,8 @@ class LiveTarget(ScriptTarget):
             self._note(broker, "resume")
         self._nodes.heal()
         self._nodes.all_at_once(self._start_if_down, self._nodes.ids)
+        if self._system.hands_over_controller:
+            self._system.elect_controller(self._nodes.controls)
         self.nemesis.append((healed, "heal", -1, "all", {}))
         self.run(AFTER_HEAL_US)
         self._converge()

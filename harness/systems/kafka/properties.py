@@ -161,7 +161,7 @@ def zookeeper_properties(cluster: ClusterSpec, data_dir: str, *, proxied: bool) 
         "maxClientCnxns": "0",
         "admin.enableServer": "false",
         "preAllocSize": "1024",
-        "4lw.commands.whitelist": "srvr,ruok",
+        "4lw.commands.whitelist": "srvr,ruok,dump",
     }
 
 

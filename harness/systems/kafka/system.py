@@ -17,7 +17,7 @@ from harness.machines.needs import MachineNeeds
 from harness.systems.kafka.control import KafkaControl
 from harness.systems.kafka.disk import read_disk
 from harness.systems.kafka.evidence import segments_of
-from harness.systems.kafka.interpretation import interpret
+from harness.systems.kafka.interpretation import interpret, not_verified
 from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.node_configuration import node_configuration
 from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
@@ -51,6 +51,7 @@ LOOK_S = 0.1
 ELECTION_S = 30.0
 LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"
+TOO_EARLY = ("Fatal error during KafkaServer startup", "NodeExists")
 
 
 class KafkaSystem(System):
@@ -188,6 +189,10 @@ class KafkaSystem(System):
         """A broker's protocol has one reason to give up: the leader's log is shorter, and unclean elections are off."""
         return HALT in words
 
+    def came_too_early(self, words: str) -> bool:
+        """A broker that finds its id taken by the session of its last life, which ZooKeeper has not ended yet."""
+        return all(part in words for part in TOO_EARLY)
+
     def has_idempotence(self, variant: Variant) -> bool:
         """Not with the message formats before 0.11, which have no leader epochs either."""
         return variant.has_epoch_cache
@@ -209,6 +214,10 @@ class KafkaSystem(System):
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
         return interpret(found, self.kafka.version)
+
+    def doubts_all_evidence(self) -> str:
+        """A version whose log lines nobody has verified."""
+        return not_verified(self.kafka.version)
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """Binary, protocol, and settings that were asked for."""

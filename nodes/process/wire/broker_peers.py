@@ -45,12 +45,14 @@ class BrokerPeers:
     Args:
         driver: gets what is heard.
         took: whether the core took a state that it was given.
+        hears: whether the core listens to the controller yet; what is not heard is not answered.
     """
 
-    def __init__(self, driver: NodeDriver, took: Callable[[LeaderAndIsr], bool]) -> None:
+    def __init__(self, driver: NodeDriver, took: Callable[[LeaderAndIsr], bool], hears: Callable[[], bool]) -> None:
         """Know the messages, and how each is sent."""
         self._driver = driver
         self._took = took
+        self._hears = hears
         self._node = driver.config.node
         self._fetches = FetchTranslation(driver.config.variant, driver.config.cluster.settings, driver.topics)
         self._asked: dict[int, Request] = {}
@@ -140,6 +142,9 @@ class BrokerPeers:
             self._check_state(state)
         except MeaninglessError as e:
             request.connection.refuse(str(e))
+            return
+        if not self._hears():
+            request.no_reply()
             return
         self._driver.deliver(state)
         self._driver.perform(partial(self._acknowledge, request, state))

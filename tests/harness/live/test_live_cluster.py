@@ -1,6 +1,7 @@
 """The nemesis's verbs mean what they mean in the simulator. The nodes are played; their lanes and the run_loop are real."""
 
 import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +29,7 @@ class PlayedNode:
         self.lost = on_lost
         self.traced = on_trace
         self.control = self
+        self.admin = SimpleNamespace(ask=lambda command, **entries: self._do(f"{command} {entries}"))
         self.places = SimpleNamespace(data="/data", volatile="/volatile", trace="/trace")
         self.hindrances = {}
         self.done = []
@@ -151,15 +153,35 @@ def played_cluster(system=None):
     return LiveCluster(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport", system=system)
 
 
+@contextmanager
+def quiet_cluster(system=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_cluster, "ContainedNode", PlayedNode)
+        made = played_cluster(system)
+        made.boot()
+        for node in made.nodes.values():
+            node.done.clear()
+        yield made
+        made.close()
+
+
 @pytest.fixture
-def cluster(monkeypatch):
-    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
-    made = played_cluster()
-    made.boot()
-    for node in made.nodes.values():
-        node.done.clear()
-    yield made
-    made.close()
+def cluster():
+    with quiet_cluster() as made:
+        yield made
+
+
+class WithControllerOfItsOwn(TidemarkSystem):
+    """As real Kafka's, which is killed with its process."""
+
+    hands_over_controller = False
+
+
+@pytest.fixture
+def killable():
+    """A cluster whose controller's process can be killed."""
+    with quiet_cluster(WithControllerOfItsOwn()) as made:
+        yield made
 
 
 def told(cluster):
@@ -359,9 +381,20 @@ def test_a_run_without_its_controller_is_no_run(cluster):
         settle(cluster)
 
 
-def test_while_the_controller_is_down_what_it_said_last_stands(cluster):
-    assert cluster.leader_of(T) == 1
-    controller = cluster.nodes[0]
+def test_our_own_controller_fails_and_is_replaced_while_its_process_goes_on(cluster):
+    cluster.stop(0, "crash")
+    assert not cluster.running(0)
+    cluster.start(0)
+    assert cluster.running(0)
+    settle(cluster)
+
+    assert cluster.nodes[0].done == ["controller {'there': False}", "controller {'there': True}"]
+    assert told(cluster) == []
+
+
+def test_while_the_controller_is_down_what_it_said_last_stands(killable):
+    assert killable.leader_of(T) == 1
+    controller = killable.nodes[0]
     controller.blocked = "start"
     answers = controller.status
 
@@ -369,19 +402,19 @@ def test_while_the_controller_is_down_what_it_said_last_stands(cluster):
         raise NodeError("nobody there")
 
     controller.status = status
-    cluster.stop(0, "crash")
-    cluster.observation.forget()
-    assert not cluster.running(0)
-    assert cluster.leader_of(T) == 1
-    cluster.start(0)
-    assert cluster.leader_of(T) == 1
+    killable.stop(0, "crash")
+    killable.observation.forget()
+    assert not killable.running(0)
+    assert killable.leader_of(T) == 1
+    killable.start(0)
+    assert killable.leader_of(T) == 1
     controller.status = answers
     controller.go.set()
-    settle(cluster)
+    settle(killable)
 
     assert controller.done == ["kill", "start"]
-    assert told(cluster) == []
-    assert not cluster.processes.away(0)
+    assert told(killable) == []
+    assert not killable.processes.away(0)
 
 
 def test_what_cannot_be_done_fails_the_run(cluster):
@@ -603,6 +636,9 @@ class PlayedSystem(TidemarkSystem):
     def is_halt(self, words):
         return "log truncation" in words
 
+    def came_too_early(self, words):
+        return words == "my id is taken"
+
 
 @pytest.fixture
 def system(monkeypatch):
@@ -697,6 +733,98 @@ def test_only_an_end_that_the_protocol_wanted_is_a_finding(system, monkeypatch, 
     (death,) = cluster.processes.died
     assert (death["node"], death["how"], death["log"]) == (1, called, words)
     assert not cluster.running(1)
+
+
+def settle_often(cluster):
+    for _ in range(8):
+        settle(cluster)
+
+
+def comes_too_early(node, times):
+    """Its next starts fail so many times, because its id is taken; stays as it is until it starts."""
+    begin, fails = node.start, [True] * times
+
+    def start(config, *, clock_faults):
+        if not fails:
+            begin(config, clock_faults=clock_faults)
+            return
+        fails.pop()
+        node._do("start too early")
+        node.end_told = "fatal"
+        raise NodeError(f"{node.name}: the node process ended at once")
+
+    node.start = start
+    node.took_leave = lambda: None if node.process == "running" else (node.end_told, "my id is taken")
+
+
+@pytest.mark.parametrize("node", [0, 1])
+def test_who_comes_too_early_is_started_again_and_the_history_says_so(system, node):
+    system.hands_over_controller = False
+    cluster = booted(system)
+    comes_too_early(system.nodes[node], 2)
+    cluster.stop(node, "crash")
+    cluster.start(node)
+    settle(cluster)
+    settle(cluster)
+
+    assert system.nodes[node].done[-3:] == ["start too early", "start too early", "start"]
+    assert cluster.running(node)
+    assert cluster.processes.died == []
+    told = [(one["node"], one["incarnation"], one["log"]) for one in cluster.processes.started_again]
+    assert told == [(node, 2, "my id is taken"), (node, 3, "my id is taken")]
+    assert cluster.processes.excused == {(node, 2), (node, 3)}
+    assert not cluster.processes.away(node)
+
+
+def test_who_comes_too_early_again_and_again_is_given_up(system):
+    cluster = booted(system)
+    comes_too_early(system.nodes[1], 9)
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    settle_often(cluster)
+
+    assert system.nodes[1].done.count("start too early") == 6
+    assert not cluster.running(1)
+    assert [(death["incarnation"], death["how"]) for death in cluster.processes.died] == [(7, "broken-off")]
+
+
+def test_a_controller_that_comes_too_early_again_and_again_ends_the_run(system):
+    system.hands_over_controller = False
+    cluster = booted(system)
+    comes_too_early(system.nodes[0], 9)
+    cluster.stop(0, "crash")
+    cluster.start(0)
+    with pytest.raises(RunError, match=r"^the controller's process ended: my id is taken$"):
+        settle_often(cluster)
+
+
+def test_a_start_that_works_begins_the_count_anew(system):
+    cluster = booted(system)
+    for _ in range(3):
+        comes_too_early(system.nodes[1], 2)
+        cluster.stop(1, "crash")
+        cluster.start(1)
+        settle_often(cluster)
+
+    assert cluster.running(1)
+    assert len(cluster.processes.started_again) == 6
+    assert cluster.processes.died == []
+
+
+def test_who_came_too_early_and_was_to_stop_is_not_started(system):
+    cluster = booted(system)
+    node = system.nodes[1]
+    comes_too_early(node, 1)
+    node.blocked = "start too early"
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    cluster.stop(1, "clean")
+    node.go.set()
+    settle_often(cluster)
+
+    assert not cluster.running(1)
+    assert node.done[-1] in {"start too early", "terminate"}
+    assert cluster.processes.died == []
 
 
 def test_a_broker_that_a_full_disk_ended_breaks_nothing_off(system):

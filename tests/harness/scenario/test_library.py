@@ -45,6 +45,7 @@ def test_the_worked_examples_are_there():
         "kafka-7128-isr-expansion",
         "kafka-7128-min-isr",
         "kafka-7164-missed-epoch",
+        "kafka-7786-late-answer",
         "kip-101-data-loss-new-leader",
         "kip-101-data-loss",
         "kip-101-divergence",

@@ -130,6 +130,19 @@ def test_who_has_no_such_session_starts_at_once(deployment, text, node):
     system.before_start(node, {0: None}, deployment(system.default_variant))
 
 
+def test_a_broker_whose_id_is_taken_still_came_too_early():
+    """The words are those of 2.8.2 (tests/nodes/sidecar/lines/recordings)."""
+    words = (
+        "10:00:00,000 sidecar: gave up: the JVM ended by itself with exit code 1: [KafkaServer id=0] Fatal error during "
+        "KafkaServer startup. Prepare to shutdown: "
+        "org.apache.zookeeper.KeeperException$NodeExistsException: KeeperErrorCode = NodeExists"
+    )
+
+    assert kafka().came_too_early(words)
+    assert not kafka().came_too_early(words.replace("NodeExists", "ConnectionLoss"))
+    assert not kafka().came_too_early("KeeperErrorCode = NodeExists")
+
+
 def test_the_topic_is_made_with_the_runs_replicas_and_settings(deployment):
     controller = PlayedControl(create_topics={})
     kafka().after_start({0: controller}, deployment(unclean_election=True, min_isr=1))
