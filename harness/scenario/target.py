@@ -260,7 +260,7 @@ class ScriptTarget(ABC):
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
 
         Raises:
-            CannotPlayError: this world's controller cannot go alone.
+            CannotPlayError: this world does not outlive its controller.
         """
 
     @abstractmethod

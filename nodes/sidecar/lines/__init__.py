@@ -55,8 +55,9 @@ of the JVM itself, which have no time and no logger                    (several 
 
 A fetch response is told when it arrives; what it does to the log comes after. If the replica has entered another leader epoch since
 it asked, the response is void and gives no event. An ISR change that a KRaft leader asked for is told by ``ISR updated …``, or, if
-the metadata log tells it of the change before it has its answer, by ``Skipped the become-leader …`` alone. The last line of a process that was killed may be torn: no pattern here accepts
-a number that nothing follows, unless the line must end there; give only whole lines to a reader (``end()`` comes after the last).
+the metadata log tells it of the change before it has its answer, by ``Skipped the become-leader …`` alone. The last line of a
+process that was killed may be torn: no pattern here accepts a number that nothing follows, unless the line must end there; give
+only whole lines to a reader (``end()`` comes after the last).
 """
 
 from nodes.sidecar.lines.dialect import Dialect, dialect
