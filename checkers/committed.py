@@ -47,7 +47,8 @@ class Loss:
     `committed` and `destroyed` are trace indices. `commit_leader` and `commit_epoch` tell whose high watermark
     passed it; they are `None` if only an acknowledgement committed it. `how` is ``election`` (missing when
     `leader` took over), ``own-log`` (the leader removed it from its own log) or ``end`` (missing from the log
-    of the leader of the last epoch when the trace ended).
+    of the leader of the last epoch when the trace ended; or, if a reassignment took that one away and nobody
+    leads since, from the logs of all replicas).
     """
 
     partition: str
@@ -188,12 +189,30 @@ class Committed(TraceChecker):
             self._compare(base, index, replica, "own-log")
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
-        """Compare with the last leader what was committed beside it: by deposed leaders, or by acknowledgement only."""
+        """Compare with the last leader what was committed beside it: by deposed leaders, or by acknowledgement only.
+
+        Where the last leader is no replica any more, and has no successor, see what the replicas have.
+        """
         for partition in sorted(set(self._baselines) | set(replicas.by_partition)):
             base = self._baseline(partition)
-            if base.leader is not None and base.leader.leading and base.leader.epoch == base.epoch:
+            if base.leader is None:
+                continue
+            if not base.leader.assigned:
+                self._take_acks(base, None)
+                self._lose_what_nobody_has(base, index, base.leader)
+            elif base.leader.leading and base.leader.epoch == base.epoch:
                 self._take_acks(base, None)
                 self._compare(base, index, base.leader, "end")
+
+    def _lose_what_nobody_has(self, base: _Baseline, index: int, last: ReplayedReplica) -> None:
+        assigned = [replica for replica in self._replicas.by_partition[base.partition] if replica.assigned]
+        committed = {
+            (o, record): base.commits[o] for o, record in enumerate(base.records) if o >= base.gone
+        } | base.others
+        for (offset, record), at in committed.items():
+            wanted = record != HOLE and (offset, record) not in base.deleted
+            if wanted and not any(replica.has(offset, record) for replica in assigned):
+                self._lose(base, index, last, "end", offset, record, at)
 
     def _take_acks(self, base: _Baseline, before: int | None) -> None:
         """Note the acks=all records acknowledged before a time (all, if `None`) that no high watermark has passed."""

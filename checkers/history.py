@@ -42,6 +42,8 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "isr-change": ("isr", "elr", "partition_epoch"),
     "register": ("broker", "broker_epoch", "clean"),
     "fence": ("broker",),
+    "reassign": ("replicas", "adding", "removing"),
+    "removed": ("leo", "leader_epoch"),
     "restored": (),
     "converged": ("ok", "waiting_for"),
     "final": ("role", "leader_epoch", "leo", "hw", "cache", "batches"),

@@ -270,6 +270,8 @@ def _cause(destroyed_by: dict[str, Any], loss: Loss) -> str:
             f"left {destroyed_by['to']} of "
             f"{destroyed_by['old_leo']} records"
         )
+    elif event == "removed":
+        cause = f"a reassignment removed its replica, and it deleted the log at {seconds(destroyed_by['time'])}"
     else:
         cause = f"the event {event} at {seconds(destroyed_by['time'])} removed it"
     if loss.instead is not None:

@@ -36,18 +36,22 @@ class Removal(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """A node stopped at ``trace[at]``; the replica's log ended at `leo` then."""
+    """A node stopped at ``trace[at]``; the replica's log ended at `leo` then.
+
+    It counts unless the node had no replica in the controller's eyes, or was taken out of them since: then others have its part.
+    """
 
     at: int
     how: str
     leo: int
+    counts: bool = True
 
 
 class ReplayedReplica:
     """One replica of one partition, as its trace tells it."""
 
     __slots__ = (
-        "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
+        "assigned", "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
         "source", "start", "stops", "up",
     )  # fmt: skip
 
@@ -61,6 +65,8 @@ class ReplayedReplica:
         self.epoch = -1
         self.leading = False
         self.up = True
+        self.assigned = True
+        """Whether the controller counts it among the partition's replicas."""
         self.source: ReplayedReplica | None = None
         """The leader this replica is paired with: from its `fetched` until either changes epoch, stops or truncates."""
         self.followers: list[ReplayedReplica] = []
@@ -158,7 +164,7 @@ class TraceChecker:
         """A batch is about to be written that does not continue the log: wrong offset, or an older epoch."""
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
-        """The log was cut: truncation, recovery, or an append below its end."""
+        """The log was cut: truncation, recovery, an append below its end, or the replica was removed."""
 
     def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A replica's log start moved; it was `previous` before."""
@@ -242,6 +248,8 @@ class _Replay:
             "fetched": self._fetched,
             "start": self._start,
             "stop": self._stop,
+            "reassign": self._reassign,
+            "removed": self._gone,
             "final": self._final,
             "elect": self._tell("on_elect"),
             "fatal": self._tell("on_fatal"),
@@ -364,9 +372,27 @@ class _Replay:
             replica.unpair()
             replica.leading = False
             replica.up = False
-            replica.stops.append(Stop(index, event[4], len(replica.records)))
+            replica.stops.append(Stop(index, event[4], len(replica.records), replica.assigned))
         for hook in self._stop_hooks:
             hook(index, event)
+
+    def _reassign(self, _index: int, event: TraceEvent) -> None:
+        """Who is no replica any more owes nothing, from now on, whenever it hears of that."""
+        for replica in self.replicas.by_partition[event[3]]:
+            replica.assigned = replica.node in event[4]
+            if not replica.assigned:
+                replica.unpair()
+                replica.stops = [stop._replace(counts=False) for stop in replica.stops]
+
+    def _gone(self, index: int, event: TraceEvent) -> None:
+        """A replica was removed and its log deleted; should it come back, it begins as a new one."""
+        replica = self.replicas.at(event[1], event[3])
+        replica.unpair()
+        replica.leading = False
+        replica.epoch = -1
+        self._cut(index, replica, 0)
+        replica.start = 0
+        replica.hw = 0
 
     def _final(self, index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])

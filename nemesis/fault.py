@@ -30,6 +30,8 @@ KINDS: dict[str, str] = {
     "a bystander may be deaf to the controller meanwhile",
     "delete-records": "a client deletes records: `amount` per mille of those from the leader's log start to its high watermark",
     "retention": "the target's retention deletes its oldest batches: `amount` per mille of those below its high watermark",
+    "reassignment": "move the partition's replica from the target to a broker that has none; by `pick`, which one, and whether it "
+    "takes the target's place in the order or the last (odd)",
     "controller-isolated": "cut the controller from all brokers",
     "controller-crash": "kill -9 the controller's process; it starts again at the end, with what it wrote",
     "container-kill": "kill the target's container: only what was synced survives; it starts again at the end",
@@ -78,7 +80,7 @@ AMOUNT_IS_TIME = frozenset({"slow", "late-leadership", "fast-failover", "slow-di
 TARGETS = ("leader", "follower", "isr-member", "any")
 TRIGGER_EVENTS = (
     *("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start"),
-    "log-start",
+    *("log-start", "reassign", "removed"),
 )
 
 

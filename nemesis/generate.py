@@ -25,6 +25,7 @@ INTACT = (
     "forced-election",
     "fast-failover",
 )
+REASSIGNMENT = "reassignment"
 DESTRUCTIVE = ("power", "power-all", "disk", "unclean-election")
 
 PROFILES: dict[str, tuple[str, ...]] = {
@@ -34,15 +35,19 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "controllers": INTACT + CONTROLLER_KINDS,
     "retention": INTACT + DELETIONS,
     "retention-destructive": INTACT + DESTRUCTIVE + DELETIONS,
+    "reassignments": (*INTACT, REASSIGNMENT),
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
-befalls a controller that lasts; *retention* and *retention-destructive*: intact or destructive, and records are deleted."""
+befalls a controller that lasts; *retention* and *retention-destructive*: intact or destructive, and records are deleted;
+*reassignments*: intact, and replicas move."""
 
 _DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive"})
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _AFTER_DELETION = ("log-start", "log-start", "log-start")
 """In profiles that delete, a log start that moved is one more event to wait for."""
+_AFTER_MOVE = ("reassign", "reassign", "removed")
+"""The same where replicas move."""
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
 _MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "crash", "restart", "pause", "isolate")
 _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
@@ -55,13 +60,19 @@ _BY_EVENT = {"fast-failover": 0.6, "forced-election": 0.5}
 def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> Plan:
     """The ``index``-th plan of a seed; the same arguments give the same plan anywhere.
 
+    Where replicas move, the cluster has a broker more than replicas, at least.
+
     Raises:
         KeyError: unknown profile.
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     kinds = _swarm(rng, PROFILES[profile])
     deletes = set(DELETIONS) <= set(PROFILES[profile])
-    triggers = _TRIGGERS + _AFTER_DELETION if deletes else _TRIGGERS
+    moves = REASSIGNMENT in PROFILES[profile]
+    if moves:
+        cluster = replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
+        kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
+    triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletes else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
     burst = rng.random() < 0.5
@@ -74,6 +85,9 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster, triggers))
     if deletes and not any(fault.kind in DELETIONS for fault in faults):
         faults.append(_fault(rng, rng.choice(DELETIONS), rng.randrange(SECOND // 2, end), cluster, triggers))
+    if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
+        move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
+        faults.append(replace(move, after=None))
     if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
         faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
     faults.sort(key=lambda fault: fault.at_us)

@@ -81,6 +81,12 @@ class FaultTarget(Protocol):
     def elect(self, partition: str, how: str, target: int) -> None:
         """Ask the controller for an election: ``preferred``, ``forced`` or ``unclean``."""
 
+    def target_of(self, partition: str) -> tuple[int, ...]:
+        """The replicas the partition will have when a reassignment that is under way has ended."""
+
+    def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
+        """Ask the controller for a reassignment; it says how that goes on."""
+
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
 
@@ -188,6 +194,9 @@ class Injector:
         if kind in _ELECTIONS:
             self._world.elect(partition, _ELECTIONS[kind], node)
             return None
+        if kind == "reassignment":
+            self._move(fault, partition, node, detail)
+            return None
         if kind == "pause":
             self._world.pause(node)
             return lambda: self._world.resume(node)
@@ -241,6 +250,20 @@ class Injector:
         detail["deaf"] = deaf
         world.set_link_fault(index, ((CONTROLLER, deaf),), "lost-leadership", 0)
         return lambda: world.clear_link_fault(index)
+
+    def _move(self, fault: Fault, partition: str, node: int, detail: dict[str, Any]) -> None:
+        """Move a replica to a broker that has none, if there is one. Who is about to go cannot be moved; another is."""
+        staying = self._world.target_of(partition)
+        without = [b for b in self._world.brokers() if b not in staying]
+        if not without:
+            return
+        if node not in staying:
+            node = detail["node"] = staying[fault.pick % len(staying)]
+        to = without[fault.pick // 2 % len(without)]
+        others = [b for b in staying if b != node]
+        replicas = (*others, to) if fault.pick % 2 else tuple(to if b == node else b for b in staying)
+        detail["replicas"] = list(replicas)
+        self._world.reassign(partition, replicas)
 
     def _links(self, fault: Fault, node: int) -> tuple[str, tuple[Link, ...]]:
         others = [b for b in self._world.brokers() if b != node]

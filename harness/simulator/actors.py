@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from harness.simulator.disk import SimDisk
 from nodes.core.actions import (
     BeginAt,
+    Delete,
     DropBefore,
     Halt,
     MarkCleanShutdown,
@@ -112,5 +113,7 @@ class SimNode(Actor):
             disk.log_starts = action.offsets
         elif isinstance(action, MarkCleanShutdown):
             disk.clean_broker_epoch = action.broker_epoch
+        elif isinstance(action, Delete):
+            disk.delete(action.partition)
         elif isinstance(action, Halt):
             self.on_halt(self, action.how)

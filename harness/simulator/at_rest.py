@@ -32,7 +32,8 @@ def view_of(simulation: Simulation, partition: str, *, with_reasons: bool = True
         b: None if r is None else _view(r, _refused(simulation, b, r, end) if with_reasons else "")
         for b, r in replicas.items()
     }
-    return PartitionView(state.leader, state.leader_epoch, state.isr, state.elr, state.replicas, brokers)
+    target = state.target() if state.is_reassigned else ()
+    return PartitionView(state.leader, state.leader_epoch, state.isr, state.elr, state.replicas, brokers, target)
 
 
 def _replica(simulation: Simulation, broker: int, partition: str) -> Replica | None:

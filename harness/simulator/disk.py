@@ -78,6 +78,10 @@ class SimDisk:
         del log.written_us[:gone]
         log.synced, log.base = max(log.synced - gone, 0), offset
 
+    def delete(self, partition: str) -> None:
+        """Delete the partition's directory; durable at once, as a cut is."""
+        self.files.pop(partition, None)
+
     def sync(self, partition: str) -> None:
         """Fsync."""
         log = self.file(partition)

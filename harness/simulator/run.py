@@ -158,12 +158,14 @@ def read_back(simulation: Simulation) -> None:
 
 
 def dump_logs(simulation: Simulation) -> None:
-    """Trace every running replica's final state."""
+    """Trace every running replica's final state. What a broker has that is no replica (any more) owes nothing."""
     for broker in simulation.brokers():
         machine = simulation.broker(broker)
         if machine is None:
             continue
         for name, replica in machine.replicas.items():
+            if broker not in simulation.replicas_of(name):
+                continue
             role = "leader" if replica.leading else "follower"
             batches = tuple([(b.base, b.epoch, b.values) for b in replica.log.batches])
             simulation.trace_event(

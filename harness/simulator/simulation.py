@@ -18,7 +18,7 @@ from nodes.core.actions import Append, Send, SetTimer
 from nodes.core.broker import Broker
 from nodes.core.controller import make_controller
 from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
-from nodes.core.messages import CONTROLLER, Elect
+from nodes.core.messages import CONTROLLER, Elect, Reassign
 from nodes.core.recovery import recover
 
 if TYPE_CHECKING:
@@ -205,6 +205,10 @@ class Simulation:
         """The partition's replicas, preferred leader first."""
         return self._state(partition).replicas
 
+    def target_of(self, partition: str) -> tuple[int, ...]:
+        """The replicas it will have when a reassignment that is under way has ended."""
+        return self._state(partition).target()
+
     def running(self, broker: int) -> bool:
         """Whether the process exists; of the controller, whether there is one."""
         return self.nodes[broker].running
@@ -297,9 +301,10 @@ class Simulation:
         elif how == "container":
             node.disk.keep_synced()
         elif how == "disk":
+            had = frozenset(node.disk.files)
             node.disk.wipe()
             for name in self.partitions():
-                if broker in self._state(name).replicas:
+                if name in had or broker in self._state(name).replicas:
                     node.disk.file(name)
 
     def halted(self, node: SimNode, how: str) -> None:
@@ -336,6 +341,10 @@ class Simulation:
     def elect(self, partition: str, how: str, target: int) -> None:
         """Ask the controller for an election, as an operator's tool would."""
         self.push(self.now, self.nodes[CONTROLLER], Elect(CONTROLLER, partition, how, target))
+
+    def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
+        """Ask the controller for a reassignment, as an operator's tool would."""
+        self.push(self.now, self.nodes[CONTROLLER], Reassign(CONTROLLER, partition, replicas))
 
     def delete_records(self, partition: str, share: int) -> None:
         """Have a client delete records of the controller's leader; without one that runs, nobody could be asked."""

@@ -71,6 +71,13 @@ class Sync:
 
 
 @dataclass(slots=True)
+class Delete:
+    """Delete the partition's directory: its log and its ``leader-epoch-checkpoint``."""
+
+    partition: str
+
+
+@dataclass(slots=True)
 class WriteEpochs:
     """Replace ``leader-epoch-checkpoint`` (temporary file, fsync, rename)."""
 
@@ -115,6 +122,7 @@ Action: TypeAlias = (
     | BeginAt
     | DropBefore
     | Sync
+    | Delete
     | WriteEpochs
     | WriteHighWatermarks
     | WriteLogStarts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks, WriteLogStarts
+from nodes.core.actions import Delete, Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks, WriteLogStarts
 from nodes.core.epoch_cache import NO_EPOCH_END
 from nodes.core.events import RetentionDue, ShutdownRequested, Started, TimerFired
 from nodes.core.messages import (
@@ -264,11 +264,38 @@ class Broker:
             self.leaders[name] = m.leader
         if self._stop_by is not None and not self.variant.metadata_log and m.leader != self.node_id:
             m = replace(m, leader=-1)  # StopReplica: a broker that shuts down follows nobody any more
+        replica = self.replicas.get(name)
         if self.node_id in m.replicas:
-            replica = self.replicas.get(name)
             if replica is None:
                 replica = self.replicas[name] = Replica(self, name, None)
             replica.on_leader_and_isr(now, m)
+        elif replica is not None:
+            self._is_no_replica(now, replica, m)
+
+    def _is_no_replica(self, now: int, replica: Replica, m: LeaderAndIsr) -> None:
+        """What this broker has of a partition is not wanted any more, if it is told so.
+
+        From the metadata log it is told in any case, also of a log that it finds when it starts (``TopicsDelta.localChanges``,
+        ``LogManager.isStrayKraftReplica``). With ZooKeeper it takes a ``StopReplica`` of a newer leader epoch (KIP-570, 2.6; before
+        KIP-455, 2.4, there was no other). A log that nobody asks it to delete stays, but for its high watermark, of which the next
+        checkpoint says nothing (``ReplicaManager.checkpointHighWatermarks``).
+        """
+        if self.variant.metadata_log or (m.delete and m.leader_epoch > replica.leader_epoch):
+            self._remove(now, replica)
+        elif replica.role is Role.NO_LEADER and replica.leader_epoch < 0:
+            replica.hw = replica.log.start
+
+    def _remove(self, now: int, replica: Replica) -> None:
+        name, ending = replica.name, replica.role is Role.HALTED
+        replica.happens(Event.REMOVED, now, None)
+        if ending:
+            return
+        self.leaves_fetcher(replica.leader, replica)
+        del self.replicas[name]
+        self.out.append((now, self.node_id, "removed", name, replica.leo, replica.leader_epoch))
+        self.out.append(Delete(name))
+        self._checkpoint()
+        self._checkpoint_log_starts()
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
         replica = self.replicas.get(m.partition)

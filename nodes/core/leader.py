@@ -97,6 +97,8 @@ class Leadership:
         self.remotes: dict[int, Remote] = {}
         self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
         self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
+        self.strangers: dict[int, tuple[FetchRequest, int]] = {}
+        """Fetches of brokers that are no replicas, which wait to be answered without counting."""
         self.parked_deletes: list[tuple[int, DeleteRecordsRequest, int]] = []
         variant = replica.variant
         self._fence_fetch = Fence.FETCH in variant.fences
@@ -106,6 +108,8 @@ class Leadership:
         self._least_isr = replica.settings.min_isr if variant.min_isr_gates_hw else 0
         self._check_brokers = variant.broker_epoch_checks
         self._writes_isr = variant.leader_writes_isr
+        self._refuses_strangers = variant.refuses_strangers
+        self._looks_for_strangers = "KAFKA-9672" not in variant.bugs
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
         self._looks_hw_up = "KAFKA-9491" in variant.bugs
@@ -129,9 +133,15 @@ class Leadership:
         for broker, remote in self.remotes.items():
             remote.begin_epoch(now if broker in state.isr else NEVER, leo)
         if self._fence_fetch:
-            for fetch, _ in self.parked_fetches.values():
+            for fetch, _ in (*self.parked_fetches.values(), *self.strangers.values()):
                 self._refuse(fetch, self._fenced(fetch.leader_epoch))
             self.parked_fetches.clear()
+            self.strangers.clear()
+
+    def _know(self, replicas: tuple[int, ...]) -> None:
+        """The replicas of a newer state of this epoch; of new ones nothing is known yet (``Partition.updateAssignmentAndIsr``)."""
+        known = self.remotes
+        self.remotes = {b: known.get(b) or Remote() for b in replicas if b != self.replica.node_id}
 
     # Followers
 
@@ -141,17 +151,23 @@ class Leadership:
         return FENCED_LEADER_EPOCH if request_epoch < self.epoch else UNKNOWN_LEADER_EPOCH
 
     def answer_fetch(self, now: int, m: FetchRequest) -> None:
-        """Answer a follower's fetch, now or when there is something to say."""
+        """Answer a follower's fetch, now or when there is something to say.
+
+        One of a broker that is no replica, as far as this leader knows, is refused from 3.3 on (KAFKA-13837), as it was up to 0.11
+        (``NotAssignedReplicaException``). In between it was answered as if there were nothing to fetch, so it waited; but when it
+        had waited the log was read anew (``updateFollowerFetchState``, ``DelayedFetch.onComplete``, 1.0 to 3.2).
+        """
         replica = self.replica
         source = m.source
         remote = self.remotes.get(source)
-        if remote is None:
-            self._refuse(m, NOT_LEADER)
-            return
         if self._fence_fetch and m.leader_epoch != self.epoch:
             self._refuse(m, self._fenced(m.leader_epoch))
             return
-        if self._check_brokers:
+        if remote is None:
+            if self._refuses_strangers:
+                self._refuse(m, UNKNOWN_LEADER_EPOCH if self._fence_fetch else NOT_LEADER)
+                return
+        elif self._check_brokers:
             if m.broker_epoch < remote.broker_epoch:
                 self._refuse(m, STALE_BROKER_EPOCH)
                 return
@@ -163,18 +179,13 @@ class Leadership:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
             return
         last = m.last_fetched_epoch
-        if last != UNDEFINED and (last != replica.cache.latest or offset > leo):
-            end = replica.cache.end_offset_for(last, leo)
-            if end.offset == UNDEFINED:
-                self._refuse(m, OFFSET_OUT_OF_RANGE)
-                return
-            if end.epoch < last or end.offset < offset:
-                if self._count_diverging:
-                    self._note_progress(now, remote, m)
-                self._refuse(m, None, end)
-                return
+        if last != UNDEFINED and (last != replica.cache.latest or offset > leo) and self._diverges(now, remote, m):
+            return
         if offset > leo:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
+            return
+        if remote is None:
+            self.strangers[source] = (m, now + replica.settings.fetch_wait_us)
             return
         if not self._fence_hw or m.leader_epoch == self.epoch:
             self._note_progress(now, remote, m)
@@ -184,6 +195,20 @@ class Leadership:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
         else:
             self.parked_fetches[source] = (m, now + replica.settings.fetch_wait_us)
+
+    def _diverges(self, now: int, remote: Remote | None, m: FetchRequest) -> bool:
+        """Whether this log has no such record as the follower's last; then it is told so, and where to look."""
+        last = m.last_fetched_epoch
+        end = self.replica.cache.end_offset_for(last, self.replica.log.leo)
+        if end.offset == UNDEFINED:
+            self._refuse(m, OFFSET_OUT_OF_RANGE)
+            return True
+        if end.epoch >= last and end.offset >= m.offset:
+            return False
+        if self._count_diverging and remote is not None:
+            self._note_progress(now, remote, m)
+        self._refuse(m, None, end)
+        return True
 
     def _note_progress(self, now: int, remote: Remote, m: FetchRequest) -> None:
         """Take the follower's log end, and what follows: caught-up time, ISR expansion, high watermark."""
@@ -290,10 +315,8 @@ class Leadership:
         replica = self.replica
         log, hw, offset = replica.log, replica.hw, m.offset
         records: list[tuple[int, int]] = []
-        error = OFFSET_OUT_OF_RANGE if offset > log.leo or offset < log.start else None
-        if self._looks_hw_up and hw < log.start:
-            error = OFFSET_OUT_OF_RANGE
-        elif error is None and offset < hw:
+        error = OFFSET_OUT_OF_RANGE if self.out_of_range(offset) else None
+        if error is None and offset < hw:
             for batch in log.read(offset, replica.settings.max_fetch_batches):
                 for at, value in enumerate(batch.values, batch.base):
                     if offset <= at < hw:
@@ -301,6 +324,11 @@ class Leadership:
         replica.out.append(
             Send(m.source, ConsumeResponse(replica.node_id, m.partition, m.correlation, records, hw, error, log.start))
         )
+
+    def out_of_range(self, offset: int) -> bool:
+        """Whether a consumer gets nothing there (under KAFKA-9491: nowhere while the high watermark is below the log start)."""
+        log = self.replica.log
+        return not log.start <= offset <= log.leo or (self._looks_hw_up and self.replica.hw < log.start)
 
     def delete_records(self, now: int, m: DeleteRecordsRequest) -> None:
         """Move the log start up, never beyond the high watermark (KIP-107; ``Partition.deleteRecordsOnLeader``).
@@ -379,12 +407,18 @@ class Leadership:
         self._propose(now, (*self.isr, broker))
 
     def _maybe_shrink(self, now: int) -> None:
-        """Looked at every half ``replica.lag.time.max.ms``, as Kafka's ``isr-expiration`` task does."""
+        """Looked at every half ``replica.lag.time.max.ms``, as Kafka's ``isr-expiration`` task does.
+
+        A member that is no replica (any more) is out of sync (``Partition.isFollowerOutOfSync`` from 3.0 on, KAFKA-9672).
+        """
         leo = self.replica.log.leo
         since = now - self.replica.settings.lag_time_us
         behind = [b for b, r in self.remotes.items() if b in self.isr and r.leo != leo and r.caught_up_us < since]
-        if behind:
-            self._propose(now, tuple(b for b in self.isr if b not in behind))
+        strange = [b for b in self.isr if b not in self.remotes and b != self.replica.node_id]
+        if strange and not self._looks_for_strangers:
+            return
+        if behind or strange:
+            self._propose(now, tuple(b for b in self.isr if b not in behind and b not in strange))
 
     def _propose(self, now: int, isr: tuple[int, ...]) -> None:
         """Ask the controller for a new ISR, or write it to ZooKeeper.
@@ -395,7 +429,8 @@ class Leadership:
         replica = self.replica
         replica.correlation += 1
         mine = replica.broker.broker_epoch
-        members = tuple((b, mine if b == replica.node_id else self.remotes[b].broker_epoch) for b in isr)
+        epochs = {b: remote.broker_epoch for b, remote in self.remotes.items()} | {replica.node_id: mine}
+        members = tuple((b, epochs.get(b, -1)) for b in isr)
         self.pending = AlterPartition(
             replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, replica.correlation
         )
@@ -442,6 +477,7 @@ class Leadership:
     def take_isr(self, now: int, state: LeaderAndIsr) -> None:
         """The controller changed the partition within this leader epoch."""
         self.eligible = state.eligible
+        self._know(state.replicas)
         self.adopt(now, state.isr, state.partition_epoch)
 
     def adopt(self, now: int, isr: tuple[int, ...], partition_epoch: int) -> None:
@@ -468,6 +504,9 @@ class Leadership:
             for source in due:
                 fetch, _ = self.parked_fetches.pop(source)
                 self._answer(fetch)
+        if self.strangers:
+            for source in [source for source, (_, deadline) in self.strangers.items() if deadline <= now]:
+                self._answer(self.strangers.pop(source)[0])
         parked = self.parked_produces
         while parked and parked[0][3] <= now:
             _, request, base, _ = parked.popleft()
@@ -482,7 +521,7 @@ class Leadership:
 
     def resign(self, _now: int, _m: object) -> None:
         """Answer everything that waits: followers learn that this is no leader, producers that nothing is known."""
-        for fetch, _ in self.parked_fetches.values():
+        for fetch, _ in (*self.parked_fetches.values(), *self.strangers.values()):
             self._refuse(fetch, NOT_LEADER)
         for _, request, base, _ in self.parked_produces:
             self._acknowledge(request, base, REQUEST_TIMED_OUT)

@@ -24,6 +24,7 @@ REQUEST_TIMED_OUT = "REQUEST_TIMED_OUT"
 STALE_BROKER_EPOCH = "STALE_BROKER_EPOCH"
 INVALID_UPDATE_VERSION = "INVALID_UPDATE_VERSION"
 INELIGIBLE_REPLICA = "INELIGIBLE_REPLICA"
+NEW_LEADER_ELECTED = "NEW_LEADER_ELECTED"
 UNSUPPORTED_VERSION = "UNSUPPORTED_VERSION"
 
 CONTROLLER = 0
@@ -192,7 +193,7 @@ class LeaderAndIsr:
 
     May arrive late, and with KRaft out of order or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
     ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841). ``correlation``
-    numbers ZooKeeper's requests.
+    numbers ZooKeeper's requests. ``delete`` asks a broker that is no replica to delete what it has (``StopReplica``, ZooKeeper).
     """
 
     source: int
@@ -205,6 +206,7 @@ class LeaderAndIsr:
     broker_epoch: int
     eligible: tuple[int, ...] = ()
     correlation: int = 0
+    delete: bool = False
 
 
 @dataclass(slots=True)
@@ -293,6 +295,15 @@ class Elect:
     partition: str
     how: str
     target: int
+
+
+@dataclass(slots=True)
+class Reassign:
+    """An operator's reassignment: from now on the replicas are to be ``replicas``, the preferred leader first (KIP-455)."""
+
+    source: int
+    partition: str
+    replicas: tuple[int, ...]
 
 
 KINDS: dict[str, type] = {

@@ -49,7 +49,7 @@ class Role(StrEnum):
     FAILED = "failed"
     """It follows, but a batch did not fit and it fetches no more, until it hears of a newer leader epoch."""
     HALTED = "halted"
-    """Its broker's process is ending."""
+    """Its broker's process is ending, or its broker is no replica any more."""
 
 
 class Event(StrEnum):
@@ -98,6 +98,8 @@ class Event(StrEnum):
     """The oldest batches of its log file are to go."""
     STOP = "stop"
     """A controlled shutdown has come to its end."""
+    REMOVED = "removed"
+    """A reassignment has taken it away; its log is being deleted."""
 
 
 class Cell(NamedTuple):
@@ -181,6 +183,8 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.TICK, (Role.FETCHING_DELAYED,), Cell(("following.fetch",), (Role.FETCHING,))),
     (Event.RETENTION, _LIVE, Cell(("drop_oldest",))),
     (Event.STOP, _LIVE, Cell(("sync",), _HALTED)),
+    (Event.REMOVED, _NOT_LEADING, Cell((), _HALTED)),
+    (Event.REMOVED, _LEADING, Cell(("leading.resign",), _HALTED)),
     # A process that is ending does nothing more
     *((event, _HALTED, Cell()) for event in Event if event not in _AWAITED and event is not Event.ELECTED_AGAIN),
 )

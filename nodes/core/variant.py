@@ -139,10 +139,18 @@ BUGS = {
         "A follower that begins anew at its leader's log start keeps its lower high watermark; if it is elected before it learns a "
         "better one, its high watermark is in no batch of its log, and never moves again."
     ),
+    "KAFKA-9672": Bug(
+        "While its ISR names a broker that a reassignment has removed, a leader takes nobody out of the ISR: isr-expiration fails."
+    ),
     "KAFKA-10706": Bug(
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
     ),
     "KAFKA-13141": Bug("The leader counts a fetch that diverges as progress of the follower.", EPOCH_IN_FETCH),
+    "KAFKA-15665": Bug(
+        "A reassignment ends when all replicas that it adds are in the ISR, though others of its target are not: records are "
+        "left with fewer replicas than before.",
+        switches_off="whole_target_in_sync",
+    ),
     "KAFKA-19522": Bug("Where nobody is eligible, the last known leader is elected even while it is fenced."),
     "KAFKA-14704": Bug("A follower takes the high watermark of a response that says it diverges.", EPOCH_IN_FETCH),
 }
@@ -302,6 +310,41 @@ class Variant:
             )
         },
     )
+    reassignments_replace: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "another reassignment (KIP-455)",
+                "A reassignment may be replaced by another one while it is under way, and so be taken back.",
+                "A reassignment must come to its end before there can be another.",
+                "replace-reassignment",
+            )
+        },
+    )
+    whole_target_in_sync: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "end of a reassignment (KAFKA-15665)",
+                "A reassignment ends when all replicas that there are to be are in the ISR.",
+                "A reassignment ends when all replicas that it adds are in the ISR, or one that stays if it adds none; the ISR may "
+                "be smaller than min.insync.replicas then.",
+                "whole-target",
+            )
+        },
+    )
+    refuses_strangers: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "fetch of no replica (KAFKA-13837)",
+                "A leader refuses a fetch of a broker that is no replica, as far as it knows.",
+                "A leader lets a fetch of a broker that is no replica, as far as it knows, wait, then answers it, and does not count "
+                "it.",
+                "refuse-strangers",
+            )
+        },
+    )
     delete_records: bool = field(
         default=True,
         metadata={
@@ -384,18 +427,34 @@ _KRAFT = Variant(
     min_isr_gates_hw=True,
     broker_epoch_checks=True,
     metadata_log=True,
+    reassignments_replace=True,
+    whole_target_in_sync=False,
 )
-_ALTER_ISR = replace(_ZOOKEEPER, leader_writes_isr=False, fresh_answers=True, failures_stay_apart=True)
+_ALTER_ISR = replace(
+    _ZOOKEEPER,
+    leader_writes_isr=False,
+    fresh_answers=True,
+    failures_stay_apart=True,
+    reassignments_replace=True,
+    refuses_strangers=False,
+)
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
         replace(_ZOOKEEPER, name="kafka-0.10", restart_on_epoch=False, out_of_range_cuts=False, delete_records=False),
         replace(_ZOOKEEPER, name="kafka-0.11", truncation="kip101", epoch_on_lead=False, out_of_range_cuts=False),
-        replace(_ZOOKEEPER, name="kafka-2.0", truncation="kip279"),
-        replace(_ZOOKEEPER, name="kafka-2.1", truncation="kip279", fences=_ALL, fresh_answers=True),
+        replace(_ZOOKEEPER, name="kafka-2.0", truncation="kip279", refuses_strangers=False),
+        replace(
+            _ZOOKEEPER,
+            name="kafka-2.1",
+            truncation="kip279",
+            fences=_ALL,
+            fresh_answers=True,
+            refuses_strangers=False,
+        ),
         replace(_ALTER_ISR, name="kafka-2.7", truncation="fetch", fences=_ALL, bounce_detection=True),
         _KRAFT,
-        replace(_KRAFT, name="kafka-4.0", elr=True),
+        replace(_KRAFT, name="kafka-4.0", elr=True, whole_target_in_sync=True),
     )
 }
 

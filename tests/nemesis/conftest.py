@@ -41,6 +41,12 @@ class NotedWorld:
     def replicas_of(self, partition):
         return self.states[partition]["replicas"]
 
+    def target_of(self, partition):
+        return self.states[partition].get("target", self.states[partition]["replicas"])
+
+    def reassign(self, partition, replicas):
+        self.said.append(("reassign", partition, replicas))
+
     def running(self, broker):
         return broker not in self.down
 

@@ -64,10 +64,11 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_six_profiles():
+def test_there_are_seven_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers"),
         *("retention", "retention-destructive"),
+        "reassignments",
     ]
 
 
@@ -104,6 +105,38 @@ def test_a_log_start_that_moved_is_waited_for_in_plans_that_delete(plans):
 
     assert "log-start" in waited_for("retention") & waited_for("retention-destructive")
     assert "log-start" not in waited_for("intact") | waited_for("destructive") | waited_for("machines")
+
+
+def test_one_profile_moves_replicas():
+    assert [name for name, kinds in PROFILES.items() if "reassignment" in kinds] == ["reassignments"]
+    assert set(PROFILES["reassignments"]) - set(PROFILES["intact"]) == {"reassignment"}
+
+
+def test_a_plan_that_may_move_a_replica_does_at_a_time_of_its_own(plans):
+    for plan in plans["reassignments"]:
+        assert any(fault.kind == "reassignment" and fault.after is None for fault in plan.faults)
+
+
+def test_many_plans_move_several_so_that_one_may_strike_before_the_last_has_ended(plans):
+    moves = [sum(fault.kind == "reassignment" for fault in plan.faults) for plan in plans["reassignments"]]
+
+    assert sum(count > 1 for count in moves) > 150
+
+
+@pytest.mark.parametrize(
+    ("given", "brokers"), [(ClusterSpec(), 4), (ClusterSpec(brokers=5), 5), (ClusterSpec(5, 5), 6)]
+)
+def test_where_replicas_move_there_is_a_broker_without_one(given, brokers):
+    assert generate_plan(1, 0, "reassignments", given).cluster.brokers == brokers
+    assert generate_plan(1, 0, "intact", given).cluster.brokers == given.brokers
+
+
+def test_what_befalls_replicas_that_move_is_waited_for_in_plans_that_move_them(plans):
+    def waited_for(profile):
+        return {fault.after.event for plan in plans[profile] for fault in plan.faults if fault.after}
+
+    assert {"reassign", "removed"} <= waited_for("reassignments")
+    assert not {"reassign", "removed"} & (waited_for("intact") | waited_for("destructive") | waited_for("retention"))
 
 
 def test_together_the_profiles_have_every_kind():

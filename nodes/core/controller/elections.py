@@ -23,6 +23,7 @@ from nodes.core.messages import (
     Elect,
     Heartbeat,
     LeaderAndIsr,
+    Reassign,
     Register,
 )
 from nodes.core.partition_state import PartitionState
@@ -90,6 +91,7 @@ class Controller(ABC):
             Register: self._on_register,
             AlterPartition: self._on_alter_partition,
             Elect: self._on_elect,
+            Reassign: self._on_reassign,
             TimerFired: self._on_timer,
             Started: self._on_started,
             ControllerFailed: self._on_failed,
@@ -270,6 +272,36 @@ class Controller(ABC):
             self._lead(now, partition, target, how, clean=True)
         elif m.how == "unclean":
             self._lead(now, partition, target, "unclean", clean=False)
+
+    # Reassignments
+
+    def _on_reassign(self, now: int, m: Reassign) -> None:
+        """An operator's reassignment; refused (nothing happens) where Kafka would refuse it."""
+        if not self.refuses(m):
+            self._reassign(now, self.partitions[m.partition], m.replicas)
+
+    def refuses(self, m: Reassign) -> str:
+        """Why a reassignment is refused, as a sentence; empty if it is not."""
+        strange = [b for b in m.replicas if b not in self.sessions]
+        if strange:
+            return f"there is no broker {strange[0]}"
+        if not m.replicas or len(set(m.replicas)) < len(m.replicas):
+            return "a partition has at least one replica, and no broker has two of one partition"
+        if not self._opened or self.failed:
+            return "there is no controller" if self.failed else "not all brokers have registered yet"
+        return self._refuses(self.partitions[m.partition], m.replicas)
+
+    @abstractmethod
+    def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
+        """The same, for what depends on the generation."""
+
+    @abstractmethod
+    def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
+        """Begin a reassignment, or change the one that is under way; end it if there is nothing to wait for."""
+
+    def _trace_replicas(self, now: int, partition: PartitionState) -> None:
+        fields = (partition.replicas, partition.adding, partition.removing)
+        self.out.append((now, CONTROLLER, "reassign", partition.name, *fields))
 
     # ISR
 

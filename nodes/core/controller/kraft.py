@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 
 from nodes.core.actions import Send
 from nodes.core.controller.elections import Controller, Session
-from nodes.core.messages import CONTROLLER, STALE_BROKER_EPOCH, Heartbeat, HeartbeatReply, Register, Registered
+from nodes.core.messages import (
+    CONTROLLER,
+    NEW_LEADER_ELECTED,
+    STALE_BROKER_EPOCH,
+    AlterPartition,
+    Heartbeat,
+    HeartbeatReply,
+    Register,
+    Registered,
+)
 
 if TYPE_CHECKING:
     from nodes.core.partition_state import PartitionState
@@ -123,6 +132,62 @@ class KRaftController(Controller):
     def _all_know(self, epochs: dict[str, int]) -> bool:
         """Whether every active broker, neither fenced nor stopping, has heard of these."""
         return all(_knows(self.sessions[b], epochs) for b in self.sessions if self._live(b))
+
+    # Reassignments
+
+    def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
+        """A broker that has registered once will do, fenced or not (``validateManualPartitionAssignment``)."""
+        return ""
+
+    def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
+        """What is there now is what it begins with, be it there for an earlier reassignment (``changePartitionReassignment``).
+
+        A list that would be empty is not written, and so stays what it was.
+        """
+        before = (partition.replicas, partition.adding, partition.removing)
+        removing = tuple(sorted(set(partition.replicas) - set(replicas)))
+        partition.adding = tuple(sorted(set(replicas) - set(partition.replicas))) or partition.adding
+        partition.removing = removing or partition.removing
+        partition.replicas = (*replicas, *removing)
+        if isr := self._isr_at_end(partition, partition.isr):
+            self._complete(now, partition, isr)
+        elif before != (partition.replicas, partition.adding, partition.removing):
+            self._trace_replicas(now, partition)
+            partition.partition_epoch += 1
+            self._broadcast(now, partition)
+
+    def _isr_at_end(self, partition: PartitionState, isr: tuple[int, ...]) -> tuple[int, ...]:
+        """The ISR that a reassignment leaves behind, were ``isr`` committed now; () if it were not complete with it, or if there
+        is none (``PartitionReassignmentReplicas.maybeCompleteReassignment``).
+        """
+        if not partition.is_reassigned:
+            return ()
+        wanted = partition.target() if self.variant.whole_target_in_sync else partition.adding
+        left = tuple(b for b in isr if b not in partition.removing)
+        return left if set(wanted) <= set(left) else ()
+
+    def _complete(self, now: int, partition: PartitionState, isr: tuple[int, ...]) -> None:
+        """The end of a reassignment. The leader epoch is raised if anybody goes; a leader that goes gives way."""
+        somebody_goes = bool(partition.removing)
+        partition.replicas = partition.target()
+        partition.adding = partition.removing = ()
+        partition.with_isr(isr, self.settings.min_isr, keep_elr=self.variant.elr)
+        self._trace_replicas(now, partition)
+        if somebody_goes:
+            self._choose(now, partition, "reassigned")
+        else:
+            self._commit(now, partition)
+
+    def _on_alter_partition(self, now: int, m: AlterPartition) -> None:
+        """A proposal may complete a reassignment, and is one change with it (``completeReassignmentIfNeeded``)."""
+        partition = self.partitions[m.partition]
+        isr = self._isr_at_end(partition, tuple(b for b, _ in m.isr))
+        if not isr or self._alter_error(partition, m) is not None:
+            super()._on_alter_partition(now, m)
+            return
+        self._complete(now, partition, isr)
+        error = None if partition.leader == m.source else NEW_LEADER_ELECTED
+        self.out.append(Send(m.source, self._answer(partition, m, error)))
 
     # Telling the brokers
 

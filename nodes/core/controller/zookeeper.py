@@ -12,6 +12,7 @@ What it decides it sends to each broker as requests, in order, one at a time, ea
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -162,6 +163,7 @@ class ZooKeeperController(Controller):
                     self._tell(now, broker, partition)
         if brokers:
             self._online(now)
+            self._resume(now, brokers)
 
     def _take_over(self, now: int) -> None:
         """Whoever has a node is live; tell them all everything, and elect where no live broker leads (``onControllerFailover``).
@@ -183,6 +185,7 @@ class ZooKeeperController(Controller):
         for partition in self.partitions.values():
             if not self._hears(partition.leader):
                 self._choose(now, partition, "online")
+        self._resume(now)
 
     # Elections and ISR
 
@@ -200,18 +203,86 @@ class ZooKeeperController(Controller):
             self.out.append(Send(m.source, self._answer(partition, m, None)))
         else:
             super()._on_alter_partition(now, m)
+            if partition.is_reassigned and not self.failed and self._all_in_sync(partition):
+                self._complete(now, partition)
 
     def _tell_of_isr(self, now: int, partition: PartitionState, leader: int) -> None:
         """Only clients are told (UpdateMetadata), and they do not ask for ISRs here."""
+
+    # Reassignments
+
+    def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
+        if partition.is_reassigned and not self.variant.reassignments_replace:
+            return f"{partition.name} is being reassigned, and that must end first"
+        absent = [b for b in replicas if b not in partition.replicas and not self._live(b)]
+        return f"broker {absent[0]} is not there" if absent else ""
+
+    def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
+        """It begins with the replicas that there were before any reassignment (``ReplicaAssignment.reassignTo``)."""
+        before = partition.replicas
+        origin = tuple(b for b in before if b not in partition.adding)
+        partition.replicas = tuple(dict.fromkeys((*replicas, *origin)))
+        partition.adding = tuple(b for b in partition.replicas if b not in origin)
+        partition.removing = tuple(b for b in partition.replicas if b not in replicas)
+        self._trace_replicas(now, partition)
+        self._stop_replicas(now, partition, [b for b in before if b not in partition.replicas])
+        self._go_on_with(now, partition)
+
+    def _all_in_sync(self, partition: PartitionState) -> bool:
+        return set(partition.target()) <= set(partition.isr)
+
+    def _go_on_with(self, now: int, partition: PartitionState) -> None:
+        """``KafkaController.onPartitionReassignment``: raise the leader epoch, so that all replicas are told; or end it."""
+        if not partition.is_reassigned or self._all_in_sync(partition):
+            self._complete(now, partition)
+        else:
+            self._lead(now, partition, partition.leader, "reassigning", clean=True)
+
+    def _complete(self, now: int, partition: PartitionState) -> None:
+        """In two rounds: the new replicas with the old ISR, perhaps under a new leader; then the ISR without those who go."""
+        going = partition.removing
+        if partition.is_reassigned:
+            partition.replicas = partition.target()
+            partition.adding = partition.removing = ()
+            self._trace_replicas(now, partition)
+        in_sync = [b for b in partition.replicas if b in partition.isr and self._live(b)]
+        if partition.leader in partition.replicas and self._live(partition.leader):
+            self._lead(now, partition, partition.leader, "reassigned", clean=True)
+        elif in_sync:
+            self._lead(now, partition, in_sync[0], "reassigned", clean=True)
+        self._stop_replicas(now, partition, going)
+
+    def _stop_replicas(self, now: int, partition: PartitionState, going: Iterable[int]) -> None:
+        """Take brokers out of the ISR and out of leadership, and have those that are there delete what they have.
+
+        Nobody tells a broker that is away when it comes back: its log stays (``stopRemovedReplicasOfReassignedPartition``).
+        """
+        for broker in going:
+            if broker in partition.isr:
+                left = tuple(b for b in partition.isr if b != broker) or partition.isr
+                partition.with_isr(left, self.settings.min_isr, keep_elr=self.variant.elr)
+                if partition.leader == broker:
+                    self._lead(now, partition, -1, "offline", clean=True)
+                else:
+                    self._lead(now, partition, partition.leader, "shrunk", clean=True)
+            if self._hears(broker):
+                self._tell(now, broker, partition, delete=True)
+
+    def _resume(self, now: int, brokers: Collection[int] = ()) -> None:
+        """Go on with reassignments to brokers that came (to any, if none are named)."""
+        for partition in self.partitions.values():
+            if partition.is_reassigned and (not brokers or set(partition.target()) & set(brokers)):
+                self._go_on_with(now, partition)
 
     # Telling the brokers
 
     def _hears(self, broker: int) -> bool:
         return broker > 0 and self.sessions[broker].live
 
-    def _tell(self, now: int, broker: int, partition: PartitionState) -> None:
+    def _tell(self, now: int, broker: int, partition: PartitionState, *, delete: bool = False) -> None:
         waiting = self._requests[broker].waiting
         state = self._state(broker, partition)
+        state.delete = delete
         self._correlation += 1
         state.correlation = self._correlation
         waiting.append(state)

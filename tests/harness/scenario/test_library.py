@@ -62,6 +62,7 @@ def test_the_worked_examples_are_there():
         "last-replica-standing-killed",
         "last-replica-standing-stopped",
         "log-divergence",
+        "missed-reign-controller-fails",
         "missed-reign-shortest",
         "missed-reign",
         "replication-reconciliation",

@@ -17,6 +17,7 @@ from nodes.core.messages import (
     Heartbeat,
     LeaderAndIsr,
     ProduceRequest,
+    Reassign,
     Register,
     Registered,
     StateTaken,
@@ -100,11 +101,12 @@ class DrivenBroker(Machine):
     def replica(self):
         return self.broker.replicas[T]
 
-    def told(self, now, leader, epoch, isr=(1, 2, 3), *, replicas=(1, 2, 3), version=None, eligible=None):
+    def told(self, now, leader, epoch, isr=(1, 2, 3), *, replicas=(1, 2, 3), version=None, eligible=None, delete=False):
         """The controller's word arrives; all replicas are eligible unless it says otherwise."""
         self.version = self.version + 1 if version is None else version
         eligible = replicas if eligible is None else eligible
         state = LeaderAndIsr(0, T, leader, epoch, isr, self.version, replicas, BROKER_EPOCH + self.node, eligible)
+        state.delete = delete
         if PUBLISH in self.step(now, state):
             self.step(now, PUBLISH.event)
         return self.did
@@ -137,6 +139,7 @@ class DrivenBroker(Machine):
 
 class DrivenController(Machine):
     """The controller of one partition; all brokers came at time 0 and got the broker epochs 1, 2, 3 … in order of their ids.
+    There may be more brokers than replicas.
 
     What tells the eras apart is hidden where a test does not speak of it: ZooKeeper's controller sees at a tick who came and went,
     KRaft's hears it from heartbeats.
@@ -145,8 +148,8 @@ class DrivenController(Machine):
         deaf: brokers that do not answer the requests they get (ZooKeeper); all others do at once.
     """
 
-    def __init__(self, variant, replicas, settings, *, opened=True, first_leader_epoch=0):
-        brokers = tuple(sorted(replicas))
+    def __init__(self, variant, replicas, settings, *, opened=True, first_leader_epoch=0, brokers=()):
+        brokers = brokers or tuple(sorted(replicas))
         self.controller = make_controller(
             brokers, {T: replicas}, parse_variant(variant), Settings(**(TIMES | settings)), first_leader_epoch
         )
@@ -165,6 +168,15 @@ class DrivenController(Machine):
     def stands(self):
         """Leader, leader epoch, ISR, partition epoch."""
         return self.state.leader, self.state.leader_epoch, self.state.isr, self.state.partition_epoch
+
+    @property
+    def assigned(self):
+        """Replicas, and those of them that come and go with a reassignment."""
+        return self.state.replicas, self.state.adding, self.state.removing
+
+    def reassign(self, now, *replicas):
+        """An operator's reassignment."""
+        return self.step(now, Reassign(0, T, replicas))
 
     @property
     def elected(self):
@@ -257,8 +269,10 @@ def leader(broker, batch):
 def controller():
     """Start a controller: ``controller("kafka-2.7", replicas=(1, 2, 3), min_isr=1)``."""
 
-    def start(variant="kafka-2.7", *, replicas=(1, 2, 3), opened=True, first_leader_epoch=0, **settings):
-        return DrivenController(variant, replicas, settings, opened=opened, first_leader_epoch=first_leader_epoch)
+    def start(variant="kafka-2.7", *, replicas=(1, 2, 3), opened=True, first_leader_epoch=0, brokers=(), **settings):
+        return DrivenController(
+            variant, replicas, settings, opened=opened, first_leader_epoch=first_leader_epoch, brokers=brokers
+        )
 
     return start
 

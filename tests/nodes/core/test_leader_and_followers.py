@@ -69,13 +69,6 @@ def test_only_the_latest_fetch_of_a_follower_waits(leader):
     assert [m.correlation for m in one.sent(FetchResponse)] == [9]
 
 
-def test_a_fetch_by_someone_who_is_no_replica_is_refused(leader):
-    one = leader()
-    one.fetched_by(1, 7, 0, epoch=5)
-
-    assert answer(one).error == "NOT_LEADER_OR_FOLLOWER"
-
-
 def test_a_fetch_beyond_the_log_end_is_out_of_range_and_counts_for_nothing(leader):
     one = leader(isr=(1, 2))
     one.fetched_by(1, 2, 3, epoch=5)

@@ -140,6 +140,7 @@ CAUSE = {
     Event.TICK: lambda two: two.tick(900_000),
     Event.RETENTION: lambda two: two.step(3, RetentionDue(T, 1)),
     Event.STOP: stopped,
+    Event.REMOVED: lambda two: two.told(3, 1, 7, replicas=(1, 3), delete=True),
 }
 VARIANT_WITH = {
     Event.SAME_LEADER: "+KAFKA-7164",
@@ -200,11 +201,12 @@ def allowed(role, event):
 @pytest.mark.parametrize(("role", "event"), [(role, event) for role in Role for event in TABLE[role]])
 def test_after_each_event_the_role_is_the_tables(in_role, happened, role, event):
     two = in_role(role, event)
+    replica = two.replica
     happened.clear()
     CAUSE[event](two)
 
-    assert (role, event, two.replica.role) == happened[-1]
-    assert two.replica.role in allowed(role, event)
+    assert (role, event, replica.role) == happened[-1]
+    assert replica.role in allowed(role, event)
 
 
 @pytest.mark.parametrize(("role", "event"), NOT_AWAITED)
