@@ -33,6 +33,7 @@ def test_a_script_is_named_like_its_file(scenario):
 
 def test_the_worked_examples_are_there():
     assert [scenario.name for scenario in SCENARIOS] == [
+        "added-replica-fails",
         "divergence-case-a",
         "divergence-case-b",
         "divergence-case-c",
@@ -41,6 +42,8 @@ def test_the_worked_examples_are_there():
         "divergence-case-f",
         "divergence-case-g",
         "high-water-mark",
+        "kafka-14424-taken-back",
+        "kafka-15665-leader-moved",
         "kafka-6880-zombie-follower",
         "kafka-7128-isr-expansion",
         "kafka-7128-min-isr",
