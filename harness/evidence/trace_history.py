@@ -179,16 +179,22 @@ class _LogEnds:
     """Where the batches of one replica's log end: its length is told across the holes that a cut through a batch leaves."""
 
     def __init__(self) -> None:
+        self.base = 0
         self.ends: list[int] = []
         self.epoch = -1
 
     @property
     def leo(self) -> int:
-        return self.ends[-1] if self.ends else 0
+        return self.ends[-1] if self.ends else self.base
 
     def cut(self, to: int) -> None:
         while self.ends and self.ends[-1] > to:
             self.ends.pop()
+        self.base = min(self.base, to)
+
+    def begin_at(self, offset: int) -> None:
+        self.base = offset
+        self.ends.clear()
 
 
 def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
@@ -201,7 +207,7 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
     told: list[TraceEvent] = []
     began = 0
     unknown = count(1)
-    for event in events:
+    for place, event in enumerate(events):
         time, node, name, partition, *fields = event
         log = logs[partition]
         if name == "start":
@@ -210,10 +216,14 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
             log.ends.append(fields[0] + len(fields[2]))
         elif name == "truncate":
             log.cut(fields[0])
+        elif name == "log-start" and fields[2] == "begin-anew":
+            log.begin_at(fields[0])
         elif name in {"lead", "follow"}:
             log.epoch = fields[0]
         elif name == "recovered":
             leo, hw, _ = fields
+            if log.leo < leo == _found_start(events, place):
+                log.begin_at(leo)  # it ended below its log start, and begins anew there
             before = told[began - 1][0] if began else time
             for base, epoch, values in _untraced(known, partition, log, leo, unknown):
                 told.insert(began, (before, node, "append", partition, base, epoch, values))
@@ -225,6 +235,13 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
             continue
         told.append(event)
     return told
+
+
+def _found_start(events: list[TraceEvent], place: int) -> int:
+    """The log start that the recovery at this place found."""
+    partition = events[place][3]
+    start = events[place + 1] if place + 1 < len(events) else events[place]
+    return start[4] if start[2:4] == ("log-start", partition) and start[6] == "recovered" else 0
 
 
 def _untraced(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOOK_US = 200_000
 WATCH_US = 50_000
-_SAME = ("role", "leader_epoch", "leo", "hw")
+_SAME = ("role", "leader_epoch", "start", "leo", "hw")
 _TRIES = 3
 _MOST_BOUNDS = 3
 SILENT_S = 20.0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from checkers.check import BROKEN_OFF
 from harness.evidence.run_error import RunError
+from harness.live.own_end import manner
 from harness.machines.errors import NodeError
 from nodes.core.messages import CONTROLLER
 
@@ -313,8 +314,7 @@ class Processes:
         elif state.waits_for_room:
             self.starved.add((node, incarnation))
         elif not asked:
-            known = how and (how == "clean" or self._surroundings.is_halt(words))
-            self._died(node, incarnation, how if known else BROKEN_OFF, words)
+            self._died(node, incarnation, manner(how, words, self._surroundings.is_halt), words)
         if restart:
             self.start(node)
         else:

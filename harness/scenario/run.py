@@ -221,6 +221,8 @@ def _history(target: ScriptTarget, healed: int) -> History:
     }
     if target.not_understood:
         meta["not_understood"] = target.not_understood
+    if target.died:
+        meta["died"] = target.died
     return History(meta=meta, ops=target.ops, nemesis=target.nemesis, trace=target.trace)
 
 

@@ -86,6 +86,7 @@ class ScriptTarget(ABC):
         answers: what followers heard about where their logs must end; need not be there before the end.
         spends_epochs: leader epochs may be spent that no script counts.
         not_understood: why the trace cannot be relied on; empty if it can.
+        died: processes that ended though nobody asked them to (docs/history.md).
     """
 
     def __init__(self, scenario: Scenario, variant: Variant) -> None:
@@ -100,6 +101,7 @@ class ScriptTarget(ABC):
         self.trace: list[tuple[Any, ...]] = []
         self.answers: list[LeaderAnswer] = []
         self.not_understood: list[str] = []
+        self.died: list[dict[str, Any]] = []
         self.spends_epochs = False
         self._faults: dict[str, int] = {}
         self._told: set[int] = set()
@@ -262,7 +264,7 @@ class ScriptTarget(ABC):
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
 
         Raises:
-            CannotPlayError: this world's controller cannot go alone.
+            CannotPlayError: this world does not outlive its controller.
         """
 
     @abstractmethod

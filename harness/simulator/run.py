@@ -105,6 +105,7 @@ def _drive(simulation: Simulation, plan: Plan) -> None:
     _work_on(simulation)
     for client in clients:
         client.stopped = True
+    _finish_sends(simulation, producers)
     converge(simulation)
     if admin is not None:
         admin.give_up()
@@ -125,6 +126,12 @@ def _work_on(simulation: Simulation) -> None:
             hurt.remove(name)
             simulation.trace_event(0, "restored", name)
         simulation.run_until(simulation.now + WATCH_US)
+
+
+def _finish_sends(simulation: Simulation, producers: list[Producer]) -> None:
+    """Let every send come to its end: what is acknowledged after the final read could not have been read."""
+    while any(producer.is_sending for producer in producers):
+        simulation.run_until(simulation.now + LOOK_US)
 
 
 def converge(simulation: Simulation) -> None:

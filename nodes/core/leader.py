@@ -315,10 +315,8 @@ class Leadership:
         replica = self.replica
         log, hw, offset = replica.log, replica.hw, m.offset
         records: list[tuple[int, int]] = []
-        error = OFFSET_OUT_OF_RANGE if offset > log.leo or offset < log.start else None
-        if self._looks_hw_up and hw < log.start:
-            error = OFFSET_OUT_OF_RANGE
-        elif error is None and offset < hw:
+        error = OFFSET_OUT_OF_RANGE if self.out_of_range(offset) else None
+        if error is None and offset < hw:
             for batch in log.read(offset, replica.settings.max_fetch_batches):
                 for at, value in enumerate(batch.values, batch.base):
                     if offset <= at < hw:
@@ -326,6 +324,11 @@ class Leadership:
         replica.out.append(
             Send(m.source, ConsumeResponse(replica.node_id, m.partition, m.correlation, records, hw, error, log.start))
         )
+
+    def out_of_range(self, offset: int) -> bool:
+        """Whether a consumer gets nothing there (under KAFKA-9491: nowhere while the high watermark is below the log start)."""
+        log = self.replica.log
+        return not log.start <= offset <= log.leo or (self._looks_hw_up and self.replica.hw < log.start)
 
     def delete_records(self, now: int, m: DeleteRecordsRequest) -> None:
         """Move the log start up, never beyond the high watermark (KIP-107; ``Partition.deleteRecordsOnLeader``).

@@ -10,6 +10,7 @@ controller        there                      the controller fails (false), or is
 transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
 slow-disk         delay_us                   every append and sync first takes that long (brokers); 0 ends it
+retention         partition, batches         the oldest batches of the log are due to go, as if by their age (brokers)
 watch             events                     from now on trace entries come as ``{"trace": […]}``; a list of events, or "*"
 ================  =========================  ===============================================================================
 """
@@ -21,7 +22,7 @@ import socket
 from typing import Any
 
 from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
-from nodes.core.events import ControllerElected, ControllerFailed
+from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
 from nodes.core.messages import CONTROLLER, Elect
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
@@ -48,6 +49,7 @@ class AdminCommands:
             "transport": self._put_faults,
             "transport-clear": self._clear_faults,
             "slow-disk": self._slow_disk,
+            "retention": self._retention,
         }
 
     def _status(self, _command: dict[str, Any]) -> Answer:
@@ -90,6 +92,13 @@ class AdminCommands:
 
     def _slow_disk(self, command: dict[str, Any]) -> Answer:
         self._broker().slow_disk_us = delay_of(command)
+        return {}
+
+    def _retention(self, command: dict[str, Any]) -> Answer:
+        driver, partition, count = self._broker(), self._partition(command), command.get("batches")
+        if type(count) is not int or count < 0:
+            raise CommandError(f"batches must be a whole number that is not negative, not {count!r}")
+        driver.deliver(RetentionDue(partition, count))
         return {}
 
     def _broker(self) -> BrokerDriver:

@@ -55,12 +55,14 @@ def _replica(driver: BrokerDriver, replica: Replica) -> dict[str, Any]:
         "leader": replica.leader,
         "leader_epoch": replica.leader_epoch,
         "partition_epoch": replica.partition_epoch,
+        "start": replica.log.start,
         "leo": replica.leo,
         "hw": replica.hw,
         "isr": leading.isr if leading is not None else [],
         "maximal": leading.maximal if leading is not None else [],
         "epochs": replica.cache.entries(),
         "checkpointed_hw": driver.checkpointed.get(replica.name, 0),
+        "checkpointed_start": max(driver.log_starts.get(replica.name, 0), replica.log.base),
         "refused": driver.refused.get(replica.name, ""),
     }
 

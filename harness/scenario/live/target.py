@@ -231,7 +231,7 @@ class LiveTarget(ScriptTarget):
                 raise ScriptError(f"broker {self.name(broker)} is not running")
             self.disturb_process(broker, how)
             if how == "clean":
-                nodes.controls[broker].terminate()
+                nodes.terminate(broker)
                 self.wait(f"broker {self.name(broker)} has shut down", partial(nodes.gone, broker))
                 return
             nodes.kill(broker)
@@ -264,19 +264,24 @@ class LiveTarget(ScriptTarget):
         self.mend("pause", f"node {broker}")
 
     def crash_controller(self) -> None:
-        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
-        if not self._system.hands_over_controller:
-            raise CannotPlayError(
-                f"the controller of {self._system.name} cannot fail by itself: ZooKeeper is on its machine"
-            )
+        """There is no controller any more; what it wrote lasts. Of Kafka's, node 0's processes are killed, with its ZooKeeper."""
+        system = self._system
+        if not (system.hands_over_controller or system.outlives_controller):
+            raise CannotPlayError(f"the cluster of {system.name} does not outlive its controller")
         self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
         with carried_out():
-            self._system.fail_controller(self._nodes.controls)
+            if system.hands_over_controller:
+                system.fail_controller(self._nodes.controls)
+            else:
+                self._nodes.kill(CONTROLLER)
 
     def start_controller(self) -> None:
         """Another controller takes over, with what was written."""
         with carried_out():
-            self._system.elect_controller(self._nodes.controls)
+            if self._system.hands_over_controller:
+                self._system.elect_controller(self._nodes.controls)
+            else:
+                self._start_if_down(CONTROLLER)
         self.mend("controller-crash", "controller")
 
     def elect(self, how: str, broker: int) -> None:
@@ -364,6 +369,7 @@ class LiveTarget(ScriptTarget):
         self._dump_logs()
         self._ended = self.states()
         down = frozenset(broker for broker in self._brokers if self._nodes.gone(broker))
+        self._tell_deaths()
         logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
         collected = collect(self._nodes, self._began_us, self._given, self._noted, logs, down)
@@ -408,6 +414,21 @@ class LiveTarget(ScriptTarget):
             fields = self._sight.final(broker)
             if fields is not None:
                 self._note(broker, "final", *fields)
+
+    def _tell_deaths(self) -> None:
+        """Those who gave no account of their end have not traced it either."""
+        for death in self._nodes.deaths:
+            at = death.seen_us - self._began_us
+            if not death.account and death.node != CONTROLLER:
+                self._noted.append((at, death.node, "stop", "", "crash"))
+            told = {
+                "node": death.node,
+                "incarnation": death.incarnation,
+                "time": at,
+                "how": death.how,
+                "log": death.words,
+            }
+            self.died.append(told)
 
     def _note(self, node: int, event: str, *fields: object) -> None:
         partition = PARTITION if event in ("converged", "final") else ""

@@ -10,8 +10,9 @@ from harness.evidence.run_error import RunError
 from harness.systems.kafka.places import KafkaPlaces
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
-from nodes.formats.message_set import base_of, read_segments
+from nodes.formats.message_set import read_segments
 from nodes.formats.partition_files import RECOVERY_POINTS, CheckpointFormatError, is_internal, read_epochs, read_offsets
+from nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

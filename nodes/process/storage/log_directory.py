@@ -6,7 +6,18 @@ import os
 import re
 from pathlib import Path
 
-from nodes.core.actions import Action, Append, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.actions import (
+    Action,
+    Append,
+    BeginAt,
+    DropBefore,
+    MarkCleanShutdown,
+    Sync,
+    Truncate,
+    WriteEpochs,
+    WriteHighWatermarks,
+    WriteLogStarts,
+)
 from nodes.core.log import Batch
 from nodes.core.recovery import DiskImage, PartitionImage, Recovered
 from nodes.formats import checkpoints
@@ -62,10 +73,14 @@ class LogDirectory:
         for name in sorted(partition_names(self.data) | partition_names(self.volatile)):
             self._files[name] = log = LogFile(self.volatile / name, self.data / name)
             self._epochs[name] = checkpoints.read_epochs(self.data / name)
-            partitions[name] = found = PartitionImage(log.load(), self._epochs[name])
+            partitions[name] = found = PartitionImage(log.load(), self._epochs[name], log.base)
             if found.batches and not found.batches[-1].sound:
                 clean = None
-        return DiskImage(partitions, checkpoints.read_high_watermarks(self.data), clean)
+        high_watermarks, log_starts = (
+            checkpoints.read_high_watermarks(self.data),
+            checkpoints.read_log_starts(self.data),
+        )
+        return DiskImage(partitions, high_watermarks, clean, log_starts)
 
     def after_recovery(self, recovered: Recovered) -> None:
         """Cut the logs to what recovery kept, and write back the epochs that it changed.
@@ -74,7 +89,10 @@ class LogDirectory:
             OSError: a file cannot be cut or written.
         """
         for name, found in recovered.partitions.items():
-            self.file(name).keep_first(len(found.batches))
+            log = self.file(name)
+            log.keep_first(len(found.batches))
+            if not found.batches and log.base != found.leo:
+                log.begin_at(found.leo)
             if found.epochs != self._epochs.get(name, ()):
                 self._write_epochs(name, found.epochs)
 
@@ -118,12 +136,18 @@ class LogDirectory:
                 self.append(partition, batch)
             case Truncate(partition, offset):
                 self.file(partition).truncate(offset)
+            case BeginAt(partition, offset):
+                self.file(partition).begin_at(offset)
+            case DropBefore(partition, offset):
+                self.file(partition).drop_before(offset)
             case Sync(partition):
                 self.file(partition).sync()
             case WriteEpochs(partition, entries):
                 self._write_epochs(partition, entries)
             case WriteHighWatermarks(offsets):
                 checkpoints.write_high_watermarks(self.data, offsets)
+            case WriteLogStarts(offsets):
+                checkpoints.write_log_starts(self.data, offsets)
             case MarkCleanShutdown(broker_epoch):
                 checkpoints.write_clean_shutdown(self.data, broker_epoch)
             case _:

@@ -1,6 +1,7 @@
 """The nemesis's verbs mean what they mean in the simulator. The nodes are played; their lanes and the run_loop are real."""
 
 import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -28,6 +29,7 @@ class PlayedNode:
         self.lost = on_lost
         self.traced = on_trace
         self.control = self
+        self.admin = SimpleNamespace(ask=lambda command, **entries: self._do(f"{command} {entries}"))
         self.places = SimpleNamespace(data="/data", volatile="/volatile", trace="/trace")
         self.hindrances = {}
         self.done = []
@@ -151,15 +153,35 @@ def played_cluster(system=None):
     return LiveCluster(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport", system=system)
 
 
+@contextmanager
+def quiet_cluster(system=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_cluster, "ContainedNode", PlayedNode)
+        made = played_cluster(system)
+        made.boot()
+        for node in made.nodes.values():
+            node.done.clear()
+        yield made
+        made.close()
+
+
 @pytest.fixture
-def cluster(monkeypatch):
-    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
-    made = played_cluster()
-    made.boot()
-    for node in made.nodes.values():
-        node.done.clear()
-    yield made
-    made.close()
+def cluster():
+    with quiet_cluster() as made:
+        yield made
+
+
+class WithControllerOfItsOwn(TidemarkSystem):
+    """As real Kafka's, which is killed with its process."""
+
+    hands_over_controller = False
+
+
+@pytest.fixture
+def killable():
+    """A cluster whose controller's process can be killed."""
+    with quiet_cluster(WithControllerOfItsOwn()) as made:
+        yield made
 
 
 def told(cluster):
@@ -359,9 +381,20 @@ def test_a_run_without_its_controller_is_no_run(cluster):
         settle(cluster)
 
 
-def test_while_the_controller_is_down_what_it_said_last_stands(cluster):
-    assert cluster.leader_of(T) == 1
-    controller = cluster.nodes[0]
+def test_our_own_controller_fails_and_is_replaced_while_its_process_goes_on(cluster):
+    cluster.stop(0, "crash")
+    assert not cluster.running(0)
+    cluster.start(0)
+    assert cluster.running(0)
+    settle(cluster)
+
+    assert cluster.nodes[0].done == ["controller {'there': False}", "controller {'there': True}"]
+    assert told(cluster) == []
+
+
+def test_while_the_controller_is_down_what_it_said_last_stands(killable):
+    assert killable.leader_of(T) == 1
+    controller = killable.nodes[0]
     controller.blocked = "start"
     answers = controller.status
 
@@ -369,19 +402,19 @@ def test_while_the_controller_is_down_what_it_said_last_stands(cluster):
         raise NodeError("nobody there")
 
     controller.status = status
-    cluster.stop(0, "crash")
-    cluster.observation.forget()
-    assert not cluster.running(0)
-    assert cluster.leader_of(T) == 1
-    cluster.start(0)
-    assert cluster.leader_of(T) == 1
+    killable.stop(0, "crash")
+    killable.observation.forget()
+    assert not killable.running(0)
+    assert killable.leader_of(T) == 1
+    killable.start(0)
+    assert killable.leader_of(T) == 1
     controller.status = answers
     controller.go.set()
-    settle(cluster)
+    settle(killable)
 
     assert controller.done == ["kill", "start"]
-    assert told(cluster) == []
-    assert not cluster.processes.away(0)
+    assert told(killable) == []
+    assert not killable.processes.away(0)
 
 
 def test_what_cannot_be_done_fails_the_run(cluster):

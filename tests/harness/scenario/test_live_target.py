@@ -33,11 +33,11 @@ outcome kafka-2.7: valid
 def play(tmp_path, local_nodes):
     """Acts a script out; further arguments are those of `run_scenario`."""
 
-    def play(scenario, variant="kafka-2.7", system=SYSTEM):
+    def play(scenario, variant="kafka-2.7", system=SYSTEM, target=LiveTarget):
         def set_up(scenario, variant):
             nodes = local_nodes(tmp_path, scenario, variant, TIME_SCALE)
             nodes.system = system
-            return LiveTarget(scenario, variant, nodes, TIME_SCALE)
+            return target(scenario, variant, nodes, TIME_SCALE)
 
         return run_scenario(scenario, variant, set_up)
 
@@ -174,6 +174,23 @@ def test_a_system_that_does_not_understand_its_evidence_makes_the_outcome_unknow
         "unknown",
         "the replicas' evidence was not understood: a riddle",
     )
+
+
+def test_a_broker_that_dies_behind_the_scripts_back_makes_the_outcome_unknown(play):
+    class Haunted(LiveTarget):
+        def run(self, duration_us):
+            if self._nodes.deaths:
+                super().run(duration_us)
+            else:
+                self._nodes.controls[2].kill()
+
+    outcome = play(parse_scenario(f"{HEAD}1. A leads.\n   > write m1\n   > run 1 s\n{END}"), target=Haunted)
+
+    (death,) = outcome.history.meta["died"]
+    assert (death["node"], death["incarnation"], death["how"]) == (2, 1, "broken-off")
+    assert [event[1:] for event in outcome.history.trace if event[2] == "stop"] == [(2, "stop", "", "crash")]
+    assert outcome.verdict.valid == "unknown"
+    assert outcome.verdict.unknown_because.startswith("node 2 died on its own (")
 
 
 def test_a_machine_that_cannot_be_made_ready_ends_the_run(tmp_path, local_nodes):

@@ -116,6 +116,15 @@ def test_a_broker_that_reads_a_metadata_log_acts_on_the_last_state_only(leader):
     assert [fields[0] for fields in one.traced("lead")] == [7]
 
 
+def test_of_two_states_the_newer_counts_in_whatever_order_they_are_found(leader):
+    one = leader("kafka-3.7")
+    for led, epoch, version in ((3, 7, 21), (2, 6, 20)):
+        one.step(1, LeaderAndIsr(0, T, led, epoch, (1, 2, 3), version, (1, 2, 3), 11, (1, 2, 3)))
+    one.step(2, PUBLISH.event)
+
+    assert [fields[:2] for fields in one.traced("follow")] == [(7, 3)]
+
+
 def test_the_same_epoch_again_forgets_nothing(leader):
     one = leader()
     one.fetched_by(1, 2, 2, epoch=5)

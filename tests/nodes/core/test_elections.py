@@ -56,6 +56,13 @@ def test_everybody_is_told(either):
 # Processes and their sessions
 
 
+def test_the_first_process_of_a_broker_has_nothing_to_prove(either):
+    c = either(opened=False)
+    c.register(0, 1, 1)
+
+    assert c.traced("register") == [(1, 1, False)]
+
+
 def test_a_new_process_gets_a_new_broker_epoch(either):
     c = either()
     c.lapse(1_001 * MS, 2)

@@ -201,15 +201,18 @@ def test_a_commit_is_adopted_though_another_copy_of_the_proposal_was_refused_fir
 @pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7", "kafka-3.7"])
 def test_no_two_proposals_of_a_process_have_one_number(leader, variant):
     """An answer may come after its leader has been deposed, elected again, and has proposed something else."""
-    one = leader(variant, isr=(1, 3))
-    one.fetched_by(0, 2, 2, epoch=5)
-    numbers = [m.correlation for m in one.sent(AlterPartition)]
-    one.told(1, 2, 6)
-    one.lead(2, 7, (1, 3))
+    one = leader(variant, isr=(1,), min_isr=1, hw=2)
+    numbers = []
+    for broker, isr in ((2, (1, 2)), (3, (1, 2, 3))):
+        one.fetched_by(0, broker, 2, epoch=5)
+        numbers += [m.correlation for m in one.sent(AlterPartition)]
+        one.isr_answered(0, isr, one.replica.partition_epoch + 1)
+    one.told(1, 2, 6, version=5)
+    one.lead(2, 7, (1, 3), version=6)
     one.fetched_by(3, 2, 2, epoch=7)
     numbers += [m.correlation for m in one.sent(AlterPartition)]
 
-    assert len(set(numbers)) == len(numbers) == 2
+    assert len(set(numbers)) == len(numbers) == 3
 
 
 def test_a_newer_state_of_the_same_epoch_ends_the_proposal(leader):

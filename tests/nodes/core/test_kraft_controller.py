@@ -283,7 +283,7 @@ def test_nor_for_one_that_is_fenced_or_stops_itself(kraft):
     c = kraft(replicas=(1, 2, 3, 4))
     c.lapse(1_001 * MS, 4)
     c.beat(1_002 * MS, 1, shutting_down=True)
-    c.beat(1_003 * MS, 2, shutting_down=True)
+    c.beat(1_003 * MS, 2, known=0, shutting_down=True)
     assert c.state.leader == 3
     c.beat(1_004 * MS, 3)
     c.beat(1_005 * MS, 1, shutting_down=True)

@@ -180,6 +180,15 @@ def test_who_was_in_no_isr_costs_no_epoch(controller):
     assert c.stands == (1, 1, (1, 2), 1)
 
 
+def test_where_nobody_leads_no_isr_that_shrinks_raises_the_epoch(controller):
+    """With eligible leader replicas the last member leaves, too."""
+    c = controller("kafka-2.7+elr", min_isr=2)
+    c.lapse(1_001 * MS, 1, 2, 3)
+
+    assert [(leader, how) for leader, *_, how, _, _ in c.elected] == [(-1, "offline")]
+    assert (c.state.isr, c.state.leader_epoch) == ((), 1)
+
+
 def test_brokers_that_go_together_are_all_gone_before_anybody_is_elected(controller):
     """``controllerContext.removeLiveBrokers`` comes first: 3 must not follow 2, which is gone, before it leads."""
     c = controller()
@@ -300,6 +309,18 @@ def test_as_soon_as_somebody_can_it_is_relieved(controller):
     assert c.state.leader == 3
     assert c.state.isr == (3,)
     assert c.sent(HeartbeatReply, to=1) == [HeartbeatReply(0, may_stop=True)]
+
+
+def test_who_is_taken_in_again_by_its_leader_leaves_again(controller):
+    c = controller()
+    c.lapse(1_001 * MS, 3)
+    c.beat(1_100 * MS, 2, shutting_down=True)
+    assert c.alter(1_101 * MS, (1, 2)).error is None
+    c.beat(1_102 * MS, 1, shutting_down=True)
+    assert c.stands[0] == 1, "2 is about to stop, and cannot lead"
+
+    c.beat(1_300 * MS, 2, shutting_down=True)
+    assert c.state.isr == (1,)
 
 
 def test_when_it_goes_all_the_same_nobody_leads(controller):

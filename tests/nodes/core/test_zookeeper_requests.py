@@ -236,6 +236,16 @@ def test_who_came_meanwhile_is_live_and_told(taken_over):
     assert c.sent(LeaderAndIsr) == [], "and is no news at the next look"
 
 
+def test_the_next_one_opens_the_cluster_where_all_have_come_meanwhile(controller):
+    c = controller(opened=False)
+    c.step(1 * MS, ControllerFailed())
+    for broker in (1, 2, 3):
+        c.register(2 * MS, broker, 1)
+    c.step(3 * MS, ControllerElected())
+
+    assert [(leader, how) for leader, *_, how, _, _ in c.elected] == [(1, "initial")]
+
+
 @pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7"])
 def test_a_bounce_while_there_was_no_controller_is_no_news(taken_over, variant):
     """The next one never saw the broker epoch before; it tells everybody anyway."""

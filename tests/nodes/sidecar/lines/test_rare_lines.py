@@ -1,4 +1,4 @@
-"""Lines that the recordings do not hold: worded as the classes of 2.8.2, 3.9.1 and 4.1.1 word them."""
+"""Lines that the recordings do not hold: worded as the classes of 2.8.2, 3.9.1, 4.1.1 and 4.2.1 word them."""
 
 from __future__ import annotations
 
@@ -140,7 +140,15 @@ def test_a_follower_without_a_leader_keeps_what_was_known_of_its_log():
     assert read(FOLLOWS, announced, unavailable, unavailable)[-1:] == [Follows(T, 6, -1, 0, -1)]
 
 
-def test_a_rejected_isr_change_is_taken_back():
+@pytest.mark.parametrize(
+    "committed",
+    [
+        "CommittedPartitionState(isr=Set(1, 2), leaderRecoveryState=RECOVERED)",
+        "CommittedPartitionState[isr=[1, 2], leaderRecoveryState=RECOVERED]",
+    ],
+    ids=["4.1", "4.2"],
+)
+def test_a_rejected_isr_change_is_taken_back(committed):
     sending = (
         "DEBUG org.apache.kafka.clients.NetworkClient - [NodeToControllerChannelManager id=2 name=alter-partition] Sending "
         "ALTER_PARTITION request with header H and timeout 30000 to node 0: AlterPartitionRequestData(brokerId=2, "
@@ -150,11 +158,38 @@ def test_a_rejected_isr_change_is_taken_back():
     )
     rejected = (
         "INFO kafka.cluster.Partition - [Partition t-0 broker=2] Failed to alter partition to PendingExpandIsr(newInSyncReplicaId"
-        "=3, sentLeaderAndIsr=X) since the controller rejected the request with INELIGIBLE_REPLICA. Partition state has been "
-        "reset to the latest committed state CommittedPartitionState(isr=Set(1, 2), leaderRecoveryState=RECOVERED)."
+        f"=3, sentLeaderAndIsr=X, lastCommittedState={committed}) since the controller rejected the request with "
+        f"INELIGIBLE_REPLICA. Partition state has been reset to the latest committed state {committed}."
     )
     found = read(LEADS, sending, rejected)
     assert found == [Leads(T, 4, 9, 7, (1, 2)), IsrView(T, (1, 2), (1, 2, 3), 5), IsrView(T, (1, 2), (1, 2), 5)]
+
+
+STILL_LEADS = (
+    "INFO state.change.logger - [Broker id=2] Skipped the become-leader state change for t-0 with topic id Some(abc)%s since it is "
+    "already the leader with leader epoch 4. Current high watermark 7, ISR [1,2,3], adding replicas [] and removing replicas []."
+)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        (
+            " and partition state LeaderAndIsrPartitionState(topicName='t', partitionIndex=0, controllerEpoch=-1, leader=2, "
+            "leaderEpoch=4, isr=[1, 2, 3], partitionEpoch=6, replicas=[1, 2, 3], addingReplicas=[], removingReplicas=[], "
+            "isNew=false, leaderRecoveryState=0)"
+        ),
+        (
+            ", partition registration PartitionRegistration(replicas=[1, 2, 3], directories=[a, b, c], isr=[1, 2, 3], "
+            "removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=2, leaderRecoveryState=RECOVERED, "
+            "leaderEpoch=4, partitionEpoch=6) and isNew=false"
+        ),
+    ],
+    ids=["4.1", "4.2"],
+)
+def test_an_isr_change_of_which_the_leader_hears_from_the_metadata_first(state):
+    """The answer to its own request comes later, and is passed over without a word."""
+    assert read(LEADS, STILL_LEADS % state)[1:] == [IsrView(T, (1, 2, 3), (1, 2, 3), 6)]
 
 
 def test_the_isr_in_zookeeper():
