@@ -12,7 +12,19 @@ from harness.scenario.simulated.simulation import carries
 from harness.scenario.target import PATIENCE_US, ScriptError
 from nodes.core.events import Started
 
-COMMANDS = ("send", "read", "end_process", "pause", "resume", "elect", "reassign", "block", "unblock", "hold", "release")
+COMMANDS = (
+    "send",
+    "read",
+    "end_process",
+    "pause",
+    "resume",
+    "elect",
+    "reassign",
+    "block",
+    "unblock",
+    "hold",
+    "release",
+)
 
 
 class SlowStage(SimulatedTarget):
