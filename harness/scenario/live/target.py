@@ -158,6 +158,10 @@ class LiveTarget(ScriptTarget):
         """The controller's committed ISR."""
         return tuple(self._sight.partition()["isr"])
 
+    def replicas(self) -> tuple[int, ...]:
+        """The controller's replicas; during a reassignment the old and the new ones."""
+        return tuple(self._sight.partition()["replicas"])
+
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
         return not self._sight.controller()["sessions"][str(broker)]["live"]
@@ -278,6 +282,14 @@ class LiveTarget(ScriptTarget):
         self.disturb(f"{how}-election", "elect", {"node": broker})
         with carried_out():
             refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
+        if refused:
+            raise ScriptError(refused)
+
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet."""
+        self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
+        with carried_out():
+            refused = self._system.reassign(self._nodes.controls, PARTITION, replicas)
         if refused:
             raise ScriptError(refused)
 
