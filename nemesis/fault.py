@@ -58,7 +58,7 @@ CONTROLLER_KINDS = ("controller-isolated", "controller-crash")
 """What happens to the controller; a fault's target means nothing here."""
 
 LASTING_CONTROLLER_ONLY = frozenset({"controller-crash"})
-"""What only a controller survives that keeps what it knows, as Kafka's do: ours, in either world, keep nothing."""
+"""What only a controller survives that keeps what it knows: Kafka's, and ours where they are handed over."""
 
 REAL_ONLY = frozenset({"disk-full", "slow-disk", "clock-jump"})
 """What needs a real disk or clock: the simulator refuses plans with these."""

@@ -264,7 +264,7 @@ class ScriptTarget(ABC):
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
 
         Raises:
-            CannotPlayError: this world does not outlive its controller.
+            CannotPlayError: this world's controller cannot fail by itself.
         """
 
     @abstractmethod

@@ -265,24 +265,17 @@ class LiveTarget(ScriptTarget):
         self.mend("pause", f"node {broker}")
 
     def crash_controller(self) -> None:
-        """There is no controller any more; what it wrote lasts. Of Kafka's, node 0's processes are killed, with its ZooKeeper."""
-        system = self._system
-        if not (system.hands_over_controller or system.outlives_controller):
-            raise CannotPlayError(f"the cluster of {system.name} does not outlive its controller")
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self._system.hands_over_controller:
+            raise CannotPlayError(f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks")
         self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
         with carried_out():
-            if system.hands_over_controller:
-                system.fail_controller(self._nodes.controls)
-            else:
-                self._nodes.kill(CONTROLLER)
+            self._system.fail_controller(self._nodes.controls)
 
     def start_controller(self) -> None:
         """Another controller takes over, with what was written."""
         with carried_out():
-            if self._system.hands_over_controller:
-                self._system.elect_controller(self._nodes.controls)
-            else:
-                self._start_if_down(CONTROLLER)
+            self._system.elect_controller(self._nodes.controls)
         self.mend("controller-crash", "controller")
 
     def elect(self, how: str, broker: int) -> None:
