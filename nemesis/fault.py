@@ -51,6 +51,9 @@ HINDRANCES = frozenset(MACHINE_KINDS) - {"container-kill"}
 DELETIONS = ("delete-records", "retention")
 """What deletes records on purpose: a request to the leader, and what each broker does by itself."""
 
+REASSIGNMENT = "reassignment"
+"""Moves a replica; the controller says how that goes on."""
+
 CONTROLLER_KINDS = ("controller-isolated", "controller-crash")
 """What happens to the controller; a fault's target means nothing here."""
 

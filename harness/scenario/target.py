@@ -35,8 +35,8 @@ class CannotPlayError(RuntimeError):
 class Glance(NamedTuple):
     """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
 
-    `role` is ``leader``, ``follower``, ``no leader``, ``no replica`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a follower follows,
-    else −1; `start` is the log start.
+    `role` is ``leader``, ``follower``, ``no leader``, ``no replica`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a
+    follower follows, else −1; `start` is the log start.
     """
 
     role: str

@@ -111,5 +111,6 @@ def _replica_part(records: Names, part: str) -> tuple[str, object]:
             raise ValueError(f"no step writes record {unknown[0]}")
         return "log", log
     raise ValueError(
-        f"{part!r} is none of: leader, follower, down, no replica, epoch N, EPOCH:RECORDS, empty, log start N, LEO N, HW N, epochs E@O"
+        f"{part!r} is none of: leader, follower, down, no replica, epoch N, EPOCH:RECORDS, empty, log start N, LEO N, HW N, "
+        "epochs E@O"
     )

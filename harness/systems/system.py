@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from harness.evidence.log_agreement import agreement_of_all, tells_of_logs
 from harness.evidence.replica_evidence import MOST_DOUBTS
 from harness.machines.needs import MachineNeeds
-from nemesis import LASTING_CONTROLLER_ONLY
+from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from nemesis import Plan
     from nodes.core.cluster import ClusterSpec
     from nodes.core.variant import Variant
+
+CANNOT_REASSIGN = "has no evidence of replicas that come and go"
+"""Why a system does not reassign, after its name."""
 
 Rules = list[dict[str, Any]]
 """What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`nodes.admin.message_rules`)."""
@@ -71,6 +74,7 @@ class System(ABC):
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
         hands_over_controller: the controller can fail while node 0's process goes on (see :meth:`fail_controller`).
+        reassigns: replicas can be moved while it runs, and its evidence tells of it (see :meth:`reassign`).
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -83,6 +87,7 @@ class System(ABC):
     renumbers_epochs = False
     outlives_controller = False
     hands_over_controller = False
+    reassigns = False
     container_kill = "power"
 
     # What it can do
@@ -123,6 +128,8 @@ class System(ABC):
                 f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
                 "run this plan with --system kafka:VERSION"
             )
+        if not self.reassigns and any(fault.kind == REASSIGNMENT for fault in plan.faults):
+            raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
 
     # Install, configure, control
 
@@ -180,6 +187,23 @@ class System(ABC):
         """
         controls[CONTROLLER].elect(partition, how, target)
         return ""
+
+    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
+        """An operator's reassignment; ends when the controller has taken it up. Only where the system can.
+
+        Args:
+            controls: of all nodes.
+            partition: such as ``t-0``.
+            replicas: the preferred leader first.
+
+        Returns:
+            Why the system refused it, as a sentence; empty if it did not.
+
+        Raises:
+            NodeError: nobody could be asked.
+        """
+        answer = controls[CONTROLLER].admin.ask("reassign", partition=partition, replicas=list(replicas))
+        return str(answer["refused"])
 
     def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
         """There is no controller from now on; only where a system hands it over.

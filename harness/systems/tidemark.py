@@ -25,6 +25,7 @@ class TidemarkSystem(System):
     name = "tidemark"
     runs_on_hosts = True
     hands_over_controller = True
+    reassigns = True
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""

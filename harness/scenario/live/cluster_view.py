@@ -86,7 +86,9 @@ class ClusterView:
         return ReplicaSnapshot(broker, replica["role"], epoch, log, replica["leo"], replica["hw"], cache, paused)
 
     def _without_partition(self, broker: int) -> str:
-        return "down" if broker in self._nodes.down else "no leader"
+        if broker in self._nodes.down:
+            return "down"
+        return "no leader" if broker in self.partition()["replicas"] else "no replica"
 
     def _named(self, batches: Batches) -> tuple[LogRecord, ...]:
         name = self._scenario.records.name
@@ -114,7 +116,7 @@ class ClusterView:
     def final(self, broker: int) -> tuple[object, ...] | None:
         """The fields of the trace's ``final``; `None` if the broker has no replica that runs."""
         replica = self.replica(broker)
-        if replica is None:
+        if replica is None or broker not in self.partition()["replicas"]:
             return None
         role = "leader" if replica["role"] == "leader" else "follower"
         cache = tuple(map(tuple, replica["epochs"]))

@@ -32,7 +32,7 @@ from harness.scenario.target import (
     ScriptTarget,
 )
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
-from harness.systems.system import SystemRefusalError
+from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError
 from nodes.core.messages import CONTROLLER
 from nodes.core.variant import Variant
 
@@ -101,7 +101,8 @@ class LiveTarget(ScriptTarget):
             self._nodes.all_at_once(self._nodes.start, self._brokers)
             if self._deployment is not None:
                 self._system.after_start(self._nodes.controls, self._deployment)
-        self.wait("every broker knows the first leader", lambda: all(self.glance(b).epoch >= 0 for b in self._brokers))
+        knows = self.glance
+        self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
         self.wait("the first leader knows the topic", self._is_served)
 
     def _is_served(self) -> bool:
@@ -287,11 +288,13 @@ class LiveTarget(ScriptTarget):
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
         """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet."""
+        if not self._system.reassigns:
+            raise CannotPlayError(f"{self._system.name} {CANNOT_REASSIGN}")
         self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
         with carried_out():
             refused = self._system.reassign(self._nodes.controls, PARTITION, replicas)
         if refused:
-            raise ScriptError(refused)
+            raise ScriptError(f"the reassignment was refused: {refused}")
 
     # Messages
 

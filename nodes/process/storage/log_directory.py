@@ -133,7 +133,7 @@ class LogDirectory:
     def delete(self, partition: str) -> None:
         """Delete a partition's directories; one that is not there is fine.
 
-        Each gets another name first, so that a process that dies meanwhile leaves all of it or nothing (``LogManager.asyncDelete``).
+        Each gets another name first, so that a process that dies meanwhile leaves all of it or nothing (as Kafka's does).
 
         Raises:
             OSError: something of it is left.
