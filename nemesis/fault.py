@@ -51,11 +51,14 @@ HINDRANCES = frozenset(MACHINE_KINDS) - {"container-kill"}
 DELETIONS = ("delete-records", "retention")
 """What deletes records on purpose: a request to the leader, and what each broker does by itself."""
 
+REASSIGNMENT = "reassignment"
+"""Moves a replica; the controller says how that goes on."""
+
 CONTROLLER_KINDS = ("controller-isolated", "controller-crash")
 """What happens to the controller; a fault's target means nothing here."""
 
 LASTING_CONTROLLER_ONLY = frozenset({"controller-crash"})
-"""What only a controller survives that keeps what it knows, as Kafka's do: ours, in either world, keep nothing."""
+"""What only a controller survives that keeps what it knows: Kafka's, and ours where they are handed over."""
 
 REAL_ONLY = frozenset({"disk-full", "slow-disk", "clock-jump"})
 """What needs a real disk or clock: the simulator refuses plans with these."""

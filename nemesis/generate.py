@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import CONTROLLER_KINDS, DELETIONS, LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
+from nemesis.fault import CONTROLLER_KINDS, DELETIONS, LINK_FAULTS, MACHINE_KINDS, REASSIGNMENT, Fault, Trigger
 from nemesis.plan import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import MS
@@ -25,7 +25,6 @@ INTACT = (
     "forced-election",
     "fast-failover",
 )
-REASSIGNMENT = "reassignment"
 DESTRUCTIVE = ("power", "power-all", "disk", "unclean-election")
 
 PROFILES: dict[str, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nemesis.fault import CONTROLLER_KINDS, HINDRANCES
+from nemesis.fault import CONTROLLER_KINDS, HINDRANCES, REASSIGNMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,7 +194,7 @@ class Injector:
         if kind in _ELECTIONS:
             self._world.elect(partition, _ELECTIONS[kind], node)
             return None
-        if kind == "reassignment":
+        if kind == REASSIGNMENT:
             self._move(fault, partition, node, detail)
             return None
         if kind == "pause":

@@ -112,6 +112,11 @@ class _Replay:
             self.untold -= max(deleted, 0)
         self.start = start
 
+    def removed(self, *_: object) -> None:
+        self.log.begin_at(0)
+        self.start = 0
+        self._holes.clear()
+
     def _cut(self, to: int) -> None:
         self.log.cut(to)
         self._holes = {hole for hole in self._holes if hole[1] <= self.log.end}
@@ -171,4 +176,5 @@ _STEPS: dict[str, Callable[..., None]] = {
     "truncate": _Replay.truncate,
     "recovered": _Replay.recovered,
     "log-start": _Replay.log_start,
+    "removed": _Replay.removed,
 }

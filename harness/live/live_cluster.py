@@ -20,6 +20,7 @@ from harness.live.run_loop import RunLoop
 from harness.machines.errors import ContainerWorldError, NodeError
 from harness.systems.system import Deployment
 from harness.systems.tidemark import TidemarkSystem
+from nemesis import REASSIGNMENT
 from nemesis.injector import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ class LiveCluster:
         nodes: by id, the controller as 0.
         processes: their processes.
         system: what they run. deployment: what it must know of this run.
-        refused: elections that the system refused, with its reasons.
         ask_to_delete: has a client delete the records of a partition below an offset, without waiting for it; set by the run.
+        refused: elections and reassignments that the system refused, with its reasons.
         clocks_us: node → how far its monotonic clock is ahead of the harness's; 0 where both run on one kernel.
     """
 
@@ -81,7 +82,9 @@ class LiveCluster:
         self.refused: list[dict[str, Any]] = []
         self.system = system or TidemarkSystem()
         self._recorder = recorder
-        self._assignment = plan.cluster.assignment()
+        self._partitions = tuple(plan.cluster.assignment())
+        self._homes = {name: set(replicas) for name, replicas in plan.cluster.assignment().items()}
+        """Partition → brokers that have a replica, or had one, or were to get one."""
         self._controller_failed = False
         self._watched: dict[str, list[Callable[[int], None]]] = {}
         ids = (CONTROLLER, *plan.cluster.broker_ids())
@@ -185,7 +188,7 @@ class LiveCluster:
 
     def partitions(self) -> tuple[str, ...]:
         """All partition names."""
-        return tuple(self._assignment)
+        return self._partitions
 
     def leader_of(self, partition: str) -> int:
         """The controller's leader, −1 if there is none."""
@@ -197,7 +200,12 @@ class LiveCluster:
 
     def replicas_of(self, partition: str) -> tuple[int, ...]:
         """The partition's replicas, preferred leader first."""
-        return self._assignment[partition]
+        return tuple(self.observation.partition(partition)["replicas"])
+
+    def target_of(self, partition: str) -> tuple[int, ...]:
+        """The replicas it will have when a reassignment that is under way has ended."""
+        state = self.observation.partition(partition)
+        return tuple(b for b in state["replicas"] if b not in state.get("removing", ()))
 
     def now_us(self) -> int:
         """µs since the run began."""
@@ -247,8 +255,8 @@ class LiveCluster:
         return self.system.came_too_early(words)
 
     def partitions_on(self, broker: int) -> tuple[str, ...]:
-        """The partitions that a broker has a replica of."""
-        return tuple(name for name, replicas in self._assignment.items() if broker in replicas)
+        """The partitions that a broker may have something of."""
+        return tuple(name for name, brokers in self._homes.items() if broker in brokers)
 
     def trace_event(self, node: int, event: str, partition: str, *fields: object, at_us: int | None = None) -> None:
         """Add an event of the harness to the trace, of now unless told otherwise; may be called from any thread."""
@@ -335,6 +343,28 @@ class LiveCluster:
         """How a replica stands; `None` if its broker does not say."""
         status = self.observation.statuses((broker,))[broker]
         return status["partitions"].get(partition) if status else None
+
+    def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
+        """Ask the controller for a reassignment, as an operator's tool would; not before what is being done now is in force."""
+        self._homes[partition].update(replicas)
+
+        def ask() -> None:
+            asked_us = self.now_us()
+            controls = {node: one.control for node, one in self.nodes.items()}
+            refused = self.system.reassign(controls, partition, replicas)
+            self.observation.forget()
+            if refused:
+                self.refused.append(
+                    {
+                        "time": asked_us,
+                        "partition": partition,
+                        "how": REASSIGNMENT,
+                        "target": list(replicas),
+                        "why": refused,
+                    }
+                )
+
+        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, "reassign replicas by the", ask))
 
     # Links and machines
 

@@ -41,10 +41,12 @@ _TIMES = {
 def parse_cluster(text: str, brokers: int) -> tuple[ClusterSpec, int]:
     """The cluster and the first leader epoch from ``acks all, min ISR 2, unclean election off, first epoch 1``.
 
+    Every broker has a replica at first, unless it is said how many ``replicas`` there are; then the first ones have.
+
     Raises:
         ValueError: with one sentence.
     """
-    acks, first_epoch = "", 0
+    acks, first_epoch, replicas = "", 0, brokers
     settings: dict[str, Any] = {}
     for part in (p.strip() for p in text.split(",")):
         timed = re.fullmatch(rf"({'|'.join(_TIMES)}) (.+)", part)
@@ -58,15 +60,17 @@ def parse_cluster(text: str, brokers: int) -> tuple[ClusterSpec, int]:
             settings["unclean_election"] = match[1] == "on"
         elif match := re.fullmatch(r"fetch size (\d+) batch(?:es)?", part):
             settings["max_fetch_batches"] = int(match[1])
+        elif match := re.fullmatch(r"replicas (\d+)", part):
+            replicas = int(match[1])
         elif match := re.fullmatch(r"first epoch (\d+)", part):
             first_epoch = int(match[1])
         else:
             raise ValueError(
-                f"{part!r} is none of: acks, min ISR, unclean election, first epoch, fetch size, {', '.join(_TIMES)}"
+                f"{part!r} is none of: acks, min ISR, unclean election, replicas, first epoch, fetch size, {', '.join(_TIMES)}"
             )
     if not acks or "min_isr" not in settings:
         raise ValueError("the cluster needs its acks and its min ISR")
     try:
-        return ClusterSpec(brokers, brokers, 1, acks, replace(KAFKA_TIMES, **settings)), first_epoch
+        return ClusterSpec(brokers, replicas, 1, acks, replace(KAFKA_TIMES, **settings)), first_epoch
     except ClusterSpecError as error:
         raise ValueError(str(error)) from error

@@ -69,6 +69,11 @@ def _leader(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     return lambda target: target.leader() == leader
 
 
+def _replicas(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
+    replicas = set(cast.brokers(m[1]))
+    return lambda target: set(target.replicas()) == replicas
+
+
 def _acked(_cast: BrokerNames, records: Names, m: re.Match[str]) -> Condition:
     names = expand_list(m[1])
     for name in names:
@@ -93,6 +98,7 @@ _CONDITIONS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"(\S+) leads(?: epoch (\d+))?"), _leads),
     (re.compile(r"(.+?) follows? (\S+?)(?: in epoch (\d+))?"), _follows),
     (re.compile(r"the ISR is (.+)"), _isr),
+    (re.compile(r"the replicas are (.+)"), _replicas),
     (re.compile(r"the leader is (\S+)"), _leader),
     (re.compile(r"(.+?) (?:is|are) acked"), _acked),
     (re.compile(r"(\S+) is fenced"), _fenced),
@@ -106,6 +112,7 @@ FORMS = (
     "A leads [epoch 3]",
     "A follows B [in epoch 3]",
     "the ISR is A, B",
+    "the replicas are A, B, D",
     "the leader is A|none",
     "m1, m2 are acked",
     "A is fenced",

@@ -26,7 +26,7 @@ def parse_expectation(cast: BrokerNames, records: Names, text: str) -> Callable[
     if text.partition(":")[0].strip() in cast.names:
         return _replica(parse_replica(cast, records, 0, text))
     raise ValueError(
-        f"cannot expect {text!r}: write BROKER: STATE | STATE …, leader BROKER|none, ISR BROKERS, acked RECORDS, "
+        f"cannot expect {text!r}: write BROKER: STATE | STATE …, leader BROKER|none, ISR BROKERS, replicas BROKERS, acked RECORDS, "
         f"not acked RECORDS, RECORDS failed with ERROR, or to read RECORDS|nothing"
     )
 
@@ -91,6 +91,17 @@ def _isr(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[Scri
     return check
 
 
+def _replicas(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
+    replicas = cast.brokers(m[1])
+
+    def check(target: ScriptTarget) -> None:
+        actual = target.replicas()
+        if set(actual) != set(replicas):
+            target.mismatch(f"the replicas should be {_brokers(target, replicas)}, but are {_brokers(target, actual)}")
+
+    return check
+
+
 def _brokers(target: ScriptTarget, brokers: tuple[int, ...]) -> str:
     return ", ".join(map(target.name, brokers)) or "none"
 
@@ -129,6 +140,7 @@ def _read(_cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[Sc
 _FORMS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"leader (\S+)"), _leader),
     (re.compile(r"ISR (.+)"), _isr),
+    (re.compile(r"replicas (.+)"), _replicas),
     (re.compile(r"(?P<no>not )?acked (?P<records>.+)"), _sent),
     (re.compile(r"(?P<records>.+) failed with (?P<error>[A-Z_]+)"), _sent),
     (re.compile(r"to read (.+)"), _read),

@@ -35,8 +35,8 @@ class CannotPlayError(RuntimeError):
 class Glance(NamedTuple):
     """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
 
-    `role` is ``leader``, ``follower``, ``no leader`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a follower follows,
-    else −1; `start` is the log start.
+    `role` is ``leader``, ``follower``, ``no leader``, ``no replica`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a
+    follower follows, else −1; `start` is the log start.
     """
 
     role: str
@@ -158,6 +158,10 @@ class ScriptTarget(ABC):
         """The controller's committed ISR."""
 
     @abstractmethod
+    def replicas(self) -> tuple[int, ...]:
+        """The controller's replicas; during a reassignment the old and the new ones."""
+
+    @abstractmethod
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
 
@@ -260,7 +264,7 @@ class ScriptTarget(ABC):
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
 
         Raises:
-            CannotPlayError: this world does not outlive its controller.
+            CannotPlayError: this world's controller cannot fail by itself.
         """
 
     @abstractmethod
@@ -278,6 +282,14 @@ class ScriptTarget(ABC):
     @abstractmethod
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
+
+    @abstractmethod
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's reassignment; ends when the controller has taken it up.
+
+        Raises:
+            ScriptError: it was refused.
+        """
 
     @abstractmethod
     def block(self, links: tuple[Link, ...]) -> None:

@@ -127,6 +127,11 @@ def _elect(v: Vocabulary, m: re.Match[str]) -> Perform:
     return lambda target: target.elect(how, broker)
 
 
+def _reassign(v: Vocabulary, m: re.Match[str]) -> Perform:
+    replicas = v.cast.brokers(m[1])
+    return lambda target: target.reassign(replicas)
+
+
 def _delete(v: Vocabulary, m: re.Match[str]) -> Perform:
     offset, broker = int(m[1]), v.cast.broker(m[2]) if m[2] else None
     return lambda target: target.delete_records(offset, broker)
@@ -162,6 +167,7 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"(crash|start) the controller"), _controller),
     (re.compile(r"(start|pause|resume) (\S+)"), _life),
     (re.compile(r"elect (the preferred leader|\S+)( uncleanly)?"), _elect),
+    (re.compile(r"reassign to (.+)"), _reassign),
     (re.compile(r"delete records before (\d+)(?: at (\S+))?"), _delete),
     (re.compile(r"retention on (\S+) drops (\d+) batch(?:es)?"), _retain),
     (re.compile(r"expect (.+)"), _expect),
@@ -188,6 +194,7 @@ FORMS = (
     "resume BROKER",
     "elect BROKER [uncleanly]",
     "elect the preferred leader",
+    "reassign to BROKERS",
     "delete records before OFFSET [at BROKER]",
     "retention on BROKER drops N batches",
     "expect …",

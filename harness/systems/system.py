@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from harness.evidence.log_agreement import agreement_of_all, tells_of_logs
 from harness.evidence.replica_evidence import MOST_DOUBTS
 from harness.machines.needs import MachineNeeds
-from nemesis import LASTING_CONTROLLER_ONLY
+from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from nemesis import Plan
     from nodes.core.cluster import ClusterSpec
     from nodes.core.variant import Variant
+
+CANNOT_REASSIGN = "has no evidence of replicas that come and go"
+"""Why a system does not reassign, after its name."""
 
 Rules = list[dict[str, Any]]
 """What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`nodes.admin.message_rules`)."""
@@ -72,6 +75,7 @@ class System(ABC):
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
         hands_over_controller: the controller can fail while node 0's process goes on (see :meth:`fail_controller`).
         retains: a broker can be told to let its retention delete (see :meth:`retain`).
+        reassigns: replicas can be moved while it runs, and its evidence tells of it (see :meth:`reassign`).
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -85,6 +89,7 @@ class System(ABC):
     outlives_controller = False
     hands_over_controller = False
     retains = False
+    reassigns = False
     container_kill = "power"
 
     # What it can do
@@ -127,6 +132,8 @@ class System(ABC):
             )
         if "retention" in {fault.kind for fault in plan.faults} and not self.retains:
             raise SystemRefusalError(self.refuses_retention())
+        if not self.reassigns and any(fault.kind == REASSIGNMENT for fault in plan.faults):
+            raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
 
     # Install, configure, control
 
@@ -184,6 +191,23 @@ class System(ABC):
         """
         controls[CONTROLLER].elect(partition, how, target)
         return ""
+
+    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
+        """An operator's reassignment; ends when the controller has taken it up. Only where the system can.
+
+        Args:
+            controls: of all nodes.
+            partition: such as ``t-0``.
+            replicas: the preferred leader first.
+
+        Returns:
+            Why the system refused it, as a sentence; empty if it did not.
+
+        Raises:
+            NodeError: nobody could be asked.
+        """
+        answer = controls[CONTROLLER].admin.ask("reassign", partition=partition, replicas=list(replicas))
+        return str(answer["refused"])
 
     def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
         """There is no controller from now on; only where a system hands it over.

@@ -26,6 +26,7 @@ class TidemarkSystem(System):
     runs_on_hosts = True
     hands_over_controller = True
     retains = True
+    reassigns = True
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""

@@ -70,6 +70,8 @@ class Replica:
         self._keeps_epochs = self.rule.keeps_epochs
         self.epoch_in_fetch = self.rule.epoch_in_fetch
         self._empty_epochs_stay = "KAFKA-10706" in self.variant.bugs
+        variant = self.variant
+        self._isr_changes_within_epoch = variant.metadata_log or variant.elr or not variant.shrink_raises_epoch
         self.log = Log(list(recovered.batches), recovered.start, recovered.leo) if recovered else Log()
         self.cache = self.rule.epoch_cache(
             recovered.epochs if recovered else (), epoch_on_lead=self.variant.epoch_on_lead
@@ -183,14 +185,14 @@ class Replica:
         """Take the controller's word, unless it is older than what is known.
 
         ZooKeeper's controller raises the leader epoch with every change of its own, and brokers look at nothing else
-        (``ReplicaManager.becomeLeaderOrFollower``, to 2.8).
+        (``ReplicaManager.becomeLeaderOrFollower``, to 2.8). Where a variant has it make changes without one, they must.
         """
         if m.leader_epoch > self.leader_epoch:
             self.happens(self._elected(m), now, m)
         elif (
             m.leader_epoch == self.leader_epoch
             and m.partition_epoch > self.partition_epoch
-            and self.variant.metadata_log
+            and self._isr_changes_within_epoch
         ):
             self.happens(Event.NEW_STATE, now, m)
 

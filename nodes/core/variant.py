@@ -339,7 +339,7 @@ class Variant:
             "switch": Switch(
                 "fetch of no replica (KAFKA-13837)",
                 "A leader refuses a fetch of a broker that is no replica, as far as it knows.",
-                "A leader lets a fetch of a broker that is no replica, as far as it knows, wait, then answers it, and does not count "
+                "A leader lets a fetch of a broker that is no replica, as far as it knows, wait, then answers, and does not count "
                 "it.",
                 "refuse-strangers",
             )

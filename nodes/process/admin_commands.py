@@ -6,6 +6,7 @@ do                further entries            what happens
 status                                       the node's state
 log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
+reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none
 controller        there                      the controller fails (false), or is replaced by another (true)
 transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
@@ -23,7 +24,7 @@ from typing import Any
 
 from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
 from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
-from nodes.core.messages import CONTROLLER, Elect
+from nodes.core.messages import CONTROLLER, Elect, Reassign
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
 from nodes.process.node_driver import NodeDriver
@@ -45,6 +46,7 @@ class AdminCommands:
             "status": self._status,
             "log": self._log,
             "elect": self._elect,
+            "reassign": self._reassign,
             "controller": self._hand_over,
             "transport": self._put_faults,
             "transport-clear": self._clear_faults,
@@ -70,6 +72,20 @@ class AdminCommands:
         driver.deliver(Elect(CONTROLLER, partition, how, target))
         state = driver.core.partitions[partition]
         return {"leader": state.leader, "leader_epoch": state.leader_epoch}
+
+    def _reassign(self, command: dict[str, Any]) -> Answer:
+        driver = self._driver
+        if not isinstance(driver, ControllerDriver):
+            raise CommandError("only the controller reassigns replicas")
+        partition, replicas = self._partition(command), command.get("replicas")
+        if not isinstance(replicas, list) or not all(type(broker) is int for broker in replicas):
+            raise CommandError("replicas must be a list of brokers")
+        asked = Reassign(CONTROLLER, partition, tuple(replicas))
+        refused = driver.core.refuses(asked)
+        if not refused:
+            driver.deliver(asked)
+        state = driver.core.partitions[partition]
+        return {"refused": refused, "replicas": state.replicas, "adding": state.adding, "removing": state.removing}
 
     def _hand_over(self, command: dict[str, Any]) -> Answer:
         if not isinstance(self._driver, ControllerDriver):

@@ -96,8 +96,8 @@ class ControllerDriver(NodeDriver):
     def _proposal(self, request: Request) -> object:
         message = translate_control.alter_message(request.body, self.topics, request.correlation_id)
         members = {b for b, _ in message.isr}
-        replicas = self.partitions.get(message.partition, ())
-        if not members or len(members) < len(message.isr) or not members <= set(replicas):
+        known = message.partition in self.partitions and members <= set(self.core.sessions)
+        if not members or len(members) < len(message.isr) or not known:
             raise MeaninglessError(f"no partition {message.partition} with these replicas")
         return message
 
@@ -138,7 +138,7 @@ class ControllerDriver(NodeDriver):
         Anything else is not answered while there is no controller, and neither is the end of a session.
         """
         for entry in entries:
-            if entry[2] in ("elect", "fence"):
+            if entry[2] in ("elect", "fence", "reassign"):
                 log.info("%s", " ".join(str(part) for part in entry[2:] if part != ""))
         request, self.request = self.request, None
         if request is None:

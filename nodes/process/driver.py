@@ -124,6 +124,9 @@ class BrokerDriver(NodeDriver):
             event = entry[2]
             if event == "out-of-order":
                 self.refused[entry[3]] = f"a fetched batch begins at {entry[4]}, but the log ends at {entry[5]}"
+            elif event == "removed":
+                self.refused.pop(entry[3], None)
+                log.info("%s: no replica any more, the log is deleted", entry[3])
             elif event in ("lead", "follow"):
                 self.refused.pop(entry[3], None)
                 log.info("%s: %s in leader epoch %s", entry[3], event, entry[4])

@@ -37,6 +37,8 @@ def status(driver: NodeDriver) -> dict[str, Any]:
                 "isr": p.isr,
                 "elr": p.elr,
                 "replicas": p.replicas,
+                "adding": p.adding,
+                "removing": p.removing,
             }
             for name, p in driver.core.partitions.items()
         }

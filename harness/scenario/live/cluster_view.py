@@ -89,7 +89,9 @@ class ClusterView:
         return ReplicaSnapshot(broker, replica["role"], epoch, log, replica["leo"], replica["hw"], cache, paused, start)
 
     def _without_partition(self, broker: int) -> str:
-        return "down" if broker in self._nodes.down else "no leader"
+        if broker in self._nodes.down:
+            return "down"
+        return "no leader" if broker in self.partition()["replicas"] else "no replica"
 
     def controller(self) -> Status:
         """How the controller stands."""
@@ -113,7 +115,7 @@ class ClusterView:
     def final(self, broker: int) -> tuple[object, ...] | None:
         """The fields of the trace's ``final``; `None` if the broker has no replica that runs."""
         replica = self.replica(broker)
-        if replica is None:
+        if replica is None or broker not in self.partition()["replicas"]:
             return None
         role = "leader" if replica["role"] == "leader" else "follower"
         cache = tuple(map(tuple, replica["epochs"]))

@@ -32,7 +32,7 @@ from harness.scenario.target import (
     ScriptTarget,
 )
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
-from harness.systems.system import SystemRefusalError
+from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError
 from nodes.core.messages import CONTROLLER
 from nodes.core.variant import Variant
 
@@ -102,7 +102,8 @@ class LiveTarget(ScriptTarget):
             self._nodes.all_at_once(self._nodes.start, self._brokers)
             if self._deployment is not None:
                 self._system.after_start(self._nodes.controls, self._deployment)
-        self.wait("every broker knows the first leader", lambda: all(self.glance(b).epoch >= 0 for b in self._brokers))
+        knows = self.glance
+        self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
         self.wait("the first leader knows the topic", self._is_served)
 
     def _is_served(self) -> bool:
@@ -159,6 +160,10 @@ class LiveTarget(ScriptTarget):
     def isr(self) -> tuple[int, ...]:
         """The controller's committed ISR."""
         return tuple(self._sight.partition()["isr"])
+
+    def replicas(self) -> tuple[int, ...]:
+        """The controller's replicas; during a reassignment the old and the new ones."""
+        return tuple(self._sight.partition()["replicas"])
 
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
@@ -277,24 +282,19 @@ class LiveTarget(ScriptTarget):
         self.mend("pause", f"node {broker}")
 
     def crash_controller(self) -> None:
-        """There is no controller any more; what it wrote lasts. Of Kafka's, node 0's processes are killed, with its ZooKeeper."""
-        system = self._system
-        if not (system.hands_over_controller or system.outlives_controller):
-            raise CannotPlayError(f"the cluster of {system.name} does not outlive its controller")
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self._system.hands_over_controller:
+            raise CannotPlayError(
+                f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks"
+            )
         self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
         with carried_out():
-            if system.hands_over_controller:
-                system.fail_controller(self._nodes.controls)
-            else:
-                self._nodes.kill(CONTROLLER)
+            self._system.fail_controller(self._nodes.controls)
 
     def start_controller(self) -> None:
         """Another controller takes over, with what was written."""
         with carried_out():
-            if self._system.hands_over_controller:
-                self._system.elect_controller(self._nodes.controls)
-            else:
-                self._start_if_down(CONTROLLER)
+            self._system.elect_controller(self._nodes.controls)
         self.mend("controller-crash", "controller")
 
     def retain(self, broker: int, batches: int) -> None:
@@ -314,6 +314,16 @@ class LiveTarget(ScriptTarget):
             refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
         if refused:
             raise ScriptError(refused)
+
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet."""
+        if not self._system.reassigns:
+            raise CannotPlayError(f"{self._system.name} {CANNOT_REASSIGN}")
+        self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
+        with carried_out():
+            refused = self._system.reassign(self._nodes.controls, PARTITION, replicas)
+        if refused:
+            raise ScriptError(f"the reassignment was refused: {refused}")
 
     # Messages
 

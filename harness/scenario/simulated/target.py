@@ -11,11 +11,12 @@ from harness.scenario.simulated.clients import BatchProducer, StartReader
 from harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
 from harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
 from harness.simulator.at_rest import waiting_for
+from harness.simulator.disk import SimLogFile
 from harness.simulator.run import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
 from harness.simulator.workload import AdminClient
 from nodes.core.events import RetentionDue
 from nodes.core.log import Batch
-from nodes.core.messages import CONTROLLER
+from nodes.core.messages import CONTROLLER, Reassign
 from nodes.core.replica import Replica
 from nodes.core.variant import Variant
 
@@ -55,7 +56,8 @@ class SimulatedTarget(ScriptTarget):
     def boot(self) -> None:
         """Start controller and brokers; ends at the moment when all brokers know the first leader."""
         self.simulation.boot()
-        self.wait("every broker knows the first leader", lambda: all(s.epoch >= 0 for s in self.states()))
+        knows = self.glance
+        self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
 
     def dispose(self) -> None:
         """Take the simulation apart."""
@@ -86,11 +88,11 @@ class SimulatedTarget(ScriptTarget):
         node = self.simulation.nodes[broker]
         replica = self._replica(broker)
         on_disk = node.disk.high_watermarks.get(PARTITION, 0)
-        file = node.disk.file(PARTITION)
+        file = self._file(broker)
         start = max(node.disk.log_starts.get(PARTITION, 0), file.base)
         if replica is None:
             leo = file.batches[-1].end if file.batches else file.base
-            role = "no leader" if node.running else "down"
+            role = self._without_replica(broker) if node.running else "down"
             return Glance(role, -1, -1, leo, min(on_disk, leo), on_disk, start, start)
         leader = replica.following.leader if replica.following is not None else -1
         epoch, log = replica.leader_epoch, replica.log
@@ -102,13 +104,21 @@ class SimulatedTarget(ScriptTarget):
         replica = self._replica(broker)
         seen = self.glance(broker)
         if replica is None:
-            file = node.disk.file(PARTITION)
+            file = self._file(broker)
             log = self._named(file.batches, seen.start)
             return ReplicaSnapshot(broker, seen.role, -1, log, seen.leo, seen.hw, file.epochs, start=seen.start)
         log = self._named(replica.log.batches, seen.start)
         cache = replica.cache.entries()
         paused = node.port.paused
         return ReplicaSnapshot(broker, seen.role, seen.epoch, log, seen.leo, seen.hw, cache, paused, seen.start)
+
+    def _file(self, broker: int) -> SimLogFile:
+        """What is on a disk; a broker that has nothing of the partition, and need not, is not given a file."""
+        disk = self.simulation.nodes[broker].disk
+        return disk.file(PARTITION) if broker in self.replicas() else disk.files.get(PARTITION, SimLogFile())
+
+    def _without_replica(self, broker: int) -> str:
+        return "no leader" if broker in self.replicas() else "no replica"
 
     def _named(self, batches: list[Batch], start: int) -> tuple[LogRecord, ...]:
         return self.scenario.named(((batch.base, batch.epoch, batch.values) for batch in batches), start)
@@ -120,6 +130,10 @@ class SimulatedTarget(ScriptTarget):
     def isr(self) -> tuple[int, ...]:
         """The controller's committed ISR."""
         return self.simulation.isr_of(PARTITION)
+
+    def replicas(self) -> tuple[int, ...]:
+        """The controller's replicas; during a reassignment the old and the new ones."""
+        return self.simulation.replicas_of(PARTITION)
 
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
@@ -243,6 +257,15 @@ class SimulatedTarget(ScriptTarget):
         """An operator's election; ends when the controller has decided, which the brokers do not know yet."""
         self.disturb(f"{how}-election", "elect", {"node": broker})
         self.simulation.elect(PARTITION, how, broker)
+        self.simulation.run_until(self.simulation.now)
+
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers do not know yet."""
+        refused = self.simulation.controller.refuses(Reassign(CONTROLLER, PARTITION, replicas))
+        if refused:
+            raise ScriptError(f"the reassignment was refused: {refused}")
+        self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
+        self.simulation.reassign(PARTITION, replicas)
         self.simulation.run_until(self.simulation.now)
 
     def block(self, links: tuple[Link, ...]) -> None:

@@ -150,12 +150,14 @@ class BrokerPeers:
         self._driver.perform(partial(self._acknowledge, request, state))
 
     def _check_state(self, state: LeaderAndIsr) -> None:
-        replicas = self._driver.partitions.get(state.partition, ())
-        in_sync, eligible = set(state.isr), set(state.eligible)
+        """With ZooKeeper a leader or a member of the ISR need be no replica any more, for a moment."""
+        brokers = self._driver.config.cluster.broker_ids()
         if (
-            state.replicas != replicas
-            or state.leader not in (-1, *replicas)
-            or not in_sync | eligible <= set(replicas)
+            state.partition not in self._driver.partitions
+            or not state.replicas
+            or len(set(state.replicas)) < len(state.replicas)
+            or not {*state.replicas, *state.isr, *state.eligible} <= set(brokers)
+            or state.leader not in (-1, *brokers)
             or min(state.leader_epoch, state.partition_epoch) < 0
         ):
             raise MeaninglessError(f"no state of a partition of this cluster: {state}")

@@ -38,7 +38,7 @@ MAX_BYTES = 8 << 20
 _WITH_SESSIONS = 7
 _WITH_EPOCH = 9
 
-_STIRRING = frozenset({"hw", "lead", "follow", "truncate"})
+_STIRRING = frozenset({"hw", "lead", "follow", "truncate", "removed"})
 """Trace events after which a parked fetch may have an answer."""
 
 _end = attrgetter("end")

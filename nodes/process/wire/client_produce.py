@@ -198,7 +198,7 @@ class ProduceApi:
     def after_step(self, traces: Iterable[tuple[object, ...]]) -> None:
         """What producers wrote is read anew from a log that was cut; one that retention made shorter is not."""
         for trace in traces:
-            if trace[2] == "truncate" or trace[-1] == "begin-anew":
+            if trace[2] in ("truncate", "removed") or trace[-1] == "begin-anew":
                 self._producers.pop(str(trace[3]), None)
 
 

@@ -216,6 +216,7 @@ def state_request(m: LeaderAndIsr) -> object:
         partition_epoch=m.partition_epoch,
         replicas=m.replicas,
         eligible=m.eligible,
+        delete=m.delete,
     )
     topics = (_STATE.TopicState(topic_name=topic, partition_states=(part,)),)
     return _STATE.LeaderAndIsrRequest(
@@ -240,6 +241,7 @@ def state_message(entity: Any) -> LeaderAndIsr:  # noqa: ANN401 (an entity)
         part.replicas,
         entity.broker_epoch,
         part.eligible,
+        delete=part.delete,
     )
 
 

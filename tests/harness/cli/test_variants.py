@@ -24,19 +24,21 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
 
     assert code == 0
     assert out == (
-        "kafka-0.10  truncation=hw, no-fences, leader-writes-isr, shrink-raises-epoch, KAFKA-7164, KAFKA-7414, "
-        "KAFKA-7786\n"
-        "kafka-0.11  truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, delete-records, KAFKA-7414, "
-        "KAFKA-7415, KAFKA-7786\n"
-        "kafka-2.0   truncation=kip279, no-fences, leader-writes-isr, shrink-raises-epoch, delete-records, KAFKA-7786\n"
+        "kafka-0.10  truncation=hw, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
+        "refuse-strangers, KAFKA-7164, KAFKA-7414, KAFKA-7786\n"
+        "kafka-0.11  truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
+        "refuse-strangers, delete-records, KAFKA-7414, KAFKA-7415, KAFKA-7786\n"
+        "kafka-2.0   truncation=kip279, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
+        "delete-records, KAFKA-7786\n"
         "kafka-2.1   truncation=kip279, all-fences, fresh-answers, leader-writes-isr, shrink-raises-epoch, "
-        "delete-records\n"
+        "whole-target, delete-records\n"
         "kafka-2.7   truncation=fetch, all-fences, bounce-detection, fresh-answers, partition-failure, "
-        "shrink-raises-epoch, delete-records\n"
+        "shrink-raises-epoch, replace-reassignment, whole-target, delete-records\n"
         "kafka-3.7   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, fresh-answers, "
-        "partition-failure, metadata-log, delete-records\n"
-        "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr, fresh-answers, "
-        "partition-failure, metadata-log, delete-records\n"
+        "partition-failure, metadata-log, replace-reassignment, refuse-strangers, delete-records, KAFKA-15665\n"
+        "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr, "
+        "fresh-answers, partition-failure, metadata-log, replace-reassignment, whole-target, refuse-strangers, "
+        "delete-records\n"
     )
 
 
@@ -79,12 +81,16 @@ def test_json_has_the_same_for_scripts(variants):
         ("kafka-3.7", "documented"),
         ("kafka-4.0", "kip-966"),
     ]
-    assert told["variants"][1]["modifiers"][-2:] == ["metadata-log", "delete-records"]
+    assert told["variants"][1]["modifiers"][4:7] == ["broker-epochs", "elr", "fresh-answers"]
     assert told["variants"][0]["does"][0] == {
         "topic": "truncation",
         "sentence": "The rule fetch: on fetch, KIP-595 (2.7 on).",
     }
-    assert [d["topic"] for d in told["differences"]] == ["ELR (KIP-966)", "promise"]
+    assert [d["topic"] for d in told["differences"]] == [
+        "ELR (KIP-966)",
+        "end of a reassignment (KAFKA-15665)",
+        "promise",
+    ]
 
 
 def test_json_without_names_has_every_preset_and_no_differences(variants):

@@ -33,6 +33,7 @@ def test_a_script_is_named_like_its_file(scenario):
 
 def test_the_worked_examples_are_there():
     assert [scenario.name for scenario in SCENARIOS] == [
+        "added-replica-fails",
         "divergence-case-a",
         "divergence-case-b",
         "divergence-case-c",
@@ -40,12 +41,18 @@ def test_the_worked_examples_are_there():
         "divergence-case-e",
         "divergence-case-f",
         "divergence-case-g",
+        "forgotten-log-start",
         "high-water-mark",
+        "kafka-14424-taken-back",
+        "kafka-15665-leader-moved",
         "kafka-6880-zombie-follower",
+        "kafka-6975-deletion-inside-a-batch",
         "kafka-7128-isr-expansion",
         "kafka-7128-min-isr",
         "kafka-7164-missed-epoch",
         "kafka-7786-late-answer",
+        "kafka-8306-log-ends-below-its-start",
+        "kafka-9491-elected-below-log-start",
         "kip-101-data-loss-new-leader",
         "kip-101-data-loss",
         "kip-101-divergence",

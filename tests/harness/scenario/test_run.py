@@ -233,6 +233,7 @@ def test_the_json_has_the_narrative_and_can_be_written():
         "paused": False,
         "leader_epoch": 1,
         "log": "1:A 1:B",
+        "log_start": 0,
         "leo": 2,
         "hw": 1,
         "epochs": [[1, 0]],

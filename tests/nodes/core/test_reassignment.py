@@ -199,7 +199,7 @@ def test_from_3_8_on_one_that_is_taken_back_ends_when_the_old_replicas_are_in_sy
 
 
 def test_up_to_3_7_it_never_ends(four):
-    """A list that would be empty is not written: what was to come still is, and is to go as well (``maybeCompleteReassignment``)."""
+    """A list that would be empty is not written: what was to come still is, and is to go as well."""
     c = four("kafka-3.7")
     c.reassign(1, 2, 3, 4)
     c.reassign(2, 1, 2, 3)

@@ -118,6 +118,16 @@ def test_with_zookeeper_nothing_of_its_own_epoch_is_new(replica, variant):
     assert (two.replica.leading.isr, two.replica.partition_epoch) == ((2, 3), 5)
 
 
+@pytest.mark.parametrize("variant", ["kafka-2.7+no-shrink-raises-epoch", "kafka-2.7+elr"])
+def test_unless_its_controller_changes_an_isr_without_a_new_epoch(replica, variant):
+    """Else its version would be stale for ever, and it could never change the ISR again."""
+    two = replica(variant)
+    two.told(1, 2, 5, (2, 3), version=5)
+    two.told(2, 2, 5, (2,), version=6)
+
+    assert (two.replica.leading.isr, two.replica.partition_epoch) == ((2,), 6)
+
+
 def test_a_follower_takes_the_partition_epoch_without_starting_anew(replica):
     two = replica("kafka-3.7")
     two.told(1, 1, 5, version=5)
