@@ -402,9 +402,11 @@ class LiveTarget(ScriptTarget):
         return healed
 
     def _give_up(self) -> None:
-        senders = [sender for sender in dict.fromkeys(self.sends.values()) if isinstance(sender, BatchSender)]
-        for waiting in (*senders, *self._deleters):
-            waiting.give_up()
+        for sender in dict.fromkeys(self.sends.values()):
+            if isinstance(sender, BatchSender):
+                sender.give_up()
+        for deleter in self._deleters:
+            deleter.give_up()
 
     def _start_if_down(self, node: int) -> None:
         if self._nodes.gone(node):
