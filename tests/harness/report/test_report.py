@@ -263,7 +263,6 @@ def test_the_story_tells_of_deletions_that_reach_the_record() -> None:
     assert not any("d2" in sentence for sentence in words)
 
 
-
 def test_the_story_tells_birth_commit_ack_and_loss_in_order() -> None:
     story = tell(history(), anomaly())
 

@@ -12,11 +12,11 @@ from nodes.sidecar.line_events import (
     IsrView,
     Leads,
     Loaded,
+    LogStart,
     Refused,
     ShutDown,
     ShuttingDown,
     Truncated,
-    LogStart,
     TruncatedFully,
 )
 from nodes.sidecar.lines import LineReader
