@@ -267,7 +267,9 @@ class LiveTarget(ScriptTarget):
     def crash_controller(self) -> None:
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
         if not self._system.hands_over_controller:
-            raise CannotPlayError(f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks")
+            raise CannotPlayError(
+                f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks"
+            )
         self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
         with carried_out():
             self._system.fail_controller(self._nodes.controls)
