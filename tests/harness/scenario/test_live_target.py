@@ -76,6 +76,18 @@ def test_the_bug_shows_where_the_rule_has_it(play_understood):
     assert outcome.verdict.valid == "invalid"
 
 
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("added-replica-fails", "kafka-4.0"),
+        ("added-replica-fails", "kafka-2.1"),
+        ("kafka-15665-leader-moved", "kafka-3.7"),
+    ],
+)
+def test_replicas_move(play_understood, name, variant):
+    assert play_understood(find(name), variant).mismatches == []
+
+
 def test_messages_are_held_lost_and_let_through(play_understood):
     """Rules outlast the process that they are put on."""
     steps = """\

@@ -81,6 +81,7 @@ CUT = (Link(None, 1, 2), Link(None, 2, 1))
         ("resume A", ("resume", 1)),
         ("elect B uncleanly", ("elect", "unclean", 2)),
         ("elect the preferred leader", ("elect", "preferred", 1)),
+        ("reassign to B, A", ("reassign", (2, 1))),
     ],
 )
 def test_a_command_is_one_call_of_the_stage(command, call):
@@ -138,6 +139,8 @@ def test_where_a_system_spends_epochs_that_no_script_counts_a_later_one_will_do(
         ("the ISR is A", False),
         ("the leader is B", True),
         ("the leader is none", False),
+        ("the replicas are B, A", True),
+        ("the replicas are A", False),
         ("A is fenced", True),
         ("B is fenced", False),
         ("all is at rest", True),
@@ -146,6 +149,7 @@ def test_where_a_system_spends_epochs_that_no_script_counts_a_later_one_will_do(
 def test_other_conditions_ask_the_stage(condition, holds):
     target = SimpleNamespace(
         isr=lambda: (1, 2),
+        replicas=lambda: (1, 2),
         leader=lambda: 2,
         fenced=lambda broker: broker == 1,
         at_rest=lambda: True,
