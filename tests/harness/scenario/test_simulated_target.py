@@ -209,7 +209,7 @@ def test_a_controller_is_crashed_once_and_started_again(target):
     target.prepare()
     target.boot()
     target.crash_controller()
-    with pytest.raises(ScriptError, match="^there is no controller$"):
+    with pytest.raises(ScriptError, match=r"^there is no controller$"):
         target.crash_controller()
     target.elect("forced", 2)
     target.start_controller()
