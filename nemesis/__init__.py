@@ -5,7 +5,7 @@ and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault 
 """
 
 from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, Fault, FaultError, Trigger
-from nemesis.generate import PROFILES, generate_plan
+from nemesis.generate import PROFILES, cluster_of_plans, generate_plan
 from nemesis.injector import FaultTarget, Injector
 from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
 
@@ -22,6 +22,7 @@ __all__ = [
     "PlanError",
     "Trigger",
     "WorkloadSpec",
+    "cluster_of_plans",
     "generate_plan",
     "read_plan",
 ]

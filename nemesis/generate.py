@@ -57,10 +57,15 @@ _BY_EVENT = {"fast-failover": 0.6, "forced-election": 0.5}
 """Share of faults that wait for a trace event; elections are most telling right after an append."""
 
 
+def cluster_of_plans(profile: str, cluster: ClusterSpec) -> ClusterSpec:
+    """The cluster as a profile's plans have it: where replicas move, a broker more than replicas, at least."""
+    if REASSIGNMENT not in PROFILES[profile]:
+        return cluster
+    return replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
+
+
 def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> Plan:
     """The ``index``-th plan of a seed; the same arguments give the same plan anywhere.
-
-    Where replicas move, the cluster has a broker more than replicas, at least.
 
     Raises:
         KeyError: unknown profile.
@@ -69,8 +74,8 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     kinds = _swarm(rng, PROFILES[profile])
     deletions = [kind for kind in DELETIONS if kind in PROFILES[profile]]
     moves = REASSIGNMENT in PROFILES[profile]
+    cluster = cluster_of_plans(profile, cluster)
     if moves:
-        cluster = replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
         kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
     triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)

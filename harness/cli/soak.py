@@ -155,7 +155,7 @@ def _run(
     from harness.soak.run_all import run_missing
     from harness.soak.show import SoakProgress
 
-    brokers = runs[0][0].plan.cluster.brokers
+    brokers = max(run.plan.cluster.brokers for run, _ in runs)
     try:
         with terminated_like_interrupted(), SoakProgress([one for _, one in runs], status) as watcher:
             run_missing(

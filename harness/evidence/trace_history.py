@@ -220,7 +220,6 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
             log.begin_at(fields[0])
         elif name == "removed":
             log.begin_at(0)
-            log.epoch = -1
         elif name in {"lead", "follow"}:
             log.epoch = fields[0]
         elif name == "recovered":

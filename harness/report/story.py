@@ -27,6 +27,10 @@ STOPPED = {
 }
 
 
+OF_REASSIGNMENTS = {"reassigning": "as a reassignment begins", "reassigned": "as a reassignment ends"}
+"""Why the controller raises a leader epoch, or chooses a leader, though nobody failed and nobody asked for an election."""
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Something worth a sentence. `rank` 0 is the story itself, greater ranks are context; `number` counts from 1."""
@@ -250,6 +254,19 @@ class _Teller:
         words += f", record {gone} among them." if gone is not None else "."
         return (0 if gone == self._value and gone is not None else 2), words
 
+    def _removed(self, time: int, node: int, leo: int, *_: object) -> tuple[int, str]:
+        lost = self._lost_here(time, node)
+        gone = f", record {lost} in it" if lost is not None else ""
+        words = f"Broker {node} has no replica any more: its log, which ended at {leo}, is deleted{gone}."
+        return (0 if lost == self._value and lost is not None else 1), words
+
+    def _reassign(
+        self, _time: int, _node: int, replicas: Iterable[int], adding: Iterable[int], removing: Iterable[int]
+    ) -> tuple[int, str]:
+        moves = [f"{what} {_brokers(nodes)}" for what, nodes in (("adding", adding), ("removing", removing)) if nodes]
+        words = f"The controller has the replicas {_brokers(replicas)}"
+        return 1, f"{words}, {' and '.join(moves)}." if moves else f"{words}: no reassignment is under way."
+
     def _lost_here(self, time: int, node: int) -> object:
         lives = self._lanes[node].lives
         return next((life.value for life in lives if life.end == time and life.ended_by is not None), None)
@@ -312,7 +329,8 @@ class _Teller:
         *_: object,
     ) -> tuple[int, str]:
         whom = f"makes broker {leader} leader" if leader > 0 else "has no leader to offer"
-        words = f"The controller {whom} in epoch {epoch} ({how} election{'' if clean else ', unclean'})"
+        why = OF_REASSIGNMENTS.get(how, f"{how} election")
+        words = f"The controller {whom} in epoch {epoch} ({why}{'' if clean else ', unclean'})"
         return 1, f"{words}; in sync: {_brokers(isr)}."
 
     def _isr_change(self, _time: int, _node: int, isr: Iterable[int], *_: object) -> tuple[int, str]:

@@ -43,8 +43,9 @@ class Fatal:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A log was read from the disk, recovered if it had to be, and ends at ``leo``; also a new one (``leo`` 0). ``start`` is its log
-    start.
+    """A log was read from the disk, recovered if it had to be, and ends at ``leo``; also a new one (``leo`` 0).
+
+    ``start`` is its log start.
     """
 
     partition: str

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, generate_plan
+from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, cluster_of_plans, generate_plan
 from nemesis.fault import CONTROLLER_KINDS, DELETIONS, KINDS, MACHINE_KINDS
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
@@ -215,3 +215,14 @@ def test_a_kind_with_a_measure_has_one(plans, profile):
 def test_an_unknown_profile_is_an_error():
     with pytest.raises(KeyError):
         generate_plan(1, 0, "gentle", ClusterSpec())
+
+
+def test_only_where_replicas_move_the_cluster_needs_a_broker_more():
+    large = ClusterSpec(brokers=6)
+
+    assert cluster_of_plans("intact", ClusterSpec()) == ClusterSpec()
+    assert cluster_of_plans("reassignments", large) == large
+    assert cluster_of_plans("reassignments", ClusterSpec()).brokers == 4
+    assert (
+        cluster_of_plans("reassignments", ClusterSpec()) == generate_plan(1, 0, "reassignments", ClusterSpec()).cluster
+    )

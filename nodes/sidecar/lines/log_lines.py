@@ -25,7 +25,8 @@ _HOW = {
     "segment deletion": "retention",
 }
 _LOADED = re.compile(
-    r"Completed load of Log\(dir=.*?, topic=([^,]+), partition=(\d+), highWatermark=\d+,.*? logStartOffset=(\d+), logEndOffset=(\d+)\)"
+    r"Completed load of Log\(dir=.*?, topic=([^,]+), partition=(\d+), highWatermark=\d+,.*? logStartOffset=(\d+),"
+    r" logEndOffset=(\d+)\)"
 )
 _CREATED = re.compile(r"Created log for partition (\S+) in ")
 _DELETED = re.compile(r"Log for partition (\S+) is renamed to \S+-delete and is scheduled for deletion$")

@@ -189,3 +189,27 @@ def test_a_hole_that_the_files_do_not_have_is_told():
     said = agreement(trace(*HOLE), {T: [(0, 1, (10,)), (1, 2, (13,))]})
 
     assert "a line tells of an append at offset 1, and the log ended at 0" in said[0]
+
+
+REMOVED = ("removed", 3, 2)
+
+
+def test_a_replica_that_was_removed_has_no_log():
+    assert agreement(trace(*LIFE, REMOVED), {}) == []
+    assert agreement(trace(*LIFE, REMOVED), {T: FILE}) == [
+        "Broker 2, t-0: its files have records up to offset 3, and its lines tell of them up to 0."
+    ]
+
+
+def test_where_it_was_put_again_it_begins_at_offset_0():
+    again = trace(*LIFE, REMOVED, ("append", 0, 1, (10, 11)))
+
+    assert agreement(again, {T: FILE[:1]}) == []
+    assert agreement(again, {T: FILE}) != []
+
+
+def test_what_was_kept_though_it_was_told_to_be_gone_is_found_again():
+    """It was killed between the line and the deletion."""
+    events = trace(*LIFE, REMOVED, ("start", 2), ("recovered", 3, 0, -1), REMOVED)
+
+    assert agreement(events, {}) == []

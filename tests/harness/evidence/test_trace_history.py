@@ -264,3 +264,31 @@ def test_a_batch_that_was_not_traced_is_put_in_where_a_log_start_was_found_as_we
     ]
 
     assert [e[4] for e in history(events) if e[2] == "append"] == [0, 2]
+
+
+def test_a_log_that_was_deleted_with_its_replica_is_not_lost_by_the_next_recovery():
+    events = [
+        appended(1, 0, 7, 8),
+        event(2, "removed", 2, 0),
+        appended(3, 0, 7),
+        START,
+        event(51, "recovered", 1, 0, -1),
+    ]
+
+    assert [one[2:] for one in history(events)][-3:] == [
+        ("append", "t-0", 0, 0, (7,)),
+        ("start", "", 2),
+        ("recovered", "t-0", 1, 0, 0),
+    ]
+
+
+def test_a_log_that_was_found_though_it_was_told_to_be_gone_has_the_records_it_had():
+    events = [
+        event(0, "follow", 3, 2, 0, 0),
+        appended(1, 0, 7, 8, epoch=3),
+        event(2, "removed", 2, 3),
+        START,
+        event(51, "recovered", 2, 0, -1),
+    ]
+
+    assert (2, 1, "append", "t-0", 0, 3, (7, 8)) in history(events)

@@ -29,9 +29,11 @@ class PlayedNode:
         self.lost = on_lost
         self.traced = on_trace
         self.control = self
-        self.admin = SimpleNamespace(ask=lambda command, **entries: self._do(f"{command} {entries}"))
+        self.admin = SimpleNamespace(ask=self._ask)
+        self.answer = {"refused": ""}
         self.places = SimpleNamespace(data="/data", volatile="/volatile", trace="/trace")
         self.hindrances = {}
+        self.state = {}
         self.done = []
         self.rules_then = []
         self.process = "gone"
@@ -45,6 +47,10 @@ class PlayedNode:
         self.done.append(what)
         if self.fails == what:
             raise NodeError(f"{self.name} is on fire")
+
+    def _ask(self, command, **entries):
+        self._do(f"{command} {entries}")
+        return self.answer
 
     def clean(self):
         self._do("clean")
@@ -123,7 +129,7 @@ class PlayedNode:
         self._do(f"elect {partition} {how} {target}")
 
     def status(self, timeout_s=5.0):
-        state = {"leader": 1, "isr": [1, 2], "replicas": [1, 2]}
+        state = {"leader": 1, "isr": [1, 2], "replicas": [1, 2], **self.state}
         return {"partitions": {T: state}, "mono_us": monotonic_now_us()}
 
     def end(self):
@@ -432,6 +438,39 @@ def test_an_election_waits_for_the_fault_that_goes_with_it(cluster):
 
     assert [what for what in cluster.nodes[0].done if what != "links"] == ["rules", f"elect {T} forced 2"]
     assert cluster.nodes[0].rules_then == [{"3": [{"kind": "leadership", "to": 1, "effect": "drop", "amount": 0}]}]
+
+
+def test_the_controller_is_asked_for_a_reassignment_and_a_refusal_is_kept(cluster):
+    controller = cluster.nodes[0]
+    cluster.reassign(T, (2, 3))
+    settle(cluster)
+    assert cluster.refused == []
+    controller.answer = {"refused": "it is under way"}
+    cluster.reassign(T, (1,))
+    settle(cluster)
+
+    assert controller.done == [
+        "reassign {'partition': 't-0', 'replicas': [2, 3]}",
+        "reassign {'partition': 't-0', 'replicas': [1]}",
+    ]
+    assert [(one["how"], one["target"], one["why"]) for one in cluster.refused] == [
+        ("reassignment", [1], "it is under way")
+    ]
+
+
+def test_a_broker_that_was_to_get_a_replica_may_have_something_of_it(cluster):
+    assert cluster.partitions_on(3) == ()
+    cluster.reassign(T, (2, 3))
+
+    assert cluster.partitions_on(3) == cluster.partitions_on(1) == (T,)
+
+
+def test_replicas_that_are_going_are_no_target(cluster):
+    cluster.nodes[0].state = {"replicas": [1, 2, 3], "adding": [3], "removing": [1]}
+    cluster.observation.forget()
+
+    assert cluster.replicas_of(T) == (1, 2, 3)
+    assert cluster.target_of(T) == (2, 3)
 
 
 def test_link_faults_reach_every_node_they_concern_and_go_again(cluster):

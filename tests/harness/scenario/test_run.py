@@ -94,6 +94,7 @@ def test_the_promises_a_loss_breaks_are_compared():
     [
         ("leader B", "line 8: the leader should be B, but is A"),
         ("ISR A", "line 8: the ISR should be A, but is A, B"),
+        ("replicas B", "line 8: the replicas should be B, but are A, B"),
         ("not acked m1", "line 8: m1 should not be acknowledged, but is acked"),
         ("m1 failed with NOT_ENOUGH_REPLICAS", "line 8: m1 should have failed with NOT_ENOUGH_REPLICAS, but is acked"),
         ("to read m1", "line 8: the consumer should have read m1, but was refused"),
@@ -124,6 +125,10 @@ def test_waiting_has_a_bound_and_says_what_for_and_how_things_stand():
         ("delete records before 1 at B", "B does not delete: NOT_LEADER_OR_FOLLOWER"),
         ("power off A keeping 2 batches", "broker A: it has 1 batches, 0 of them fsynced, so it cannot keep 2"),
         ("release leadership to A", "these messages were not held"),
+        (
+            "reassign to A, A",
+            "the reassignment was refused: a partition has at least one replica, and no broker has two of one partition",
+        ),
         ("unblock heartbeats from A", "these messages were not blocked"),
     ],
 )

@@ -1,0 +1,25 @@
+"""Which systems take plans that move replicas."""
+
+import pytest
+
+from harness.systems.kafka.system import KafkaSystem
+from harness.systems.system import SystemRefusalError
+from harness.systems.tidemark import TidemarkSystem
+from nemesis import Fault, Plan, WorkloadSpec
+from nodes.core.cluster import ClusterSpec
+
+MOVES = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=4), WorkloadSpec(), (Fault("reassignment", 1),), 2)
+
+
+def check(system):
+    system.check(MOVES, system.variant(system.default_variant))
+
+
+def test_ours_does():
+    check(TidemarkSystem())
+
+
+@pytest.mark.parametrize("version", ["kafka:2.8.2", "kafka:4.1.1"])
+def test_what_does_not_says_so(version):
+    with pytest.raises(SystemRefusalError, match=r"so it cannot do reassignment$"):
+        check(KafkaSystem.parse(version, {}))
