@@ -105,6 +105,7 @@ class Story:
 STORIES = {
     "lives": Story("lives", {1: (2, 3), 2: (1,), 3: (1,)}, ends=(1, 3)),
     "no-leader": Story("no-leader", {2: (1, 2, 3)}, {3: delete_below_12}, ends=(2,)),
+    "log-start": Story("log-start", {1: (1,), 2: (2, 3)}, ends=(1, 2)),
     "disk-full": Story("disk-full", {2: (1, 2)}, {1: fill_the_disk_of_b, 2: start_b_on_a_full_disk}),
     "kip-279": Story("kip-279", {1: (2,)}, ends=(1,)),
 }
