@@ -6,8 +6,10 @@ from nodes.sidecar.line_events import Appended, Loaded, Removed
 from nodes.sidecar.lines import LineReader, disagreement
 
 T = "t-0"
-DELETED = "INFO kafka.log.LogManager - Log for partition t-0 is renamed to /d/t-0.0123456789abcdef-delete and is scheduled for "
+DELETED = (
+    "INFO kafka.log.LogManager - Log for partition t-0 is renamed to /d/t-0.0123456789abcdef-delete and is scheduled for "
     "deletion"
+)
 CREATED = "INFO kafka.log.LogManager - Created log for partition t-0 in /d/t-0 with properties {}"
 APPENDED = (
     "TRACE kafka.log.UnifiedLog - [UnifiedLog partition=t-0, dir=/d] Appended message set with last offset: 1, first offset: 0, "
