@@ -76,6 +76,37 @@ def test_the_bug_shows_where_the_rule_has_it(play_understood):
     assert outcome.verdict.valid == "invalid"
 
 
+@pytest.mark.parametrize("variant", ["kafka-2.7", "kafka-4.0"])
+def test_a_controller_fails_and_another_one_takes_over(play_understood, variant):
+    steps = """\
+1. Nobody elects B while there is no controller.
+   > write m1
+   > until A, B have HW 1 on disk
+   > crash the controller
+   > elect B
+   > run 1 s
+   > expect leader A
+   > expect A: leader | epoch 3
+   > start the controller
+   > elect B
+   > until B leads epoch 4
+
+outcome kafka-2.7, kafka-4.0: valid
+  truncations: none
+  A: follower | 3:m1 | HW 1 | epochs 3@0
+  B: leader | 3:m1 | HW 1 | epochs 3@0 4@1
+"""
+    assert play_understood(parse_scenario(HEAD + steps), variant).mismatches == []
+
+
+def test_a_controller_that_cannot_fail_alone_cannot_be_played(play):
+    class Kept(TidemarkSystem):
+        hands_over_controller = False
+
+    with pytest.raises(CannotPlayError, match="the controller of tidemark cannot fail"):
+        play(find("kip-101-data-loss"), "kafka-0.10", Kept())
+
+
 @pytest.mark.parametrize(
     ("name", "variant"),
     [
@@ -89,32 +120,39 @@ def test_replicas_move(play_understood, name, variant):
 
 
 def test_messages_are_held_lost_and_let_through(play_understood):
-    """Rules outlast the process that they are put on."""
+    """Rules outlast the process that they are put on. B's restart costs it the ISR, and A a leader epoch."""
     steps = """\
 1. Nothing that A answers reaches B, and B cannot ask.
    > block fetch responses
    > send m1
    > until A has LEO 1
+   > run 1 s
+   > expect not acked m1
    > hold fetch requests from B
    > crash B
    > start B
-   > until B follows A
+   > until B follows A in epoch 4
    > run 1 s
    > expect B: follower | empty
-   > expect not acked m1
    > unblock fetch responses
    > run 1 s
    > expect B: empty
    > release fetch requests from B
-   > until m1 is acked
+   > until the ISR is A, B
+   > expect acked m1
    > read
    > expect to read m1
    > read from B
    > expect to read m1
-"""
-    outcome = play_understood(parse_scenario(HEAD + steps + END.replace(": valid", ": unknown")))
 
-    assert outcome.mismatches == ["line 25: the consumer should have read m1, but was refused"]
+outcome kafka-2.7: valid
+  truncations: none
+  A: leader | 3:m1 | HW 1 | epochs 3@0 4@1
+  B: follower | 3:m1 | HW 1 | epochs 3@0
+"""
+    outcome = play_understood(parse_scenario(HEAD + steps))
+
+    assert outcome.mismatches == ["line 27: the consumer should have read m1, but was refused"]
 
 
 def test_processes_stop_pause_lose_power_and_lose_their_disk(play_understood):

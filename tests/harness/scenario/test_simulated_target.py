@@ -77,6 +77,8 @@ CUT = (Link(None, 1, 2), Link(None, 2, 1))
         ("wipe B", ("end_process", 2, "disk")),
         ("power off A keeping 2 batches", ("end_process", 1, "power", 2)),
         ("start A", ("start", 1)),
+        ("crash the controller", ("crash_controller",)),
+        ("start the controller", ("start_controller",)),
         ("pause A", ("pause", 1)),
         ("resume A", ("resume", 1)),
         ("elect B uncleanly", ("elect", "unclean", 2)),
@@ -201,6 +203,33 @@ def test_a_fault_and_its_healing_have_the_same_number(target):
         ("heal", 0, "start", {}),
         ("heal", 1, "cut", {}),
     ]
+
+
+def test_a_controller_is_crashed_once_and_started_again(target):
+    target.prepare()
+    target.boot()
+    target.crash_controller()
+    with pytest.raises(ScriptError, match=r"^there is no controller$"):
+        target.crash_controller()
+    target.elect("forced", 2)
+    target.start_controller()
+
+    assert [entry[1:] for entry in target.nemesis if entry[3].startswith("controller")] == [
+        ("strike", 0, "controller-crash", {"node": 0, "nodes": [0]}),
+        ("heal", 0, "controller-crash", {}),
+    ]
+    assert [event[2] for event in target.trace if event[1] == 0 and event[2] in ("stop", "start", "elect")] == [
+        *("elect", "stop", "start")
+    ]
+
+
+def test_what_a_script_left_without_controller_gets_one_in_the_end(target):
+    target.prepare()
+    target.boot()
+    target.crash_controller()
+    target.finish()
+
+    assert [event[2] for event in target.trace if event[1] == 0 and event[2] in ("stop", "start")] == ["stop", "start"]
 
 
 def test_without_a_leader_nothing_can_be_sent(target):
