@@ -318,7 +318,7 @@ class LiveCluster:
             def ask() -> None:
                 replica = self._replica(leader, partition)
                 if replica is not None and self.ask_to_delete is not None:
-                    start, hw = replica["start"], replica["hw"]
+                    start, hw = replica.get("start", 0), replica["hw"]
                     self.ask_to_delete(partition, start + max(hw - start, 0) * share // 1000)
 
             self._submit(leader, ADMIN, "delete records on", ask)

@@ -145,4 +145,4 @@ def trace_final(
 def _key(status: AdminReply | None) -> object:
     if status is None:
         return None
-    return {name: [replica[field] for field in _SAME] for name, replica in status["partitions"].items()}
+    return {name: [replica.get(field) for field in _SAME] for name, replica in status["partitions"].items()}

@@ -211,7 +211,9 @@ class _BrokerLane:
         left = x - max(self.scale(life.start), self.scale.left) - 0.3
         to = event[4]
         choices = [f"truncated to {to} (was {event[5]})", f"cut to {to} (was {event[5]})", f"cut to {to}"]
-        if event[2] == "removed":
+        if event[2] == "log-start":
+            choices = [f"log starts at {to} ({event[6]})", f"log starts at {to}", f"from {to}"]
+        elif event[2] == "removed":
             choices = ["log deleted: no replica any more", "log deleted", "deleted"]
         elif event[2] != "truncate":
             choices = [f"recovery left {to} records", f"recovered to {to}", f"left {to}"]

@@ -37,7 +37,7 @@ from nodes.sidecar.readiness import kafka_answers, knock
 from nodes.sidecar.segment_tail import SegmentTail
 from nodes.sidecar.server_files import log_directory, write_properties
 from nodes.sidecar.slow_disk import SlowDisk
-from nodes.sidecar.status import high_watermarks_on_disk, replica_status
+from nodes.sidecar.status import high_watermarks_on_disk, log_starts_on_disk, replica_status
 from nodes.sidecar.wall_clock import WallClock
 from nodes.sidecar.zookeeper import ZooKeeper
 
@@ -343,11 +343,11 @@ class Sidecar:
             found["why"] = self._dialect.why
         if self.controller is not None:
             return found | self.controller.status()
-        checkpointed = high_watermarks_on_disk(self.logs)
+        checkpointed, log_starts = high_watermarks_on_disk(self.logs), log_starts_on_disk(self.logs)
         return found | {
             "broker_epoch": self.broker_trace.broker_epoch,
             "partitions": {
-                name: replica_status(name, state, self.logs, checkpointed)
+                name: replica_status(name, state, self.logs, checkpointed, log_starts)
                 for name, state in self.broker_trace.replicas.items()
             },
             "slow_disk_us": self.slow_disk.delay_us,

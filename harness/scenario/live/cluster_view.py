@@ -68,17 +68,15 @@ class ClusterView:
             leo, start = _end(disk), disk.start
             return Glance(self._without_partition(broker), -1, -1, leo, min(disk.hw, leo), disk.hw, start, start)
         leader = replica["leader"] if replica["role"] == "follower" else -1
-        epoch, on_disk = (
-            replica["leader_epoch"],
-            (replica["checkpointed_hw"], replica["start"], replica["checkpointed_start"]),
-        )
-        return Glance(replica["role"], epoch, leader, replica["leo"], replica["hw"], *on_disk)
+        start, start_on_disk = replica.get("start", 0), replica.get("checkpointed_start", 0)
+        known = replica["leo"], replica["hw"], replica["checkpointed_hw"], start, start_on_disk
+        return Glance(replica["role"], replica["leader_epoch"], leader, *known)
 
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica, with the log that is in its file."""
         replica = self.replica(broker)
         disk = self.disk(broker)
-        start = disk.start if replica is None else replica["start"]
+        start = disk.start if replica is None else replica.get("start", 0)
         log = self._scenario.named(disk.batches, start)
         if replica is None:
             role, leo = self._without_partition(broker), _end(disk)

@@ -11,7 +11,8 @@ committed state otherwise than 4.1, and 4.3 has ``BrokerLifecycleManager``, and 
 =====================================================================  ======================================  ==================
 line (of logger)                                                       event                                   versions
 =====================================================================  ======================================  ==================
-``Completed load of Log(dir=…, logEndOffset=14) …`` (LogManager)       Loaded                                  all
+``Completed load of Log(dir=…, logStartOffset=0, logEndOffset=14) …``  Loaded                                  all
+(LogManager)
 ``Created log for partition t-0 in …`` (LogManager)                    Loaded, LEO 0                           all
 ``Appended message set with last offset: 9, first offset: 4, next      Appended; a follower's "first" is       2.8: Log; then
 offset: 10, …``                                                        ``None`` in old message formats, and    UnifiedLog
@@ -22,6 +23,9 @@ offset: 10, …``                                                        ``None`
 ``Log for partition t-0 is renamed to … scheduled for deletion``       Removed (LogManager)                    all
 ``Log in …/t-0 marked stray and renamed to …-stray``, and then         Loaded, Removed (LogManager)            KRaft from 3.7
 ``Completed load of Log(dir=…-stray, …)``                                                                      on
+``Incremented log start offset to 7 due to leader offset increment``   LogStart; other reasons: ``client       the same
+                                                                       delete records request``, ``segment
+                                                                       deletion``
 ``Setting high watermark (offset=17…``                                 HighWatermark, if it is another one     the same
 ``Leader t-0 … starts at leader epoch 2 from offset 17 …``             Leads                                   all
 (state.change.logger)

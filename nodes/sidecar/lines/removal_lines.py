@@ -16,7 +16,8 @@ from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
 _DELETED = re.compile(r"Log for partition (\S+) is renamed to \S+-delete and is scheduled for deletion$")
 _ASTRAY = re.compile(r"Log in .+ marked stray and renamed to (.+-stray)$")
 _LOADED_ASIDE = re.compile(
-    r"Completed load of Log\(dir=([^,]+-(?:delete|stray)),.*? topic=([^,]+), partition=(\d+), .*?logEndOffset=(\d+)\)"
+    r"Completed load of Log\(dir=([^,]+-(?:delete|stray)),.*? topic=([^,]+), partition=(\d+), .*?logStartOffset=(\d+),"
+    r" logEndOffset=(\d+)\)"
 )
 
 
@@ -35,7 +36,7 @@ def read(replicas: KnownReplicas, message: str) -> list[Event] | None:
     if found[1] not in replicas.astray:
         return []
     replica = replicas[f"{found[2]}-{found[3]}"]
-    return [Loaded(replica.name, int(found[4])), _removed(replica)]
+    return [Loaded(replica.name, int(found[5]), int(found[4])), _removed(replica)]
 
 
 def _removed(replica: KnownReplica) -> Event:

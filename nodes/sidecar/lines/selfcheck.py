@@ -51,7 +51,7 @@ def _step(event: Event, end: int | None, cut_to: int | None) -> tuple[str | None
     if isinstance(event, Removed):
         return None, 0, None
     if isinstance(event, TruncatedFully):
-        return None, event.start, None
+        return None, event.start, event.start
     if isinstance(event, Truncated):
         if end is not None and event.to > end:
             return f"{event.partition} was cut at {event.to}, but its lines said that it ends at {end}", end, cut_to

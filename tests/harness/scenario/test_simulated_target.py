@@ -81,6 +81,9 @@ CUT = (Link(None, 1, 2), Link(None, 2, 1))
         ("start the controller", ("start_controller",)),
         ("pause A", ("pause", 1)),
         ("resume A", ("resume", 1)),
+        ("delete records before 6", ("delete_records", 6, None)),
+        ("delete records before 6 at B", ("delete_records", 6, 2)),
+        ("retention on B drops 2 batches", ("retain", 2, 2)),
         ("elect B uncleanly", ("elect", "unclean", 2)),
         ("elect the preferred leader", ("elect", "preferred", 1)),
         ("reassign to B, A", ("reassign", (2, 1))),
@@ -94,7 +97,7 @@ def test_a_command_is_one_call_of_the_stage(command, call):
 
 
 def seen(role="follower", epoch=3, leader=1, leo=5, hw=4, hw_on_disk=2):
-    return Glance(role, epoch, leader, leo, hw, hw_on_disk)
+    return Glance(role, epoch, leader, leo, hw, hw_on_disk, start=3, start_on_disk=1)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,11 @@ def seen(role="follower", epoch=3, leader=1, leo=5, hw=4, hw_on_disk=2):
         ("B has LEO 5", seen(), True),
         ("B has HW 5", seen(), False),
         ("B has HW 2 on disk", seen(), True),
+        ("B has log start 3", seen(), True),
+        ("B has log start 1", seen(), False),
+        ("B has log start 4", seen(), False),
+        ("B has log start 1 on disk", seen(), True),
+        ("B has log start 3 on disk", seen(), False),
         ("B follows A", seen(), True),
         ("B follows A in epoch 2", seen(), False),
         ("B follows A in epoch 3", seen(leader=2), False),
@@ -161,8 +169,8 @@ def test_other_conditions_ask_the_stage(condition, holds):
     assert parse_command(Vocabulary(BrokerNames(("A", "B")), Names()), f"until {condition}")(target) is holds
 
 
-def test_only_a_high_watermark_has_a_checkpoint():
-    with pytest.raises(ValueError, match="only a high watermark"):
+def test_a_log_end_has_no_checkpoint():
+    with pytest.raises(ValueError, match="only a high watermark and a log start have a checkpoint on disk"):
         parse_command(Vocabulary(BrokerNames(("A",)), Names()), "until A has LEO 5 on disk")
 
 

@@ -101,10 +101,34 @@ def test_cuts(broker_trace, tail):
     assert (state.leo, state.hw) == (0, 0)
 
 
-def test_a_log_that_goes_on_elsewhere(broker_trace):
+def test_a_log_that_begins_anew(broker_trace):
     told(broker_trace, e.Loaded("t-0", 9))
-    assert told(broker_trace, e.TruncatedFully("t-0", 20)) == [("truncate", "t-0", 0, 9, "fully, to go on at 20", -1)]
-    assert broker_trace.replicas["t-0"].leo == 20
+    assert told(broker_trace, e.TruncatedFully("t-0", 20, "out of range")) == [
+        ("truncate", "t-0", 0, 9, "out of range", -1),
+        ("log-start", "t-0", 20, 0, "begin-anew"),
+    ]
+    state = broker_trace.replicas["t-0"]
+    assert (state.start, state.leo, state.hw) == (20, 20, 0)
+    assert told(broker_trace, e.TruncatedFully("t-0", 20)) == []
+    assert told(broker_trace, e.TruncatedFully("t-0", 15)) == [("log-start", "t-0", 15, 20, "begin-anew")]
+    assert told(broker_trace, e.Appended("t-0", 15, 17), e.TruncatedFully("t-0", 16)) == [
+        ("truncate", "t-0", 15, 17, "fully", -1),
+        ("log-start", "t-0", 16, 15, "begin-anew"),
+    ]
+    assert told(broker_trace, e.TruncatedFully("t-0", 0)) == [("truncate", "t-0", 0, 16, "fully", -1)]
+    assert broker_trace.replicas["t-0"].start == 0
+
+
+def test_log_starts(broker_trace):
+    assert told(broker_trace, e.Loaded("t-0", 9, 6)) == [
+        ("recovered", "t-0", 9, 6, -1),
+        ("log-start", "t-0", 6, 0, "recovered"),
+    ]
+    assert told(broker_trace, e.LogStart("t-0", 6, "leader"), e.LogStart("t-0", 8, "leader")) == [
+        ("log-start", "t-0", 8, 6, "leader")
+    ]
+    assert told(broker_trace, e.Truncated("t-0", 7, "epoch-end", 3)) == [("truncate", "t-0", 7, 9, "epoch-end", 3)]
+    assert broker_trace.replicas["t-0"].start == 7
 
 
 def test_high_watermarks_that_move(broker_trace):

@@ -227,12 +227,14 @@ def test_status(node, serve):
         "leader": -1,
         "leader_epoch": -1,
         "partition_epoch": -1,
+        "start": 0,
         "leo": 9,
         "hw": 0,
         "isr": [],
         "maximal": [],
         "epochs": [[0, 0], [3, 5]],
         "checkpointed_hw": 7,
+        "checkpointed_start": 0,
         "refused": "",
     }
 

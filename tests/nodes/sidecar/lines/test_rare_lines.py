@@ -12,6 +12,7 @@ from nodes.sidecar.line_events import (
     IsrView,
     Leads,
     Loaded,
+    LogStart,
     Refused,
     ShutDown,
     ShuttingDown,
@@ -212,6 +213,30 @@ def test_topics_may_have_dashes(name):
         "highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=14) with 1 segments in 9ms"
     )
     assert read(line) == [Loaded(name, 14)]
+    assert read(line.replace("logStartOffset=0", "logStartOffset=9")) == [Loaded(name, 14, 9)]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "kafka.log.Log - [Log partition=t-0, dir=/d]",
+        "kafka.log.UnifiedLog - [UnifiedLog partition=t-0, dir=/d]",
+        "org.apache.kafka.storage.internals.log.UnifiedLog - [UnifiedLog partition=t-0, dir=/d]",
+    ],
+)
+def test_a_log_start_moves_for_three_reasons(log):
+    lines = [
+        f"INFO {log} Incremented log start offset to {offset} due to {why}"
+        for offset, why in [
+            (3, "client delete records request"),
+            (5, "leader offset increment"),
+            (7, "segment deletion"),
+            (9, "snapshot generated"),
+        ]
+    ]
+
+    assert read(*lines) == [LogStart(T, 3, "delete-records"), LogStart(T, 5, "leader"), LogStart(T, 7, "retention")]
+    assert read(lines[0].removesuffix(" due to client delete records request")) == []
 
 
 def test_a_failure_is_told_with_its_cause_and_without_its_stack():

@@ -102,7 +102,8 @@ def test_a_log_whose_end_is_below_the_leaders_start_is_dropped(life, recording):
     refused = [event for event in found if isinstance(event, Refused) and "OUT_OF_RANGE" in event.words]
     assert refused[:1] == [Refused(T, "leader 1 refused a fetch from offset 5: OFFSET_OUT_OF_RANGE")]
     after = found[found.index(refused[0]) + 1 :]
-    assert after[:2] == [TruncatedFully(T, 12), Appended(T, 12, 15)]
+    reason = "out of range: to the leader's log start 12"
+    assert after[:2] == [TruncatedFully(T, 12, reason), Appended(T, 12, 15)]
 
 
 @pytest.mark.parametrize("recording", ["3.7.2", "3.9.1", "4.1.1", "4.2.1", "4.3.1"])
