@@ -116,8 +116,7 @@ class Contract:
         """How many replicas had such a stop while they held the record, and since it was committed."""
         return sum(
             any(
-                stop.at <= lost.destroyed
-                and stop.counts
+                stop.at <= lost.destroyed < stop.until
                 and stop.how in kinds
                 and replica.had_at(stop, lost.offset, lost.record)
                 and (stop.at >= lost.committed or self._copy_gone(replica, stop, lost))

@@ -35,16 +35,21 @@ class Removal(NamedTuple):
     records: list[Record]
 
 
+NEVER = 1 << 62
+"""After the end of every trace."""
+
+
 class Stop(NamedTuple):
     """A node stopped at ``trace[at]``; the replica's log ended at `leo` then.
 
-    It counts unless the node had no replica in the controller's eyes, or was taken out of them since: then others have its part.
+    It counts while the node has a replica in the controller's eyes: up to ``trace[until]``, when it is taken out of them, and
+    others have its part.
     """
 
     at: int
     how: str
     leo: int
-    counts: bool = True
+    until: int = NEVER
 
 
 class ReplayedReplica:
@@ -372,17 +377,18 @@ class _Replay:
             replica.unpair()
             replica.leading = False
             replica.up = False
-            replica.stops.append(Stop(index, event[4], len(replica.records), replica.assigned))
+            until = NEVER if replica.assigned else index
+            replica.stops.append(Stop(index, event[4], len(replica.records), until))
         for hook in self._stop_hooks:
             hook(index, event)
 
-    def _reassign(self, _index: int, event: TraceEvent) -> None:
+    def _reassign(self, index: int, event: TraceEvent) -> None:
         """Who is no replica any more owes nothing, from now on, whenever it hears of that."""
         for replica in self.replicas.by_partition[event[3]]:
             replica.assigned = replica.node in event[4]
             if not replica.assigned:
                 replica.unpair()
-                replica.stops = [stop._replace(counts=False) for stop in replica.stops]
+                replica.stops = [stop._replace(until=min(stop.until, index)) for stop in replica.stops]
 
     def _gone(self, index: int, event: TraceEvent) -> None:
         """A replica was removed and its log deleted; should it come back, it begins as a new one."""

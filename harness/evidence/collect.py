@@ -17,6 +17,7 @@ from harness.machines.cluster import node_name
 from harness.machines.errors import ContainerWorldError
 from harness.machines.machine_faults import BALLAST
 from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.partition_files import is_partition
 from nodes.formats.read_log import read_segment
 from nodes.formats.segment import base_of
 
@@ -99,8 +100,9 @@ def _unpacked(node: int, control: NodeControl, archive: bytes) -> Evidence:
     segments = {}
     for path in sorted(files):  # the later of two, if a process ended while it dropped the beginning of a log
         directory, _, name = path.rpartition("/")
-        if directory.startswith(places.volatile + "/") and base_of(name) is not None:
-            segments[directory.removeprefix(places.volatile + "/")] = files[path]
+        partition = directory.removeprefix(places.volatile + "/")
+        if partition != directory and is_partition(partition) and base_of(name) is not None:
+            segments[partition] = files[path]
     if places.trace not in files:
         raise RunError(f"{control.name} has no trace, so the history would not be whole")
     log = files.get(places.log, b"").decode(errors="replace")

@@ -42,10 +42,13 @@ def partition_directories(data: Path) -> list[Path]:
         OSError: the log directory cannot be read.
     """
     return sorted(
-        path
-        for path in data.iterdir()
-        if _PARTITION.fullmatch(path.name) and path.is_dir() and path.name != METADATA_LOG
+        path for path in data.iterdir() if is_partition(path.name) and path.is_dir() and path.name != METADATA_LOG
     )
+
+
+def is_partition(name: str) -> bool:
+    """Whether a directory of this name is a replica's log, and not one that is being deleted or moved, or is a stray one."""
+    return _PARTITION.fullmatch(name) is not None
 
 
 def is_internal(partition: str) -> bool:

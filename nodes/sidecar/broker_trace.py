@@ -169,6 +169,15 @@ class BrokerTrace:
         before, state.start = state.start, event.start
         return [("log-start", event.start, before, event.how)] if event.start != before else []
 
+    def _removed(self, state: ReplicaStatus, event: e.Removed) -> list[_Fields]:
+        """The log's files are out of the way; a replica that is made later has others."""
+        del self.replicas[event.partition]
+        tail = self.tails.get(event.partition)
+        if tail is not None:
+            tail.close()
+            self.tails[event.partition] = self._make_tail(event.partition)
+        return [("removed", state.leo, state.leader_epoch)]
+
     def _truncated(self, state: ReplicaStatus, event: e.Truncated) -> list[_Fields]:
         """The cut is told as what it did to the records: Kafka's own log end may lie beyond them, in a batch that is gone."""
         old = state.leo
@@ -258,6 +267,7 @@ _OF_THE_NODE = (e.Started, e.Registered, e.ShuttingDown, e.ShutDown, e.Fatal)
 
 _TOLD: dict[type, Callable[..., list[_Fields]]] = {
     e.Loaded: BrokerTrace._loaded,  # noqa: SLF001 (this module's own)
+    e.Removed: BrokerTrace._removed,  # noqa: SLF001
     e.Truncated: BrokerTrace._truncated,  # noqa: SLF001
     e.TruncatedFully: BrokerTrace._truncated_fully,  # noqa: SLF001
     e.LogStart: BrokerTrace._log_start,  # noqa: SLF001
@@ -276,4 +286,4 @@ def _cuts(event: e.Event, appended: e.Appended) -> bool:
     """Whether an event takes away something of what was appended."""
     if isinstance(event, e.Truncated):
         return event.partition == appended.partition and event.to < appended.next
-    return isinstance(event, e.TruncatedFully) and event.partition == appended.partition
+    return isinstance(event, e.TruncatedFully | e.Removed) and event.partition == appended.partition

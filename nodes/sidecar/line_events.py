@@ -54,6 +54,13 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
+class Removed:
+    """The broker has no replica of the partition any more: its log is out of the way, and is deleted sooner or later."""
+
+    partition: str
+
+
+@dataclass(frozen=True, slots=True)
 class Appended:
     """Batches were written at the end of the log: offsets ``first`` to ``next`` − 1. One line may stand for several batches."""
 
@@ -187,6 +194,7 @@ Event: TypeAlias = (
     | ShutDown
     | Fatal
     | Loaded
+    | Removed
     | Appended
     | Truncated
     | TruncatedFully

@@ -109,9 +109,9 @@ def test_an_acknowledged_record_that_nobody_has_is_lost_too():
 # The promises
 
 
-def judged(*between, contract, min_isr=2):
+def judged(*between, contract, min_isr=2, then=(95, 4, "hw", P, 0, 5, True)):
     """How the loss of record 7 is judged, which broker 4 lacks as leader."""
-    trace = [*LED_BY_1, *between, (90, 4, "lead", P, 5, 0, 0, (4,))]
+    trace = [*LED_BY_1, *between, (90, 4, "lead", P, 5, 0, 0, (4,)), then]
     (anomaly,) = check(History.of(trace=trace, min_isr=min_isr), contract).named("lost-committed-write")
     return anomaly.verdict
 
@@ -128,6 +128,11 @@ def test_two_replicas_that_lost_their_logs_excuse_a_loss(contract):
 @pytest.mark.parametrize("contract", ["kip-966", "durable"])
 def test_one_that_had_been_taken_away_by_then_does_not(contract):
     assert judged(AWAY_1, WITHOUT_1, AWAY_2, contract=contract) == "violation"
+
+
+@pytest.mark.parametrize("contract", ["kip-966", "durable"])
+def test_one_that_is_taken_away_later_did_lose_its_log(contract):
+    assert judged(AWAY_1, AWAY_2, then=(95, 0, "reassign", P, (4, 3), (), ()), contract=contract) == "permitted"
 
 
 @pytest.mark.parametrize("contract", ["kip-966", "durable"])

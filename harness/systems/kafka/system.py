@@ -32,7 +32,7 @@ from harness.systems.system import Deployment, Rules, System
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -49,6 +49,7 @@ TOPIC_S = 30.0
 SESSION_END_S = 5.0
 LOOK_S = 0.1
 ELECTION_S = 30.0
+REASSIGNMENT_S = 30.0
 LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"
 TOO_EARLY = ("Fatal error during KafkaServer startup", "NodeExists")
@@ -71,6 +72,7 @@ class KafkaSystem(System):
     spreads_rules = True
     renumbers_epochs = True
     outlives_controller = True
+    reassigns = True
     container_kill = "crash"
 
     def __init__(
@@ -163,6 +165,15 @@ class KafkaSystem(System):
         """Through Kafka's own API, asked by the sidecar of the controller's machine."""
         try:
             controls[CONTROLLER].admin.ask("elect", timeout_s=ELECTION_S, partition=partition, how=how, target=target)
+        except NodeError as error:
+            return str(error)
+        return ""
+
+    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
+        """Through Kafka's own API, likewise."""
+        asked = {"partition": partition, "replicas": list(replicas), "wait": False}
+        try:
+            controls[CONTROLLER].admin.ask("reassign", timeout_s=REASSIGNMENT_S, **asked)
         except NodeError as error:
             return str(error)
         return ""

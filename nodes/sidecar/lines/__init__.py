@@ -20,7 +20,9 @@ offset: 10, …``                                                        ``None`
 ``Truncating to offset 20``                                            Truncated                               the same
 ``Truncating to 20 has no effect …``                                   none                                    the same
 ``Truncate and start at offset 7…``                                    TruncatedFully                          the same
-``Log for partition t-0 is renamed to … scheduled for deletion``       TruncatedFully to 0 (LogManager)        all
+``Log for partition t-0 is renamed to … scheduled for deletion``       Removed (LogManager)                    all
+``Log in …/t-0 marked stray and renamed to …-stray``, and then         Loaded, Removed (LogManager)            KRaft from 3.7
+``Completed load of Log(dir=…-stray, …)``                                                                      on
 ``Incremented log start offset to 7 due to leader offset increment``   LogStart; other reasons: ``client       the same
                                                                        delete records request``, ``segment
                                                                        deletion``

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 
 from nodes.sidecar.line_events import Appended, Event, HighWatermark, Loaded, LogStart, Truncated, TruncatedFully
+from nodes.sidecar.lines import removal_lines
 from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
 from nodes.sidecar.lines.reasons import FULLY, NO_REASON
 from nodes.sidecar.lines.stamp import Head
@@ -29,7 +30,6 @@ _LOADED = re.compile(
     r" logEndOffset=(\d+)\)"
 )
 _CREATED = re.compile(r"Created log for partition (\S+) in ")
-_DELETED = re.compile(r"Log for partition (\S+) is renamed to \S+-delete and is scheduled for deletion$")
 _METADATA = "__cluster_metadata-0"
 
 
@@ -98,6 +98,9 @@ _BY_WORD: dict[str, Callable[[KnownReplica, str], list[Event]]] = {
 
 def read_manager(replicas: KnownReplicas, head: Head) -> list[Event]:
     """Lines of ``kafka.log.LogManager``."""
+    of_no_replica = removal_lines.read(replicas, head.message)
+    if of_no_replica is not None:
+        return of_no_replica
     found = _LOADED.search(head.message)
     if found is not None:
         replica = replicas[f"{found[1]}-{found[2]}"]
@@ -108,9 +111,4 @@ def read_manager(replicas: KnownReplicas, head: Head) -> list[Event]:
         replica = replicas[found[1]]
         replica.leo, replica.hw = 0, -1
         return [Loaded(replica.name, 0)]
-    found = _DELETED.match(head.message)
-    if found is not None:
-        replica = replicas[found[1]]
-        replica.leo, replica.hw, replica.leading, replica.leader_epoch = 0, -1, None, -1
-        return [TruncatedFully(replica.name, 0)]
     return []

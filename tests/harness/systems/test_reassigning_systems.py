@@ -15,11 +15,20 @@ def check(system):
     system.check(MOVES, system.variant(system.default_variant))
 
 
-def test_ours_does():
-    check(TidemarkSystem())
+class MovesNothing(TidemarkSystem):
+    """A system of which nobody says that it can."""
+
+    name = "still"
+    reassigns = False
 
 
-@pytest.mark.parametrize("version", ["kafka:2.8.2", "kafka:4.1.1"])
-def test_what_does_not_says_so(version):
-    with pytest.raises(SystemRefusalError, match=r"so it cannot do reassignment$"):
-        check(KafkaSystem.parse(version, {}))
+@pytest.mark.parametrize(
+    "system", [TidemarkSystem(), KafkaSystem.parse("kafka:2.8.2", {}), KafkaSystem.parse("kafka:4.1.1", {})]
+)
+def test_ours_and_kafka_do(system):
+    check(system)
+
+
+def test_what_does_not_says_so():
+    with pytest.raises(SystemRefusalError, match=r"^still .*, so it cannot do reassignment$"):
+        check(MovesNothing())

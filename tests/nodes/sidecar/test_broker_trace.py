@@ -213,3 +213,27 @@ def test_a_cut_through_a_batch_is_told_as_what_it_left(broker_trace):
     broker_trace.tails["t-0"].ends_at = 1
 
     assert told(broker_trace, e.Truncated("t-0", 2, "epoch", 3)) == [("truncate", "t-0", 1, 4, "epoch", 3)]
+
+
+def test_a_removed_replica_is_told_and_forgotten(broker_trace, tail):
+    told(broker_trace, e.Loaded("t-0", 3), e.Follows("t-0", 4, 1, 3, 3))
+
+    assert told(broker_trace, e.Removed("t-0")) == [("removed", "t-0", 3, 4)]
+    assert broker_trace.replicas == {}
+    assert tail.calls[-1] == ("close",)
+
+
+def test_one_that_comes_back_begins_with_nothing_and_enters_its_epoch_anew(broker_trace, tail):
+    told(broker_trace, e.Loaded("t-0", 3), e.Follows("t-0", 4, 1, 3, 3), e.Removed("t-0"))
+
+    assert told(broker_trace, e.Loaded("t-0", 0), e.Follows("t-0", 4, 1, 0, 0)) == [
+        ("recovered", "t-0", 0, 0, -1),
+        ("follow", "t-0", 4, 1, 0, 0),
+    ]
+
+
+def test_what_was_appended_before_a_removal_is_looked_for_among_what_was_seen_first(broker_trace, tail):
+    told(broker_trace, e.Loaded("t-0", 0))
+    told(broker_trace, e.Appended("t-0", 0, 1), e.Removed("t-0"))
+
+    assert [call for call in tail.calls if call[0] == "claim"] == [("claim", 0, 1, 1 << 31, True)]

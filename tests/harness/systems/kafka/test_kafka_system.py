@@ -172,6 +172,14 @@ def test_an_election_that_kafka_refuses_is_told_and_no_failure():
     assert kafka().elect({0: PlayedControl()}, "t-0", "unclean", 1) == "the sidecar cannot do elect"
 
 
+def test_a_reassignment_is_asked_of_the_controllers_keeper_and_not_waited_for():
+    controller = PlayedControl(reassign={})
+
+    assert kafka().reassign({0: controller}, "t-0", (2, 3)) == ""
+    assert controller.asked == [("reassign", {"partition": "t-0", "replicas": [2, 3], "wait": False})]
+    assert kafka().reassign({0: PlayedControl()}, "t-0", (2, 3)) == "the sidecar cannot do reassign"
+
+
 def test_rules_go_to_every_keeper_with_their_sender():
     rules = {
         2: [{"kind": "fetch requests", "to": 1, "effect": "delay", "amount": 7}],

@@ -146,13 +146,14 @@ def test_the_log_of_a_real_cluster_of_3_9(tmp_path, real_log):
     told = log.poll()
     assert [(e[2], e[3], e[6], e[8]) for e in told if e[0] == "elect"] == [
         (1, 0, "initial", 0), (2, 1, "online", 2), (1, 2, "online", 8), (3, 3, "online", 11), (-1, 4, "offline", 12),
-        (2, 5, "unclean", 13), (2, 6, "resumed", 16),
+        (2, 5, "unclean", 13), (2, 6, "reassigned", 16),
     ]  # fmt: skip
     assert [e[2] for e in told if e[0] == "isr-change"] == [(1, 2), (1, 2, 3), (1, 3), (2, 3), (2, 3, 1)]
     assert [e[2] for e in told if e[0] == "fence"] == [3, 2, 1, 3]
+    assert [e for e in told if e[0] == "reassign"] == [("reassign", "t-0", (2, 3), (), ())]
     assert log.partitions["t-0"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 6, "partition_epoch": 16,
-        "isr": (2, 3), "elr": (), "replicas": (2, 3),
+        "isr": (2, 3), "elr": (), "replicas": (2, 3), "adding": (), "removing": (),
     }  # fmt: skip
 
 
@@ -176,7 +177,7 @@ def test_the_log_of_a_real_cluster_of_4_1(tmp_path, real_log):
     ]
     assert log.partitions["t-0"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 8, "partition_epoch": 18,
-        "isr": (3, 2), "elr": (), "replicas": (2, 3),
+        "isr": (3, 2), "elr": (), "replicas": (2, 3), "adding": (), "removing": (),
     }  # fmt: skip
     assert {broker: (s["live"], s["incarnation"]) for broker, s in log.sessions.items()} == {
         "1": (True, 2), "2": (True, 2), "3": (True, 2),

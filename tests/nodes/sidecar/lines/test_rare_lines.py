@@ -17,7 +17,6 @@ from nodes.sidecar.line_events import (
     ShutDown,
     ShuttingDown,
     Truncated,
-    TruncatedFully,
 )
 from nodes.sidecar.lines import LineReader
 
@@ -204,15 +203,6 @@ def test_the_isr_in_zookeeper():
 def test_a_view_that_did_not_change_is_not_told_again():
     updated = "INFO kafka.cluster.Partition - [Partition t-0 broker=2] ISR updated to 1,2,3 and version updated to [6]"
     assert len(read(LEADS, updated, updated)) == 2
-
-
-def test_a_replica_that_moves_away_loses_its_log():
-    line = (
-        "INFO kafka.log.LogManager - Log for partition t-0 is renamed to /d/t-0.0123456789abcdef-delete and is scheduled for "
-        "deletion"
-    )
-    created = "INFO kafka.log.LogManager - Created log for partition t-0 in /d/t-0 with properties {}"
-    assert read(FOLLOWS, line, created)[1:] == [TruncatedFully(T, 0), Loaded(T, 0)]
 
 
 @pytest.mark.parametrize("name", ["t-0", "my-topic-12", "a.b_c-3"])
