@@ -42,8 +42,8 @@ NEVER = 1 << 62
 class Stop(NamedTuple):
     """A node stopped at ``trace[at]``; the replica's log ended at `leo` then.
 
-    It counts while the node has a replica in the controller's eyes: up to ``trace[until]``, when it is taken out of them, and others
-    have its part.
+    It counts while the node has a replica in the controller's eyes: up to ``trace[until]``, when it is taken out of them and
+    others have its part.
     """
 
     at: int
