@@ -405,9 +405,10 @@ class _Replay:
         replica.final = event
         leo, batches = event[6], event[9]
         begin = batches[0][0] if batches else min(leo, replica.start)
-        missing = [HOLE] * (begin - len(replica.records))
-        there = [(epoch, value) for _, epoch, values in batches for value in values]
-        records = [*replica.records[:begin], *missing, *there]
+        records = replica.records[:begin]
+        for base, epoch, values in batches:
+            records += [HOLE] * (base - len(records))
+            records += [(epoch, value) for value in values]
         if records != replica.records:
             same = 0
             for one, other in zip(records, replica.records, strict=False):

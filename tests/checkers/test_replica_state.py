@@ -147,3 +147,14 @@ def test_what_a_replica_held_when_it_stopped_is_known_afterwards():
     assert made.had_at(stop, 0, (1, 5))
     assert not made.had_at(stop, 1, (1, 6))
     assert not made.had_at(stop, 0, (2, 7))
+
+
+def test_a_final_log_may_have_holes():
+    state = replay(
+        [
+            (1, 1, "append", "t-0", 0, 1, (5,)),
+            (9, 1, "final", "t-0", "follower", 1, 4, 4, (), ((0, 1, (5,)), (3, 1, (8,)))),
+        ]
+    ).by_place[1, "t-0"]
+
+    assert state.records == [(1, 5), HOLE, HOLE, (1, 8)]
