@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from checkers.check import check
 from checkers.contract import PROMISES
-from checkers.history import TRACE_FIELDS, History, Op, polled, sent
+from checkers.history import TRACE_FIELDS, History, Op, deleted, polled, sent
 from checkers.history_file import HistoryFormatError, history_lines, parse_history, read_history, write_history
 from checkers.verdict import Anomaly, Judgement, Verdict
 
@@ -22,6 +22,7 @@ __all__ = [
     "Op",
     "Verdict",
     "check",
+    "deleted",
     "history_lines",
     "parse_history",
     "polled",

@@ -1,9 +1,10 @@
-"""`broken-log`: a log that is not a log: offsets with gaps or overlaps, epochs that decrease, an epoch cache
-that lies.
+"""`broken-log`: a log that is not a log: offsets with gaps or overlaps, epochs that decrease, a log start beyond the
+log's end, an epoch cache that lies.
 
-Checked for every append, once per replica, and for every replica that runs at the end. The epoch cache must
+Checked for every append and log start, once per replica, and for every replica that runs at the end. A gap is none where
+all that is missing was deleted on purpose, by whomever. The epoch cache must
 rise strictly in epochs and in start offsets; each epoch of the log must have its entry at the epoch's first
-record; an entry for an epoch without records must lie between the records of lower and of higher epochs, and
+record that is not deleted; an entry for an epoch without records must lie between the records of lower and of higher epochs, and
 not beyond the log's end.
 
 >>> from checkers import History, check
@@ -17,13 +18,16 @@ Broker 1 wrote a batch at offset 2 of t-0 at 0.000020 s, but its log ended at 1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from checkers.committed import ON_PURPOSE
 from checkers.history import TraceEvent, Value
-from checkers.replica_state import ReplayedReplica, TraceChecker
-from checkers.verdict import VIOLATION, Anomaly, seconds
+from checkers.replica_state import Removal, ReplayedReplica, TraceChecker
+from checkers.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "broken-log"
+LOG_START_FORGOTTEN = "log-start-forgotten"
+"""The epochs of deleted records are missing in the cache, though a crash has taken the log start back below those records."""
 
 
 class BrokenLog(TraceChecker):
@@ -35,16 +39,45 @@ class BrokenLog(TraceChecker):
     def __init__(self, *, epoch_cache: bool = True) -> None:
         self.anomalies: list[Anomaly] = []
         self._epoch_cache = epoch_cache
-        self._told: set[tuple[str, int]] = set()
+        self._told_of_start: set[tuple[str, int]] = set()
+        self._told: dict[tuple[str, int], str] = {}
+        """What was told of a replica when it happened: its final log is not told of for the same."""
+        self._cut_to: dict[ReplayedReplica, int] = {}
+        """Up to where a replica's epoch cache was cut from its start."""
+        self._deleted: dict[str, int] = {}
+        """Up to where anybody deleted a partition's records on purpose."""
+
+    def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+        """The epoch cache is cut with the log. A log must not start beyond its end."""
+        anew = event[6] == "begin-anew"
+        self._cut_to[replica] = replica.start if anew else max(self._cut_to.get(replica, 0), replica.start)
+        time, node, _, partition, start, _, how = event
+        if how in ON_PURPOSE:
+            self._deleted[partition] = max(self._deleted.get(partition, 0), min(start, replica.hw))
+        leo = len(replica.records)
+        if start > leo and (partition, node) not in self._told_of_start:
+            self._told_of_start.add((partition, node))
+            message = (
+                f"The log of broker {node} for {partition} starts at offset {start} since {seconds(time)} ({how}), but ends at "
+                f"{leo}."
+            )
+            evidence = {"node": node, "start": start, "how": how, "leo": leo, "trace_index": index}
+            self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+
+    def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
+        """What is written there now has its epochs."""
+        self._cut_to[replica] = min(self._cut_to.get(replica, 0), removal.to)
 
     def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The batch does not continue the log."""
         time, node, _, partition, base_offset, epoch, _ = event
         if (partition, node) in self._told:
             return
-        self._told.add((partition, node))
         leo = len(replica.records)
         last_epoch = replica.records[-1][0] if replica.records else -1
+        if leo < base_offset <= self._deleted.get(partition, 0) and epoch >= last_epoch:
+            return
+        self._told[partition, node] = _gap(base_offset, leo)
         if base_offset != leo:
             wrong = f"at offset {base_offset} of {partition} at {seconds(time)}, but its log ended at {leo}"
         else:
@@ -68,33 +101,68 @@ class BrokenLog(TraceChecker):
         if not replica.up:
             return
         time, node, _, partition, _, _, leo, _, cache, batches = event
-        wrong, starts = _broken_batches(batches, leo)
+        deleted = self._deleted.get(partition, 0)
+        wrong, starts = _broken_batches(batches, leo, replica.start, deleted)
+        verdict, clause = VIOLATION, None
         if wrong is None and (cache or self._epoch_cache):
-            wrong = _broken_cache(cache, starts, leo)
-        if wrong is not None:
+            wrong = _broken_cache(self._in_use(replica, cache), starts, leo)
+            if wrong is not None and self._is_forgotten(replica, leo, cache, batches, deleted):
+                verdict, clause = PERMITTED, LOG_START_FORGOTTEN
+        if wrong is not None and wrong != self._told.get((partition, node)):
             message = f"The final log of broker {node} for {partition} is broken: {wrong}."
             evidence = {"node": node, "leo": leo, "cache": cache, "epochs": starts, "trace_index": index}
-            self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+            self.anomalies.append(Anomaly(NAME, verdict, time, partition, message, clause, evidence=evidence))
+
+    def _is_forgotten(
+        self,
+        replica: ReplayedReplica,
+        leo: int,
+        cache: Sequence[tuple[int, int]],
+        batches: Sequence[tuple[int, int, Sequence[Value]]],
+        deleted: int,
+    ) -> bool:
+        """Whether the cache is in order but for what it lost with an earlier log start."""
+        start = self._cut_to.get(replica, 0)
+        if not replica.start < start <= leo:
+            return False
+        _, starts = _broken_batches(batches, leo, start, deleted)
+        return _broken_cache(self._in_use(replica, cache), starts, leo) is None
+
+    def _in_use(self, replica: ReplayedReplica, cache: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
+        """The cache without an epoch of which all was deleted, and in whose place the next one begins (up to KAFKA-7415)."""
+        cut_to = self._cut_to.get(replica, 0)
+        return cache[1:] if cut_to and [start for _, start in cache[:2]] == [cut_to, cut_to] else cache
 
 
 def _broken_batches(
-    batches: Iterable[tuple[int, int, Sequence[Value]]], leo: int
+    batches: Sequence[tuple[int, int, Sequence[Value]]], leo: int, start: int, deleted: int
 ) -> tuple[str | None, list[tuple[int, int]]]:
-    """What is wrong with the batches, if anything, and where each epoch of the log begins: ``(epoch, offset)``."""
-    expected, last = 0, -1
+    """What is wrong with the batches, if anything, and where each epoch of the log begins: ``(epoch, offset)``.
+
+    The first batches may lie below the log start, or reach across it; their epochs begin there. Up to `deleted` there may be gaps.
+    """
+    expected, last = min(start, batches[0][0]) if batches else start, -1
     starts: list[tuple[int, int]] = []
+    if start > leo:
+        return f"its log start offset is {start}, but its log end offset is {leo}", starts
     for base_offset, epoch, values in batches:
+        if expected < base_offset <= deleted:
+            expected = base_offset
         if base_offset != expected:
-            return f"a batch begins at offset {base_offset} where {expected} comes next", starts
+            return _gap(base_offset, expected), starts
         if epoch < last:
             return f"the batch at offset {base_offset} has epoch {epoch} after epoch {last}", starts
-        if epoch != last:
-            starts.append((epoch, base_offset))
-            last = epoch
         expected += len(values)
-    if expected != leo:
+        if expected > start and epoch != (starts[-1][0] if starts else -1):
+            starts.append((epoch, max(base_offset, start)))
+        last = epoch
+    if expected != leo and not expected < leo <= deleted:
         return f"its log end offset is {leo}, but its records end at {expected}", starts
     return None, starts
+
+
+def _gap(base_offset: int, expected: int) -> str:
+    return f"a batch begins at offset {base_offset} where {expected} comes next"
 
 
 def _broken_cache(cache: Sequence[tuple[int, int]], starts: list[tuple[int, int]], leo: int) -> str | None:

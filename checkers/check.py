@@ -13,9 +13,9 @@ from typing import Any
 
 from checkers.aborted_read import aborted_reads
 from checkers.broken_log import BrokenLog
-from checkers.client_view import ClientView
+from checkers.client_view import DELETE, ClientView
 from checkers.committed import Committed
-from checkers.contract import NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
+from checkers.contract import DELETED, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.divergence import Divergence
 from checkers.duplicate import duplicates
 from checkers.history import History, Value
@@ -30,6 +30,7 @@ from checkers.replica_state import replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
+from checkers.wrong_deletion import WrongDeletion
 
 DEFAULT_CONTRACT = "documented"
 BROKEN_OFF = "broken-off"
@@ -59,10 +60,12 @@ def check(history: History, contract: str | None = None) -> Verdict:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
     fates: Fates = {}
-    anomalies = check_replicas(history, view, own, fates) if traced else []
+    deleted: dict[str, set[Value]] = {}
+    anomalies = check_replicas(history, view, own, fates, deleted) if traced else []
     idempotent = meta.get("idempotent", True)
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
-    anomalies += check_clients(view, fates, unexplained, traced=traced, idempotent=idempotent)
+    known = deleted if traced else None
+    anomalies += check_clients(view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     counts = TraceCounts.of(history.trace)
     stats = statistics(history, view, counts, fates, anomalies)
@@ -82,23 +85,32 @@ def doubts_about(meta: Mapping[str, Any]) -> list[str]:
     return doubts
 
 
-def check_replicas(history: History, view: ClientView, own: str, fates: Fates) -> list[Anomaly]:
-    """The replica checkers, in one pass over the trace; `fates` receives how each lost record was judged."""
+def check_replicas(
+    history: History, view: ClientView, own: str, fates: Fates, deleted: dict[str, set[Value]] | None = None
+) -> list[Anomaly]:
+    """The replica checkers, in one pass over the trace.
+
+    `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose.
+    """
     meta, trace = history.meta, history.trace
     committed = Committed(trace, view.keys)
     divergence = Divergence()
     log_matching = LogMatching(divergence)
     hw_regression = HwRegression()
     broken_log = BrokenLog(epoch_cache=meta.get("epoch_cache", True))
+    wrong_deletion = WrongDeletion()
     stuck = Stuck()
-    replicas = replay(trace, (committed, divergence, log_matching, hw_regression, broken_log, stuck))
+    watching = (committed, divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck)
+    replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
     losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1))
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
     fates.update(losses.fates)
-    for checker in (divergence, log_matching, hw_regression, broken_log, stuck):
+    if deleted is not None:
+        deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
+    for checker in (divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck):
         anomalies += checker.anomalies
     return anomalies
 
@@ -113,14 +125,26 @@ def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:
 
 
 def check_clients(
-    view: ClientView, fates: Fates, unknown: Judgement, *, traced: bool, idempotent: bool = True
+    view: ClientView,
+    fates: Fates,
+    unknown: Judgement,
+    *,
+    traced: bool,
+    idempotent: bool = True,
+    deleted: Mapping[str, set[Value]] | None = None,
 ) -> list[Anomaly]:
-    """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`."""
+    """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`.
+
+    `deleted` are the values that were deleted on purpose, `None` if only the clients know what they asked for.
+    """
+    gone = deleted or {}
 
     def fate(key: str, value: Value) -> Judgement | None:
-        return fates.get((key, value)) or (unknown if unknown.verdict == PERMITTED else None)
+        found = fates.get((key, value)) or (DELETED if value in gone.get(key, ()) else None)
+        return found or (unknown if unknown.verdict == PERMITTED else None)
 
-    lost = lost_writes(view, lambda key, value: fate(key, value) or unknown)
+    known = None if deleted is None else (lambda key: gone.get(key, set()))
+    lost = lost_writes(view, lambda key, value: fate(key, value) or unknown, known)
     if not traced:
         fates.update({(one.partition, one.evidence["value"]): unknown for one in lost if "value" in one.evidence})
     return [
@@ -144,7 +168,7 @@ def _unknown_because(history: History, view: ClientView, counts: TraceCounts, an
     asked_for_none = history.meta.get("faults") == 0
     if history.trace and not asked_for_none and not (counts.elections or counts.truncations or counts.recoveries):
         reasons.append("there was no election beyond the initial one, no truncation and no recovery")
-    never = sorted(kind for kind in view.invoked if not view.succeeded.get(kind))
+    never = sorted(kind for kind in view.invoked if kind != DELETE and not view.succeeded.get(kind))
     if never:
         reasons.append(f"these operations never succeeded: {', '.join(never)}")
     return "; ".join(reasons) or None

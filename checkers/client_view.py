@@ -12,6 +12,9 @@ from typing import NamedTuple
 
 from checkers.history import Op, Value
 
+DELETE = "delete"
+"""The operation by which a client deletes records."""
+
 Placed = tuple[int, Value]
 """``(offset, value)``."""
 
@@ -37,10 +40,17 @@ class Sighting(NamedTuple):
     value: Value
 
 
+class Deletion(NamedTuple):
+    """Records below `offset` were deleted, or may have been; `done` is when that was acknowledged, `None` if it was not."""
+
+    offset: int
+    done: int | None
+
+
 class KeyView:
     """One key (topic-partition) as the clients saw it."""
 
-    __slots__ = ("acked", "failed", "invoked", "ok_reads", "other_reads", "placed")
+    __slots__ = ("acked", "deletions", "failed", "invoked", "ok_reads", "other_reads", "placed")
 
     def __init__(self) -> None:
         self.invoked: set[Value] = set()
@@ -50,12 +60,21 @@ class KeyView:
         """The first acknowledgement of each value, in order of time."""
         self.placed: set[Placed] = set()
         """Offsets that sends were told."""
+        self.deletions: list[Deletion] = []
         self.ok_reads: set[Placed] = set()
         self.other_reads: set[Placed] = set()
 
     def read_values(self) -> set[Value]:
         """Every value that any poll returned, however the poll ended."""
         return {value for _, value in self.ok_reads} | {value for _, value in self.other_reads}
+
+    def may_be_deleted(self, value: Value, offset: int) -> bool:
+        """Whether a client's request may have deleted a value at an offset; not one that was acknowledged later than it."""
+        ack = self.acked.get(value)
+        return any(
+            offset < deletion.offset and (deletion.done is None or ack is None or ack.time <= deletion.done)
+            for deletion in self.deletions
+        )
 
     def all_placed(self) -> set[Placed]:
         """Every observation of a value at an offset."""
@@ -76,6 +95,7 @@ class ClientView:
         self.succeeded: dict[str, int] = {}
         self.availability: float | None = None
         self._info_sends: list[list[tuple[str, Value]]] = []
+        self._open_deletions: dict[str, tuple[str, int]] = {}
         self._acks = acks
         self._gather(faults_end_us)
 
@@ -98,6 +118,8 @@ class ClientView:
                 self.succeeded[op.f] = self.succeeded.get(op.f, 0) + 1
             if op.f in ("send", "txn", "poll"):
                 self._operation(op)
+            elif op.f == DELETE:
+                self._delete(op)
             if op.f == "send" and kind != "invoke":
                 start = began.get(op.process, op.time)
                 if faults_end_us is None or start < faults_end_us:
@@ -105,6 +127,18 @@ class ClientView:
                     answered += kind == "ok"
         if judged:
             self.availability = answered / judged
+        for key, offset in self._open_deletions.values():
+            self.key(key).deletions.append(Deletion(offset, None))
+
+    def _delete(self, op: Op) -> None:
+        """One whose outcome is unknown may still have happened."""
+        ((_, key, offset),) = op.value
+        if op.type == "invoke":
+            self._open_deletions[op.process] = (key, offset)
+            return
+        self._open_deletions.pop(op.process, None)
+        if op.type != "fail":
+            self.key(key).deletions.append(Deletion(offset, op.time if op.type == "ok" else None))
 
     def _operation(self, op: Op) -> None:
         info: list[tuple[str, Value]] = []

@@ -7,6 +7,10 @@ committed at one offset, and both are looked for in the later logs. A record ack
 as committed even if no high watermark passed it.
 
 After a loss the baseline continues with what the new leader has, so each destroyed record is reported once.
+
+What was deleted on purpose is not lost: the records that a client's request, or a broker's own retention, took from a
+log below its high watermark. They are remembered as records, not as offsets: others that come to lie at the same
+offsets later are not excused.
 """
 
 from __future__ import annotations
@@ -18,7 +22,19 @@ from itertools import repeat
 
 from checkers.client_view import Ack, KeyView
 from checkers.history import TraceEvent, Value
-from checkers.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
+from checkers.replica_state import (
+    HOLE,
+    Record,
+    Removal,
+    ReplayedReplica,
+    ReplayedReplicas,
+    TraceChecker,
+    agree,
+    first_difference,
+)
+
+ON_PURPOSE = ("delete-records", "retention")
+"""How a log start moves when somebody wants records to go (docs/history.md, `log-start`)."""
 
 NOWHERE = -1
 """The epoch of an acknowledged record that no replica ever held, and its offset if the client was not told."""
@@ -31,7 +47,8 @@ class Loss:
     `committed` and `destroyed` are trace indices. `commit_leader` and `commit_epoch` tell whose high watermark
     passed it; they are `None` if only an acknowledgement committed it. `how` is ``election`` (missing when
     `leader` took over), ``own-log`` (the leader removed it from its own log) or ``end`` (missing from the log
-    of the leader of the last epoch when the trace ended).
+    of the leader of the last epoch when the trace ended; or, if a reassignment took that one away and nobody
+    leads since, from the logs of all replicas).
     """
 
     partition: str
@@ -62,6 +79,11 @@ class _Baseline:
     """Per (leader, epoch) whose log differs from the baseline: up to where the differences are in `others`."""
     lost: set[tuple[int, Record]] = field(default_factory=set)
     lost_values: set[Value] = field(default_factory=set)
+    deleted: set[tuple[int, Record]] = field(default_factory=set)
+    """What was deleted on purpose, and its values below."""
+    deleted_values: set[Value] = field(default_factory=set)
+    gone: int = 0
+    """All records of the baseline below were deleted on purpose, or were reported."""
     leader: ReplayedReplica | None = None
     epoch: int = -1
     elected_epoch: int = -1
@@ -96,6 +118,26 @@ class Committed(TraceChecker):
                 base.acks = [ack for ack in view.acked.values() if ack.acks == "all"]
         return base
 
+    def deleted_values(self, partition: str) -> set[Value]:
+        """The values that were deleted on purpose."""
+        base = self._baselines.get(partition)
+        return base.deleted_values if base is not None else set()
+
+    def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+        """Note what is deleted on purpose. A leader must not lose anything else to its log start."""
+        base = self._baselines.get(replica.partition) or self._baseline(replica.partition)
+        if event[6] in ON_PURPOSE:
+            end = min(replica.start, replica.hw)
+            for offset, record in enumerate(replica.records[previous:end], previous):
+                base.deleted.add((offset, record))
+                base.deleted_values.add(record[1])
+        if replica.start > previous and self._is_newest(base, replica):
+            self._compare(base, index, replica, "own-log")
+
+    def _is_newest(self, base: _Baseline, replica: ReplayedReplica) -> bool:
+        """Whether this replica leads, and nobody was elected since."""
+        return replica.leading and replica is base.leader and replica.epoch == base.epoch >= base.elected_epoch
+
     def on_elect(self, index: int, event: TraceEvent) -> None:
         """Remember the newest epoch: a leader that has been deposed may truncate."""
         base = self._baseline(event[3])
@@ -111,24 +153,17 @@ class Committed(TraceChecker):
         end = min(hw, len(chain) - 1)
         known = len(base.records)
         shared = min(end, known)
-        agree = chain[shared] == base.chain[shared]
-        if not agree:
+        if not agree(chain, base.chain, min(leader.start, shared), shared):
             self._commit_beside(base, index, shared, epoch, leader)
         if end > known:
             base.records += leader.records[known:end]
             base.commits.extend(repeat(index, end - known))
-            if agree:
-                base.chain += chain[known + 1 : end + 1]
-            else:
-                link = base.chain[-1]
-                for record in leader.records[known:end]:
-                    link = hash((link, *record))
-                    base.chain.append(link)
+            base.chain += _moved(chain, known, end, base.chain[-1])
 
     def _commit_beside(self, base: _Baseline, index: int, end: int, epoch: int, leader: ReplayedReplica) -> None:
         begin = base.compared.get((leader.node, epoch))
         if begin is None:
-            begin = first_difference(leader.chain, base.chain, end)
+            begin = first_difference(leader.chain, base.chain, end, min(leader.start, end))
         for offset in range(begin, end):
             record = leader.records[offset]
             if record != base.records[offset] and (offset, record) not in base.lost:
@@ -150,17 +185,34 @@ class Committed(TraceChecker):
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """A leader must not remove committed records from its own log."""
         base = self._baseline(replica.partition)
-        leads = replica.leading and replica is base.leader and replica.epoch == base.epoch >= base.elected_epoch
-        if leads and removal.to < len(base.records):
+        if self._is_newest(base, replica) and removal.to < len(base.records):
             self._compare(base, index, replica, "own-log")
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
-        """Compare with the last leader what was committed beside it: by deposed leaders, or by acknowledgement only."""
+        """Compare with the last leader what was committed beside it: by deposed leaders, or by acknowledgement only.
+
+        Where the last leader is no replica any more, and has no successor, see what the replicas have.
+        """
         for partition in sorted(set(self._baselines) | set(replicas.by_partition)):
             base = self._baseline(partition)
-            if base.leader is not None and base.leader.leading and base.leader.epoch == base.epoch:
+            if base.leader is None:
+                continue
+            if not base.leader.assigned:
+                self._take_acks(base, None)
+                self._lose_what_nobody_has(base, index, base.leader)
+            elif base.leader.leading and base.leader.epoch == base.epoch:
                 self._take_acks(base, None)
                 self._compare(base, index, base.leader, "end")
+
+    def _lose_what_nobody_has(self, base: _Baseline, index: int, last: ReplayedReplica) -> None:
+        assigned = [replica for replica in self._replicas.by_partition[base.partition] if replica.assigned]
+        committed = {
+            (o, record): base.commits[o] for o, record in enumerate(base.records) if o >= base.gone
+        } | base.others
+        for (offset, record), at in committed.items():
+            wanted = record != HOLE and (offset, record) not in base.deleted
+            if wanted and not any(replica.has(offset, record) for replica in assigned):
+                self._lose(base, index, last, "end", offset, record, at)
 
     def _take_acks(self, base: _Baseline, before: int | None) -> None:
         """Note the acks=all records acknowledged before a time (all, if `None`) that no high watermark has passed."""
@@ -170,7 +222,7 @@ class Committed(TraceChecker):
             base.acks_taken += 1
             offset = ack.offset
             passed = offset is not None and offset < len(base.records) and base.records[offset][1] == ack.value
-            if not passed and ack.value not in base.lost_values:
+            if not passed and ack.value not in base.lost_values and ack.value not in base.deleted_values:
                 place = self._place_of(base, ack)
                 if place not in base.others:
                     base.others[place] = self.index_after(ack.time)
@@ -190,29 +242,44 @@ class Committed(TraceChecker):
         """Report what `leader` does not have, and go on with what it has."""
         known = len(base.records)
         shared = min(known, len(leader.records))
-        agree = leader.chain[shared] == base.chain[shared]
-        if agree and shared == known and not base.others:
+        start = min(leader.start, shared)
+        same = agree(leader.chain, base.chain, start, shared)
+        if same and shared == known and not base.others and leader.start <= base.gone:
             return
-        begin = shared if agree else first_difference(leader.chain, base.chain, shared)
+        self._compare_below(base, index, leader, how)
+        begin = shared if same else first_difference(leader.chain, base.chain, shared, start)
         kept = begin
         for offset in range(begin, known):
-            if leader.has(offset, base.records[offset]):
+            record = base.records[offset]
+            if leader.has(offset, record) or record == HOLE:
                 kept = offset + 1
-            else:
-                base.acked_only.discard((offset, base.records[offset]))
-                self._lose(base, index, leader, how, offset, base.records[offset], base.commits[offset])
+            elif (offset, record) not in base.deleted:
+                base.acked_only.discard((offset, record))
+                self._lose(base, index, leader, how, offset, record, base.commits[offset])
                 base.commits[offset] = index
         del base.commits[kept:]
-        base.records = leader.records[:kept]
-        base.chain = leader.chain[: kept + 1]
+        base.records = [*base.records[:start], *leader.records[start:kept]]
+        base.chain = [*base.chain[: start + 1], *_moved(leader.chain, start, kept, base.chain[start])]
+        base.gone = min(base.gone, kept)
         self._compare_others(base, index, leader, how)
+
+    def _compare_below(self, base: _Baseline, index: int, leader: ReplayedReplica, how: str) -> None:
+        """Report what lies below the leader's log start, and nobody deleted on purpose."""
+        end = min(leader.start, len(base.records))
+        for offset in range(base.gone, end):
+            record = base.records[offset]
+            if record != HOLE and (offset, record) not in base.deleted:
+                base.acked_only.discard((offset, record))
+                self._lose(base, index, leader, how, offset, record, base.commits[offset])
+        base.gone = max(base.gone, end)
 
     def _compare_others(self, base: _Baseline, index: int, leader: ReplayedReplica, how: str) -> None:
         others, base.others = base.others, {}
         base.compared.clear()
         for (offset, record), committed in others.items():
             if not leader.has(offset, record):
-                self._lose(base, index, leader, how, offset, record, committed)
+                if (offset, record) not in base.deleted:
+                    self._lose(base, index, leader, how, offset, record, committed)
             elif offset >= len(base.records):
                 base.others[offset, record] = committed
             elif (offset, record) not in base.acked_only:
@@ -239,7 +306,7 @@ class Committed(TraceChecker):
             time, commit_leader = event[0], event[1]
             epoch_field = {"hw": 5, "lead": 4}.get(event[2])
             commit_epoch = base.epoch if epoch_field is None else event[epoch_field]
-        instead = leader.records[offset] if 0 <= offset < len(leader.records) else None
+        instead = leader.records[offset] if leader.start <= offset < len(leader.records) else None
         self.losses.append(
             Loss(
                 base.partition, offset, record, committed, time, commit_leader, commit_epoch,
@@ -250,3 +317,10 @@ class Committed(TraceChecker):
     def index_after(self, time: int) -> int:
         """The first trace index later than `time`: trace comes before operations of the same time."""
         return bisect_right(self._trace, time, key=lambda event: event[0])
+
+
+def _moved(chain: Sequence[int], begin: int, end: int, onto: int) -> list[int]:
+    """The part of a chain between two offsets, as it goes on from another one's link."""
+    moved = onto - chain[begin]
+    links = chain[begin + 1 : end + 1]
+    return [link + moved for link in links] if moved else [*links]

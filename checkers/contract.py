@@ -14,7 +14,8 @@ Three promises, from the weakest to the strictest:
     users read into ``min.insync.replicas``.
 
 For the last two, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
-fetches that were under way, and cannot know that their sender has died since.
+fetches that were under way, and cannot know that their sender has died since. A replica that a reassignment has taken
+away does not count, whatever befell it: others have its part.
 
 Whatever the promise, a record may go after a replica from outside the ISR and the ELR was elected on purpose
 (`unclean-election`), and a record acked with acks 0 or 1 that no leader's high watermark passed may go as well
@@ -42,6 +43,8 @@ VOID_BECAUSE = {
 """The clause that permits a loss once a promise is void."""
 
 NOT_REPLICATED = Judgement(PERMITTED, ACKS_1_NOT_REPLICATED, ())
+DELETED = Judgement(PERMITTED, "deleted", ())
+"""A record that was deleted on purpose; only told where its offset was used again."""
 UNJUDGED = Judgement(VIOLATION, None, ("durable",))
 """A loss seen by clients only, with nothing known about the replicas: the strictest promise."""
 
@@ -113,7 +116,7 @@ class Contract:
         """How many replicas had such a stop while they held the record, and since it was committed."""
         return sum(
             any(
-                stop.at <= lost.destroyed
+                stop.at <= lost.destroyed < stop.until
                 and stop.how in kinds
                 and replica.had_at(stop, lost.offset, lost.record)
                 and (stop.at >= lost.committed or self._copy_gone(replica, stop, lost))

@@ -2,7 +2,8 @@
 epoch.
 
 From that fetch until either changes epoch, stops or truncates, one of the two logs must be a prefix of the
-other. No promise permits anything else. Reported once per partition, epoch and follower.
+other, from the larger of their log starts on. No promise permits anything else. Reported once per partition, epoch
+and follower.
 
 Broker 2 keeps record 8 of epoch 1 while its leader has record 9 of epoch 2 there:
 
@@ -20,7 +21,15 @@ Broker 2 keeps record 8 of epoch 1 while its leader has record 9 of epoch 2 ther
 from __future__ import annotations
 
 from checkers.history import TraceEvent
-from checkers.replica_state import Removal, ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
+from checkers.replica_state import (
+    Removal,
+    ReplayedReplica,
+    ReplayedReplicas,
+    TraceChecker,
+    agree,
+    first_difference,
+    in_common,
+)
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "divergence"
@@ -63,14 +72,15 @@ class Divergence(TraceChecker):
 
     def _compare(self, index: int, time: int, follower: ReplayedReplica, leader: ReplayedReplica) -> None:
         end = min(len(follower.records), len(leader.records))
-        if follower.chain[end] == leader.chain[end]:
+        begin = in_common(follower, leader, end)
+        if agree(follower.chain, leader.chain, begin, end):
             return
         self.open[follower] = leader
         place = (follower.partition, leader.epoch, follower.node)
         if place in self._told:
             return
         self._told.add(place)
-        offset = first_difference(follower.chain, leader.chain, end)
+        offset = first_difference(follower.chain, leader.chain, end, begin)
         theirs, its = leader.records[offset], follower.records[offset]
         message = (
             f"Broker {follower.node} follows broker {leader.node} in epoch {leader.epoch} of "

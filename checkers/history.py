@@ -29,6 +29,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "append": ("base_offset", "epoch", "values"),
     "out-of-order": ("base_offset", "leo"),
     "truncate": ("to", "old_leo", "reason", "leader_epoch"),
+    "log-start": ("start", "before", "how"),
     "hw": ("hw", "leader_epoch", "is_leader"),
     "lead": ("leader_epoch", "leo", "hw", "isr"),
     "follow": ("leader_epoch", "leader", "leo", "hw"),
@@ -36,10 +37,13 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "ask": ("leader", "epoch"),
     "isr": ("isr", "maximal", "partition_epoch"),
     "fatal": ("words",),
+    "waited": ("what", "time_us"),
     "elect": ("leader", "leader_epoch", "isr", "elr", "how", "clean", "partition_epoch"),
     "isr-change": ("isr", "elr", "partition_epoch"),
     "register": ("broker", "broker_epoch", "clean"),
     "fence": ("broker",),
+    "reassign": ("replicas", "adding", "removing"),
+    "removed": ("leo", "leader_epoch"),
     "restored": (),
     "converged": ("ok", "waiting_for"),
     "final": ("role", "leader_epoch", "leo", "hw", "cache", "batches"),
@@ -85,6 +89,11 @@ class History:
 def sent(time: int, process: str, key: str, value: Value, offset: int | None = None, acks: str = "all") -> Op:
     """An acknowledged send of one record, for histories written by hand."""
     return Op(time, process, "ok", "send", (("send", key, (offset, value)),), None, acks)
+
+
+def deleted(time: int, process: str, key: str, offset: int) -> Op:
+    """An acknowledged deletion of the records below an offset, for histories written by hand."""
+    return Op(time, process, "ok", "delete", (("delete", key, offset),))
 
 
 def polled(time: int, process: str, key: str, *records: tuple[int, Value]) -> Op:

@@ -139,6 +139,8 @@ def _op(entry: dict[str, Any], number: int) -> Op:
     value = _tuples(value)
     if f in ("send", "txn") or (f == "poll" and value is not None):
         _check_micro_operations(value, number)
+    elif f == "delete" and not _is_deletion(value):
+        raise HistoryFormatError(number, f'the value of a delete is [["delete", key, offset]], and not {value!r}')
     return Op(time, process, type_, f, value, entry.get("error"), entry.get("acks"), bool(entry.get("final", False)))
 
 
@@ -156,6 +158,11 @@ def _check_micro_operations(value: Json, number: int) -> None:
                     raise HistoryFormatError(number, f"a poll of {key} must be a list of [offset, value] pairs")
         else:
             raise HistoryFormatError(number, f'{micro!r} is neither ["send", key, value] nor ["poll", {{…}}]')
+
+
+def _is_deletion(value: Json) -> bool:
+    micro = value[0] if isinstance(value, tuple) and len(value) == 1 else None
+    return isinstance(micro, tuple) and len(micro) == 3 and micro[0] == "delete" and isinstance(micro[2], int)
 
 
 def _is_read(record: Json) -> bool:

@@ -1,8 +1,8 @@
 """`log-matching`: for a leader and its follower, the prefixes below the smaller of their high watermarks differ.
 
 What both hold to be committed must be the same; no promise permits anything else. The pair exists as in
-`divergence`. Prefixes that are equal at the smaller log end are equal at every high watermark below it, so only
-pairs that diverge are looked at. Reported once per pair and epoch.
+`divergence`, and so does what is compared. Prefixes that are equal at the smaller log end are equal at every high
+watermark below it, so only pairs that diverge are looked at. Reported once per pair and epoch.
 
 >>> from checkers import History, check
 >>> verdict = check(History.of(trace=[
@@ -21,7 +21,14 @@ from __future__ import annotations
 
 from checkers.divergence import Divergence
 from checkers.history import TraceEvent
-from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
+from checkers.replica_state import (
+    ReplayedReplica,
+    ReplayedReplicas,
+    TraceChecker,
+    agree,
+    first_difference,
+    in_common,
+)
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "log-matching"
@@ -63,13 +70,14 @@ class LogMatching(TraceChecker):
                 continue
             end = min(follower.hw, leader.hw, len(follower.records), len(leader.records))
             place = (follower.partition, leader.epoch, follower.node)
-            if follower.chain[end] != leader.chain[end] and place not in self._told:
+            differ = not agree(follower.chain, leader.chain, in_common(follower, leader, end), end)
+            if differ and place not in self._told:
                 self._told.add(place)
                 self.anomalies.append(_anomaly(index, time, follower, leader, end))
 
 
 def _anomaly(index: int, time: int, follower: ReplayedReplica, leader: ReplayedReplica, end: int) -> Anomaly:
-    offset = first_difference(follower.chain, leader.chain, end)
+    offset = first_difference(follower.chain, leader.chain, end, in_common(follower, leader, end))
     theirs, its = leader.records[offset], follower.records[offset]
     message = (
         f"Below the high watermarks of broker {leader.node} ({leader.hw}), leader of epoch {leader.epoch} of "

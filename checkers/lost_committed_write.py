@@ -133,6 +133,9 @@ class LostWrites:
         removal = loss.leader.removal_of(loss.offset, loss.record, before=loss.destroyed + 1)
         if removal is not None:
             return self._removal(loss.leader, removal)
+        deleted = self._deleted_by(loss)
+        if deleted is not None:
+            return deleted
         never: dict[str, Any] = {"node": loss.leader.node, "event": "never-had-it", "elected": None}
         for index in range(min(loss.destroyed, len(self._trace) - 1), -1, -1):
             event = self._trace[index]
@@ -142,6 +145,18 @@ class LostWrites:
                 }  # fmt: skip
                 break
         return never
+
+    def _deleted_by(self, loss: Loss) -> dict[str, Any] | None:
+        """What moved the leader's log start beyond the record, if anything did before the loss was found."""
+        leader = loss.leader
+        for index in range(min(loss.destroyed, len(self._trace) - 1), -1, -1):
+            time, node, name, partition, *fields = self._trace[index]
+            if (node, name, partition) == (leader.node, "log-start", leader.partition):
+                if fields[0] <= loss.offset:
+                    return None
+                start, _, how = fields
+                return {"node": node, "event": name, "time": time, "trace_index": index, "start": start, "how": how}
+        return None
 
     def _elsewhere(self, loss: Loss) -> list[dict[str, Any]]:
         """What became of the record on the other replicas that had it."""
@@ -197,7 +212,7 @@ class LostWrites:
             leader = committed.newest_leader(partition)
             if leader is None or not view.acked:
                 continue
-            there = {value for _, value in leader.records}
+            there = {value for _, value in leader.records} | committed.deleted_values(partition)
             gone = [
                 ack
                 for ack in view.acked.values()
@@ -240,6 +255,10 @@ def _cause(destroyed_by: dict[str, Any], loss: Loss) -> str:
         cause = "it never had it"
         if elected:
             cause += f", and was elected ({elected['how']}) at {seconds(elected['time'])}"
+    elif event == "log-start":
+        cause = (
+            f"its log starts at {destroyed_by['start']} since {seconds(destroyed_by['time'])} ({destroyed_by['how']})"
+        )
     elif event == "truncate":
         cause = (
             f"it truncated its log from {destroyed_by['old_leo']} to {destroyed_by['to']} at "
@@ -251,6 +270,8 @@ def _cause(destroyed_by: dict[str, Any], loss: Loss) -> str:
             f"left {destroyed_by['to']} of "
             f"{destroyed_by['old_leo']} records"
         )
+    elif event == "removed":
+        cause = f"a reassignment removed its replica, and it deleted the log at {seconds(destroyed_by['time'])}"
     else:
         cause = f"the event {event} at {seconds(destroyed_by['time'])} removed it"
     if loss.instead is not None:

@@ -2,7 +2,8 @@
 
 Per key: the bound is the greatest first offset of any value that an ok poll read; every value whose last offset
 is not beyond the bound, that must have committed and that no poll returned, is lost. (Jepsen numbers the
-offsets densely; the order is the same.)
+offsets densely; the order is the same.) A value that was deleted on purpose is not: what the replicas' evidence says
+of that, or without any the clients' own requests.
 
 >>> from checkers import History, check, polled, sent
 >>> verdict = check(History.of(ops=[
@@ -28,11 +29,25 @@ from checkers.verdict import Anomaly, Judgement, seconds
 NAME = "lost-write"
 
 
-def lost_writes(view: ClientView, judge: Callable[[str, Value], Judgement]) -> list[Anomaly]:
-    """The lost writes of all keys; `judge` says of a key and a value whether its loss was permitted."""
+def lost_writes(
+    view: ClientView,
+    judge: Callable[[str, Value], Judgement],
+    deleted: Callable[[str], set[Value]] | None = None,
+) -> list[Anomaly]:
+    """The lost writes of all keys.
+
+    Args:
+        view: what the clients saw.
+        judge: says of a key and a value whether its loss was permitted.
+        deleted: gives a key's values that were deleted on purpose; None if only the clients know.
+    """
     anomalies = []
     for key, seen in sorted(view.keys.items()):
         lost = lost_values(seen, view.must_have_committed(key)) if seen.ok_reads else []
+        if lost and deleted is not None:
+            lost = [(offset, value) for offset, value in lost if value not in deleted(key)]
+        elif seen.deletions:
+            lost = [(offset, value) for offset, value in lost if not seen.may_be_deleted(value, offset)]
         if lost:
             anomalies += _anomalies(view, key, lost, judge)
     return anomalies

@@ -1,8 +1,10 @@
 """One pass over the replicas' trace: what every replica held, believed and lost, at every moment.
 
 A replica's log is kept as a list of records ``(leader epoch, value)`` by offset, and beside it a *chain*:
-``chain[o]`` is a hash over the records ``[0, o)``. Two logs agree below an offset iff their chains agree at
-that offset, so comparing prefixes costs one comparison, however long the logs are.
+``chain[o]`` is a sum over the records ``[0, o)`` of squares of their hashes (a sum of the hashes themselves would not do: those of
+tuples that differ in their last places alone differ by the same amount). Two logs agree between two offsets iff their chains rise
+by as much, so comparing costs one comparison, however long the logs are. Below its log start a log has nothing: what
+is in the list there is what was deleted, or a `HOLE` if the replica never had it.
 
 Checkers are `TraceChecker`s: they override the moments they care about, and `replay` calls them after the
 replica has been brought up to date. `index` is always the event's place in the trace; it orders events that
@@ -22,7 +24,7 @@ Record = tuple[int, Value]
 """``(leader epoch, value)``."""
 
 HOLE: Record = (-1, None)
-"""Stands at offsets that an append skipped; the skipping itself is a `broken-log`."""
+"""Stands at offsets that an append skipped, which is a `broken-log`, and below a log start for what was never there."""
 
 
 class Removal(NamedTuple):
@@ -33,20 +35,29 @@ class Removal(NamedTuple):
     records: list[Record]
 
 
+NEVER = 1 << 62
+"""After the end of every trace."""
+
+
 class Stop(NamedTuple):
-    """A node stopped at ``trace[at]``; the replica's log ended at `leo` then."""
+    """A node stopped at ``trace[at]``; the replica's log ended at `leo` then.
+
+    It counts while the node has a replica in the controller's eyes: up to ``trace[until]``, when it is taken out of them, and
+    others have its part.
+    """
 
     at: int
     how: str
     leo: int
+    until: int = NEVER
 
 
 class ReplayedReplica:
     """One replica of one partition, as its trace tells it."""
 
     __slots__ = (
-        "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
-        "source", "stops", "up",
+        "assigned", "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
+        "source", "start", "stops", "up",
     )  # fmt: skip
 
     def __init__(self, node: int, partition: str) -> None:
@@ -54,10 +65,13 @@ class ReplayedReplica:
         self.partition = partition
         self.records: list[Record] = []
         self.chain: list[int] = [0]
+        self.start = 0
         self.hw = 0
         self.epoch = -1
         self.leading = False
         self.up = True
+        self.assigned = True
+        """Whether the controller counts it among the partition's replicas."""
         self.source: ReplayedReplica | None = None
         """The leader this replica is paired with: from its `fetched` until either changes epoch, stops or truncates."""
         self.followers: list[ReplayedReplica] = []
@@ -70,8 +84,8 @@ class ReplayedReplica:
         """Write `values` at the end of the log, all in one `epoch`."""
         link = self.chain[-1]
         add = self.chain.append
-        for value in values:
-            link = hash((link, epoch, value))
+        for offset, value in enumerate(values, len(self.records)):
+            link += hash((offset, epoch, value)) ** 2
             add(link)
         self.records.extend(zip(repeat(epoch), values, strict=False))
 
@@ -84,6 +98,10 @@ class ReplayedReplica:
             self.removals.append(removal)
         return removal
 
+    def fill_to(self, offset: int) -> None:
+        """Go on at an offset, if the log ends before it."""
+        self.extend(HOLE[0], [HOLE[1]] * (offset - len(self.records)))
+
     def unpair(self) -> None:
         """End the pairs this replica is in, on either side."""
         if self.source is not None:
@@ -95,7 +113,7 @@ class ReplayedReplica:
 
     def has(self, offset: int, record: Record) -> bool:
         """Whether the log has this record at this offset now."""
-        return 0 <= offset < len(self.records) and self.records[offset] == record
+        return self.start <= offset < len(self.records) and self.records[offset] == record
 
     def had_at(self, stop: Stop, offset: int, record: Record) -> bool:
         """Whether the log had this record at this offset when the node stopped."""
@@ -104,7 +122,7 @@ class ReplayedReplica:
         for removal in self.removals:
             if removal.at > stop.at and removal.to <= offset:
                 return removal.records[offset - removal.to : offset - removal.to + 1] == [record]
-        return self.has(offset, record)
+        return self.records[offset : offset + 1] == [record]
 
     def removal_of(self, offset: int, record: Record, before: int | None = None) -> Removal | None:
         """The last event (before the trace index `before`, if given) that took this record from this log."""
@@ -116,16 +134,26 @@ class ReplayedReplica:
         return None
 
 
-def first_difference(one: Sequence[int], other: Sequence[int], end: int) -> int:
-    """The offset of the first record in which two logs differ, by their chains, which differ at `end`."""
-    same, different = 0, end
+def agree(one: Sequence[int], other: Sequence[int], begin: int, end: int) -> bool:
+    """Whether two logs have the same records between two offsets, by their chains."""
+    return one[end] - one[begin] == other[end] - other[begin]
+
+
+def first_difference(one: Sequence[int], other: Sequence[int], end: int, begin: int = 0) -> int:
+    """The offset of the first record from `begin` on in which two logs differ, by their chains; there is one below `end`."""
+    same, different = begin, end
     while different - same > 1:
         middle = (same + different) // 2
-        if one[middle] == other[middle]:
+        if agree(one, other, begin, middle):
             same = middle
         else:
             different = middle
     return same
+
+
+def in_common(one: ReplayedReplica, other: ReplayedReplica, end: int) -> int:
+    """Where the comparison of two logs up to `end` begins: at the larger log start."""
+    return min(max(one.start, other.start), end)
 
 
 class TraceChecker:
@@ -141,7 +169,10 @@ class TraceChecker:
         """A batch is about to be written that does not continue the log: wrong offset, or an older epoch."""
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
-        """The log was cut: truncation, recovery, or an append below its end."""
+        """The log was cut: truncation, recovery, an append below its end, or the replica was removed."""
+
+    def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+        """A replica's log start moved; it was `previous` before."""
 
     def on_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A replica's high watermark moved."""
@@ -198,9 +229,11 @@ class _Replay:
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
         self._checkers = checkers
+        self._recovered_to: dict[ReplayedReplica, int] = {}
         self._append_hooks = self._hooks("on_append")
         self._misfit_hooks = self._hooks("on_misfit")
         self._removed_hooks = self._hooks("on_removed")
+        self._log_start_hooks = self._hooks("on_log_start")
         self._hw_hooks = self._hooks("on_hw")
         self._leader_hw_hooks = self._hooks("on_leader_hw")
         self._lead_hooks = self._hooks("on_lead")
@@ -213,12 +246,15 @@ class _Replay:
             "append": self._append,
             "hw": self._hw,
             "truncate": self._truncate,
+            "log-start": self._log_start,
             "recovered": self._recovered,
             "lead": self._lead,
             "follow": self._follow,
             "fetched": self._fetched,
             "start": self._start,
             "stop": self._stop,
+            "reassign": self._reassign,
+            "removed": self._gone,
             "final": self._final,
             "elect": self._tell("on_elect"),
             "fatal": self._tell("on_fatal"),
@@ -255,7 +291,7 @@ class _Replay:
         if base_offset < len(replica.records):
             self._cut(index, replica, base_offset)
         else:
-            replica.extend(HOLE[0], [HOLE[1]] * (base_offset - len(replica.records)))
+            replica.fill_to(base_offset)
 
     def _cut(self, index: int, replica: ReplayedReplica, to: int) -> None:
         removal = replica.cut(index, to)
@@ -278,12 +314,29 @@ class _Replay:
         replica = self.replicas.at(event[1], event[3])
         replica.unpair()
         self._cut(index, replica, event[4])
+        replica.start = min(replica.start, event[4])
         replica.hw = min(replica.hw, event[4])
+
+    def _log_start(self, index: int, event: TraceEvent) -> None:
+        _, node, _, partition, start, _, how = event
+        replica = self.replicas.at(node, partition)
+        previous = replica.start
+        if how == "begin-anew":
+            self._cut(index, replica, start)
+        replica.start = start
+        if how == "begin-anew":
+            replica.fill_to(start)
+        elif how == "recovered":
+            replica.fill_to(min(start, self._recovered_to.get(replica, 0)))
+        for hook in self._log_start_hooks:
+            hook(index, event, replica, previous)
 
     def _recovered(self, index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])
         replica.unpair()
         self._cut(index, replica, event[4])
+        self._recovered_to[replica] = event[4]
+        replica.start = 0
         replica.hw = event[5]
 
     def _lead(self, index: int, event: TraceEvent) -> None:
@@ -324,14 +377,38 @@ class _Replay:
             replica.unpair()
             replica.leading = False
             replica.up = False
-            replica.stops.append(Stop(index, event[4], len(replica.records)))
+            until = NEVER if replica.assigned else index
+            replica.stops.append(Stop(index, event[4], len(replica.records), until))
         for hook in self._stop_hooks:
             hook(index, event)
+
+    def _reassign(self, index: int, event: TraceEvent) -> None:
+        """Who is no replica any more owes nothing, from now on, whenever it hears of that."""
+        for replica in self.replicas.by_partition[event[3]]:
+            replica.assigned = replica.node in event[4]
+            if not replica.assigned:
+                replica.unpair()
+                replica.stops = [stop._replace(until=min(stop.until, index)) for stop in replica.stops]
+
+    def _gone(self, index: int, event: TraceEvent) -> None:
+        """A replica was removed and its log deleted; should it come back, it begins as a new one."""
+        replica = self.replicas.at(event[1], event[3])
+        replica.unpair()
+        replica.leading = False
+        replica.epoch = -1
+        self._cut(index, replica, 0)
+        replica.start = 0
+        replica.hw = 0
 
     def _final(self, index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])
         replica.final = event
-        records = [(epoch, value) for _, epoch, values in event[9] for value in values]
+        leo, batches = event[6], event[9]
+        begin = batches[0][0] if batches else min(leo, replica.start)
+        records = replica.records[:begin]
+        for base, epoch, values in batches:
+            records += [HOLE] * (base - len(records))
+            records += [(epoch, value) for value in values]
         if records != replica.records:
             same = 0
             for one, other in zip(records, replica.records, strict=False):

@@ -4,8 +4,8 @@ A :class:`~nemesis.plan.Plan` is drawn first and holds everything about a run bu
 and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
 """
 
-from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, Fault, FaultError, Trigger
-from nemesis.generate import PROFILES, generate_plan
+from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, Fault, FaultError, Trigger
+from nemesis.generate import PROFILES, cluster_of_plans, generate_plan
 from nemesis.injector import FaultTarget, Injector
 from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
 
@@ -13,6 +13,7 @@ __all__ = [
     "LASTING_CONTROLLER_ONLY",
     "PROFILES",
     "REAL_ONLY",
+    "REASSIGNMENT",
     "Fault",
     "FaultError",
     "FaultTarget",
@@ -21,6 +22,7 @@ __all__ = [
     "PlanError",
     "Trigger",
     "WorkloadSpec",
+    "cluster_of_plans",
     "generate_plan",
     "read_plan",
 ]

@@ -28,6 +28,10 @@ KINDS: dict[str, str] = {
     "unclean-election": "elect the target, in sync or not (an operator's decision)",
     "fast-failover": "elect the target and, `amount` µs later, another replica or the old leader; by `pick`, the old leader or "
     "a bystander may be deaf to the controller meanwhile",
+    "delete-records": "a client deletes records: `amount` per mille of those from the leader's log start to its high watermark",
+    "retention": "the target's retention deletes its oldest batches: `amount` per mille of those below its high watermark",
+    "reassignment": "move the partition's replica from the target to a broker that has none; by `pick`, which one, and whether it "
+    "takes the target's place in the order or the last (odd)",
     "controller-isolated": "cut the controller from all brokers",
     "controller-crash": "kill -9 the controller's process; it starts again at the end, with what it wrote",
     "container-kill": "kill the target's container: only what was synced survives; it starts again at the end",
@@ -44,11 +48,17 @@ MACHINE_KINDS = ("container-kill", "disconnect", "disk-full", "slow-disk", "cloc
 HINDRANCES = frozenset(MACHINE_KINDS) - {"container-kill"}
 """The kinds under which the process goes on, if it can."""
 
+DELETIONS = ("delete-records", "retention")
+"""What deletes records on purpose: a request to the leader, and what each broker does by itself."""
+
+REASSIGNMENT = "reassignment"
+"""Moves a replica; the controller says how that goes on."""
+
 CONTROLLER_KINDS = ("controller-isolated", "controller-crash")
 """What happens to the controller; a fault's target means nothing here."""
 
 LASTING_CONTROLLER_ONLY = frozenset({"controller-crash"})
-"""What only a controller survives that keeps what it knows, as Kafka's do: ours, in either world, keep nothing."""
+"""What only a controller survives that keeps what it knows: Kafka's, and ours where they are handed over."""
 
 REAL_ONLY = frozenset({"disk-full", "slow-disk", "clock-jump"})
 """What needs a real disk or clock: the simulator refuses plans with these."""
@@ -71,7 +81,10 @@ AMOUNT_IS_TIME = frozenset({"slow", "late-leadership", "fast-failover", "slow-di
 """The kinds whose `amount` is a time that belongs to the protocol's own times (a clock's jump does not)."""
 
 TARGETS = ("leader", "follower", "isr-member", "any")
-TRIGGER_EVENTS = ("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start")
+TRIGGER_EVENTS = (
+    *("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start"),
+    *("log-start", "reassign", "removed"),
+)
 
 
 class FaultError(ValueError):

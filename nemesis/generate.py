@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS, MACHINE_KINDS, Fault, Trigger
+from nemesis.fault import CONTROLLER_KINDS, DELETIONS, LINK_FAULTS, MACHINE_KINDS, REASSIGNMENT, Fault, Trigger
 from nemesis.plan import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import MS
@@ -32,12 +32,22 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "destructive": INTACT + DESTRUCTIVE,
     "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
     "controllers": INTACT + CONTROLLER_KINDS,
+    "deletions": (*INTACT, "delete-records"),
+    "retention": INTACT + DELETIONS,
+    "retention-destructive": INTACT + DESTRUCTIVE + DELETIONS,
+    "reassignments": (*INTACT, REASSIGNMENT),
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
-befalls a controller that lasts."""
+befalls a controller that lasts; *deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
+or destructive, and records are deleted by clients and by each broker's retention; *reassignments*: intact, and replicas move."""
 
+_DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive"})
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
+_AFTER_DELETION = ("log-start", "log-start", "log-start")
+"""In profiles that delete, a log start that moved is one more event to wait for."""
+_AFTER_MOVE = ("reassign", "reassign", "removed")
+"""The same where replicas move."""
 _ROLES = ("leader", "leader", "follower", "isr-member", "any")
 _MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "crash", "restart", "pause", "isolate")
 _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
@@ -45,6 +55,13 @@ _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
 election tells nothing about truncation."""
 _BY_EVENT = {"fast-failover": 0.6, "forced-election": 0.5}
 """Share of faults that wait for a trace event; elections are most telling right after an append."""
+
+
+def cluster_of_plans(profile: str, cluster: ClusterSpec) -> ClusterSpec:
+    """The cluster as a profile's plans have it: where replicas move, a broker more than replicas, at least."""
+    if REASSIGNMENT not in PROFILES[profile]:
+        return cluster
+    return replace(cluster, brokers=max(cluster.brokers, cluster.replication_factor + 1))
 
 
 def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> Plan:
@@ -55,6 +72,12 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     """
     rng = Random(f"tidemark plan/{seed}/{index}/{profile}")
     kinds = _swarm(rng, PROFILES[profile])
+    deletions = [kind for kind in DELETIONS if kind in PROFILES[profile]]
+    moves = REASSIGNMENT in PROFILES[profile]
+    cluster = cluster_of_plans(profile, cluster)
+    if moves:
+        kinds += [REASSIGNMENT] * (1 + len(kinds) // 3)
+    triggers = (*_TRIGGERS, *(_AFTER_DELETION if deletions else ()), *(_AFTER_MOVE if moves else ()))
     end = rng.randrange(2 * SECOND, 6 * SECOND)
     count = 2 + int(rng.expovariate(1 / 5))
     burst = rng.random() < 0.5
@@ -62,9 +85,14 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
     faults = []
     for _ in range(min(count, 16)):
         at = int(rng.gauss(centre, 0.4 * SECOND)) if burst else rng.randrange(SECOND // 4, end)
-        faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster))
+        faults.append(_fault(rng, rng.choice(kinds), min(max(at, SECOND // 4), end - 1), cluster, triggers))
     if not any(fault.kind in _ELECTS for fault in faults):
-        faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster))
+        faults.append(_fault(rng, rng.choice(_ELECTS), rng.randrange(SECOND // 2, end), cluster, triggers))
+    if deletions and not any(fault.kind in DELETIONS for fault in faults):
+        faults.append(_fault(rng, rng.choice(deletions), rng.randrange(SECOND // 2, end), cluster, triggers))
+    if moves and all(fault.kind != REASSIGNMENT or fault.after is not None for fault in faults):
+        move = _fault(rng, REASSIGNMENT, rng.randrange(SECOND // 2, end), cluster, triggers)
+        faults.append(replace(move, after=None))
     if all(fault.after is not None for fault in faults if fault.kind in _ELECTS):
         faults = [replace(fault, after=None) if fault.kind in _ELECTS else fault for fault in faults]
     faults.sort(key=lambda fault: fault.at_us)
@@ -74,7 +102,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if profile in {"destructive", "machines"} and rng.random() < 0.3:
+    if profile in _DESTRUCTIVE_PROFILES and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
 
@@ -87,7 +115,7 @@ def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
     return chosen
 
 
-def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
+def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tuple[str, ...]) -> Fault:
     """One fault; durations are log-uniform from 50 ms to 3 s, so that short and long ones are equally likely."""
     lasts = int(50 * MS * 60 ** rng.random())
     if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill", "controller-crash"}:
@@ -102,14 +130,18 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec) -> Fault:
         amount = int(1 * MS * 200 ** rng.random())
     elif kind == "clock-jump":
         amount = int(SECOND * 60 ** rng.random())
+    elif kind in DELETIONS:
+        amount = rng.choice((1000, 1000, rng.randrange(1, 1000)))
     target = rng.choice(_ROLES)
     if kind in {"forced-election", "fast-failover"}:
         target = "follower"
     elif kind == "unclean-election":
         target = "any"
+    elif kind == "delete-records":
+        target = "leader"
     after = None
     if rng.random() < _BY_EVENT.get(kind, 0.25):
-        after = Trigger(rng.choice(_TRIGGERS), rng.randrange(1, 12), 0)
+        after = Trigger(rng.choice(triggers), rng.randrange(1, 12), 0)
     return Fault(
         kind,
         at,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nemesis.fault import CONTROLLER_KINDS, HINDRANCES
+from nemesis.fault import CONTROLLER_KINDS, HINDRANCES, REASSIGNMENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +80,18 @@ class FaultTarget(Protocol):
 
     def elect(self, partition: str, how: str, target: int) -> None:
         """Ask the controller for an election: ``preferred``, ``forced`` or ``unclean``."""
+
+    def target_of(self, partition: str) -> tuple[int, ...]:
+        """The replicas the partition will have when a reassignment that is under way has ended."""
+
+    def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
+        """Ask the controller for a reassignment; it says how that goes on."""
+
+    def delete_records(self, partition: str, share: int) -> None:
+        """Have a client delete records: ``share`` per mille of those from the leader's log start to its high watermark."""
+
+    def retain(self, partition: str, broker: int, share: int) -> None:
+        """Have a broker's retention delete the oldest batches: ``share`` per mille of those below its high watermark."""
 
     def now_us(self) -> int:
         """The time."""
@@ -182,9 +194,18 @@ class Injector:
         if kind in _ELECTIONS:
             self._world.elect(partition, _ELECTIONS[kind], node)
             return None
+        if kind == REASSIGNMENT:
+            self._move(fault, partition, node, detail)
+            return None
         if kind == "pause":
             self._world.pause(node)
             return lambda: self._world.resume(node)
+        if kind == "delete-records":
+            self._world.delete_records(partition, fault.amount)
+            return None
+        if kind == "retention":
+            self._world.retain(partition, node, fault.amount)
+            return None
         if kind in _STOPS:
             return self._stop(kind, node, detail)
         if kind in HINDRANCES:
@@ -229,6 +250,20 @@ class Injector:
         detail["deaf"] = deaf
         world.set_link_fault(index, ((CONTROLLER, deaf),), "lost-leadership", 0)
         return lambda: world.clear_link_fault(index)
+
+    def _move(self, fault: Fault, partition: str, node: int, detail: dict[str, Any]) -> None:
+        """Move a replica to a broker that has none, if there is one. Who is about to go cannot be moved; another is."""
+        staying = self._world.target_of(partition)
+        without = [b for b in self._world.brokers() if b not in staying]
+        if not without:
+            return
+        if node not in staying:
+            node = detail["node"] = staying[fault.pick % len(staying)]
+        to = without[fault.pick // 2 % len(without)]
+        others = [b for b in staying if b != node]
+        replicas = (*others, to) if fault.pick % 2 else tuple(to if b == node else b for b in staying)
+        detail["replicas"] = list(replicas)
+        self._world.reassign(partition, replicas)
 
     def _links(self, fault: Fault, node: int) -> tuple[str, tuple[Link, ...]]:
         others = [b for b in self._world.brokers() if b != node]

@@ -22,6 +22,7 @@ from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.scenario import scenario_command
+from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
 
 EPILOG = """\b
@@ -51,6 +52,7 @@ for command in (
     run_command,
     compare_command,
     conform_command,
+    soak_command,
     check_command,
     report_command,
     cluster_group,

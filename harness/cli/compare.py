@@ -22,6 +22,7 @@ from harness.cli.options import (
 )
 from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of
 from harness.cli.world import containers, refuse_container_options, world_options
+from nemesis import cluster_of_plans
 
 if TYPE_CHECKING:
     from harness.systems.system import System
@@ -81,7 +82,7 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
     system = system_of(options)
     refuse_container_options(options)
     options["variants"] = chosen_variants(system, options["variants"], "variants")
-    cluster = cluster_of(options)
+    cluster = cluster_of_plans(options["profile"], cluster_of(options))
     docker = options["world"] == "docker"
     if not docker and options["profile"] == "machines":
         raise click.UsageError("--profile machines needs --world docker: the simulator has no machines")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from harness.cli.conform_all import OUT, SYSTEMS, conform_all
 from harness.cli.exits import ANOMALY, VALID
 from harness.cli.extras import need
 from harness.cli.options import VariantList, json_option
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 REAL = "kafka"
 WORLDS = ("sim", "docker", REAL)
+NOT_WITH_ALL = ("system", "variants", "worlds", "html")
+ONLY_WITH_ALL = ("systems", "scripts", "out", "page", "no_play")
 
 EPILOG = """\b
 Examples:
@@ -36,7 +39,15 @@ Examples:
   tidemark conform --worlds sim,docker                            the model against itself, on real processes
 
 \b
-Exit codes: 0 no difference is unexplained, 1 one is, 254 bad arguments, or a run that could not be carried out."""
+Every script on every system, which takes hours: each result is kept as soon as it is known, and the same command again goes on.
+  tidemark conform --all                                          what is missing in results/conform
+  tidemark conform --all --systems kafka:2.8.2,kafka:4.1.1 --scripts 'kip-279-*,missed-reign' --tries 3
+  tidemark conform --all --no-play                                how it stands
+  tidemark conform --all --out results/published/conform --page docs/conform-results.md
+
+\b
+Exit codes: 0 no difference is unexplained, 1 one is, 254 bad arguments, or a run that could not be carried out.
+With --all: 2 none is, but not everything has been played."""
 
 
 class WorldList(click.ParamType[Any]):
@@ -66,7 +77,13 @@ class WorldList(click.ParamType[Any]):
     "--worlds", type=WorldList(), default=WORLDS, help="Where to play: sim, docker, kafka.  [default: all three]"
 )
 @click.option(
-    "--times", type=click.IntRange(min=1), default=1, show_default=True, help="Tries in containers and on Kafka."
+    "--times",
+    "--tries",
+    "times",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Tries in containers and on Kafka.",
 )
 @click.option(
     "--time-scale",
@@ -76,6 +93,30 @@ class WorldList(click.ParamType[Any]):
     help="In containers and on Kafka: multiply every time of the scripts.",
 )
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write a page about it.")
+@click.option(
+    "--all", "play_all", is_flag=True, help="Every script on every system that can play it, kept and resumed."
+)
+@click.option(
+    "--systems",
+    default=SYSTEMS,
+    show_default=True,
+    metavar="SYSTEM,…",
+    help="With --all: the real things, as --system.",
+)
+@click.option(
+    "--scripts", default="", metavar="PATTERN,…", help="With --all: only scripts of these names, such as 'kip-279-*'."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help=f"With --all: folder of the results, one file for each script and system.  [default: {OUT}]",
+)
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False, writable=True),
+    help="With --all: write the table of all results, as Markdown.",
+)
+@click.option("--no-play", is_flag=True, help="With --all: play nothing; tell what there is and what is missing.")
 @json_option
 def conform_command(
     names: tuple[str, ...],
@@ -86,6 +127,9 @@ def conform_command(
 ) -> int:
     """Play scenarios in the simulator, in containers and on real Kafka, and say in what they differ."""
     need(containers=True, report=html is not None)  # of two worlds, one is not the simulator
+    _refuse(options["play_all"], names)
+    if options["play_all"]:
+        return conform_all(options, as_json=as_json)
     from harness.conform.known_differences import KNOWN_DIFFERENCES
     from harness.conform.show import STANDINGS, show_comparison, show_summary
     from harness.conform.side_by_side import stale
@@ -126,6 +170,17 @@ def conform_command(
     if failures:
         raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
     return ANOMALY if any(one.unexplained for one in comparisons) else VALID
+
+
+def _refuse(play_all: bool, names: tuple[str, ...]) -> None:
+    """What is for one of the two kinds of comparison only must not be asked of the other."""
+    context = click.get_current_context()
+    for name in NOT_WITH_ALL if play_all else ONLY_WITH_ALL:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} cannot be given with --all" if play_all else f"{option} needs --all")
+    if play_all and names:
+        raise click.UsageError("give SCENARIO names or --all, not both; --scripts chooses some of all")
 
 
 def _scenarios(names: tuple[str, ...]) -> list[Scenario]:

@@ -96,8 +96,9 @@ profile_option = click.option(
     type=click.Choice(list(PROFILES)),
     default="intact",
     show_default=True,
-    help="Faults to draw from: every log survives; power and disk loss and unclean elections as well; or also what only a "
-    "machine has (--world docker).",
+    help="Faults to draw from: every log survives (intact); power and disk loss and unclean elections as well (destructive); also "
+    "what only a machine has (machines: --world docker); or what befalls controllers, what deletes records, what moves replicas "
+    "(docs/faults.md).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
 

@@ -69,20 +69,28 @@ def refuse_container_options(options: dict[str, Any]) -> None:
 
 
 @contextmanager
-def containers(options: dict[str, Any], brokers: int, system: System | None = None) -> Iterator[ContainerSession]:
-    """A session of containers as the options ask for it; leftovers of crashed runs are pointed out first.
+def containers(
+    options: dict[str, Any], brokers: int, system: System | None = None, *, tidy: bool = False
+) -> Iterator[ContainerSession]:
+    """A session of containers as the options ask for it; leftovers of crashed runs are pointed out first, or removed.
+
+    Args:
+        options: ``hosts`` and ``clients``.
+        brokers: the most that are wanted.
+        system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
+        tidy: what killed runs of this computer left is removed, and nobody is asked.
 
     Raises:
         click.ClickException: whatever the container world refused, as one sentence.
     """
     from harness.live.session import ContainerSession
     from harness.machines.errors import ContainerWorldError
-    from harness.machines.leftovers import offer_cleanup
+    from harness.machines.leftovers import clean_up, offer_cleanup
 
     status = Console(stderr=True)
     try:
         if options["hosts"] is None:
-            offer_cleanup(status)
+            (clean_up if tidy else offer_cleanup)(status)
         with ContainerSession(
             brokers,
             clients=options["clients"],

@@ -104,17 +104,20 @@ class AssignedConsumer:
             for record in records:
                 yield PolledRecord(self._keys[partition], record.offset, value_of(record.value))
 
-    async def high_watermarks(self) -> dict[str, int]:
-        """Of the partitions whose leader answers; empty if one did not, since aiokafka asks for all at once."""
+    async def ends(self) -> dict[str, int]:
+        """The high watermarks, or 0 where nothing lies below one any more; empty if one leader did not answer, since aiokafka asks
+        for all at once.
+        """
         consumer = await self._connected()
         if consumer is None:
             return {}
         try:
+            starts = await consumer.beginning_offsets(list(self._keys))
             ends = await consumer.end_offsets(list(self._keys))
         except KafkaError as error:
             self._log.info("end offsets: %r", error)
             return {}
-        return {self._keys[partition]: end for partition, end in ends.items()}
+        return {self._keys[partition]: end if starts[partition] < end else 0 for partition, end in ends.items()}
 
     async def close(self) -> None:
         """End the background tasks."""
@@ -150,7 +153,7 @@ async def read_all(consumer: AssignedConsumer, in_time: Callable[[], bool]) -> b
     ends: dict[str, int] = {}
     try:
         while in_time():
-            ends = ends or await consumer.high_watermarks()
+            ends = ends or await consumer.ends()
             await consumer.poll()
             if ends and all(consumer.polling.position[key] >= end for key, end in ends.items()):
                 return True

@@ -70,14 +70,19 @@ class AssignedConsumer:
         if nothing and self._down:
             yield Trouble("_ALL_BROKERS_DOWN")
 
-    def high_watermark(self, key: str) -> int | None:
-        """The partition's, as its leader says now; `None` if there was no answer."""
+    def end_of(self, key: str) -> int | None:
+        """The partition's high watermark, as its leader says now, or 0 if nothing lies below it any more; `None` if there was no
+        answer.
+        """
         try:
             answer = self._consumer.get_watermark_offsets(self._partitions[key], timeout=WATERMARK_S, cached=False)
         except KafkaException as raised:
             self._log.info("%s", raised)
             return None
-        return answer[1] if answer is not None else None
+        if answer is None:
+            return None
+        start, end = answer
+        return end if start < end else 0
 
     def close(self) -> None:
         """End the background threads."""
@@ -106,7 +111,7 @@ def read_all(consumer: AssignedConsumer, keys: Sequence[str], in_time: Callable[
     ends: dict[str, int] = {}
     while in_time():
         for key in keys:
-            if key not in ends and in_time() and (end := consumer.high_watermark(key)) is not None:
+            if key not in ends and in_time() and (end := consumer.end_of(key)) is not None:
                 ends[key] = end
         consumer.poll()
         if len(ends) == len(keys) and all(consumer.polling.position[key] >= end for key, end in ends.items()):

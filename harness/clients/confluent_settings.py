@@ -1,4 +1,4 @@
-"""librdkafka's configuration for producers and consumers."""
+"""librdkafka's configuration for producers, consumers and admin clients."""
 
 from __future__ import annotations
 
@@ -56,6 +56,12 @@ def producer_settings(bootstrap: str, process: str, cluster: ClusterSpec, *, ide
     if cluster.acks == "all" and idempotent:
         return settings | {"enable.idempotence": True}
     return settings | {"enable.idempotence": False, "retries": 0, "max.in.flight.requests.per.connection": 1}
+
+
+def admin_settings(bootstrap: str, process: str, cluster: ClusterSpec) -> dict[str, Any]:
+    """A client that asks for a deletion."""
+    times = Times.of(cluster.settings)
+    return _common(bootstrap, process, times) | {"socket.timeout.ms": times.produce}
 
 
 def consumer_settings(bootstrap: str, process: str, cluster: ClusterSpec) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The clients of a run against real brokers: producers, consumers, and a reader at the end."""
+"""The clients of a run against real brokers: producers, consumers, those that delete records, and a reader at the end."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from checkers.history import Op
 from harness.clients.availability import CONFLUENT, LIBRARIES, Library, available
 from harness.clients.client_log import ClientLog
 from harness.clients.counters import Counters
+from harness.clients.deletions import Deed, Deletions
 from harness.clients.errors import ClientsError
 from harness.clients.journal import Journal
 from nemesis.plan import WorkloadSpec
 from nodes.core.cluster import ClusterSpec
+
+SLACK_S = 15.0
+"""Over and above the time for which a broker may let a deletion wait."""
 
 
 class _Clients(Protocol):
@@ -71,6 +75,8 @@ class Workload:
         self._log = ClientLog(log, clock)
         make = _confluent if library == CONFLUENT else _aiokafka
         self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent)
+        deed = (_confluent_deed if library == CONFLUENT else _aiokafka_deed)(bootstrap, cluster, self._log)
+        self._deletions = Deletions(deed, self._journal, cluster.settings.produce_timeout_us / 1e6 + SLACK_S)
 
     @property
     def counters(self) -> Counters:
@@ -81,6 +87,10 @@ class Workload:
         """Begin: brokers may come up later."""
         self._clients.start()
 
+    def delete(self, key: str, offset: int) -> None:
+        """Have a client ask for the deletion of a partition's records below an offset; nobody waits for it before `stop`."""
+        self._deletions.begin(key, offset)
+
     def stop(self) -> None:
         """End all producers and consumers; those with an operation finish it, within the produce time-out and a few seconds.
 
@@ -88,12 +98,13 @@ class Workload:
             ClientsError: a client did not end, or had ended before its time: the history is not whole.
         """
         try:
+            self._deletions.stop()
             self._clients.stop()
         finally:
             self._log.close()
 
     def final_read(self, deadline_us: int) -> bool:
-        """Read every partition from offset 0 to its high watermark, once, with a new consumer.
+        """Read every partition from offset 0, or its log start, to its high watermark, once, with a new consumer.
 
         Returns:
             Whether that was done when the clock said ``deadline_us``.
@@ -130,3 +141,15 @@ def _aiokafka(
     from harness.clients.aiokafka_clients import AiokafkaClients
 
     return AiokafkaClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
+
+
+def _confluent_deed(bootstrap: str, cluster: ClusterSpec, log: ClientLog) -> Deed:
+    from harness.clients.confluent_deletion import deletion
+
+    return deletion(bootstrap, cluster, log.logger)
+
+
+def _aiokafka_deed(bootstrap: str, cluster: ClusterSpec, _log: ClientLog) -> Deed:
+    from harness.clients.aiokafka_deletion import deletion
+
+    return deletion(bootstrap, cluster)

@@ -56,6 +56,16 @@ class Ending:
             "epochs": {str(epoch): name for epoch, name in self.epochs.items()},
         }
 
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Ending:
+        """What `to_json` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not that.
+        """
+        epochs = {int(epoch): str(name) for epoch, name in data["epochs"].items()}
+        return cls(dict(data["values"]), str(data["elections"]), tuple(data["spent_epochs"]), epochs)
+
 
 def ending(outcome: ScenarioOutcome, reference: list[Reign] | None = None) -> Ending:
     """How a run ended.
@@ -103,11 +113,12 @@ def _only_epochs(said: str) -> bool:
 def _replica(scenario: Scenario, state: ReplicaSnapshot, numbers: Renumbering, *, epoch_cache: bool) -> dict[str, str]:
     name = scenario.broker_name(state.broker)
     log = compact([(numbers.code(epoch), record) for epoch, record in state.log])
+    log = f"from {state.start}: {log}" if state.start else log
     cache = merged((numbers.code(epoch), start) for epoch, start in state.cache) if epoch_cache else ()
     return {
         f"role of {name}": state.role,
         f"leader epoch of {name}": "none" if state.epoch < 0 else str(numbers.code(state.epoch)),
-        f"log of {name}": log if state.leo == len(state.log) else f"{log}, LEO {state.leo}",
+        f"log of {name}": log if state.leo == state.start + len(state.log) else f"{log}, LEO {state.leo}",
         f"HW of {name}": str(state.hw),
         f"epochs of {name}": epochs(cache),
     }

@@ -30,16 +30,6 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         always=False,
     ),
     KnownDifference(
-        why="with ZooKeeper an ISR change by the controller raises the leader epoch, so a follower that was following already asks "
-        "its leader once more",
-        source="seen on Apache Kafka 2.8.2; nodes/sidecar/controller/decisions.py, 'resumed'",
-        scenario="*",
-        system="kafka:2.*",
-        aspect="questions of *",
-        seen="*; epoch * -> *",
-        always=False,
-    ),
-    KnownDifference(
         why="a KRaft broker that starts again may take itself for the leader of its old epoch until it has read the metadata on; "
         "it notes that epoch in its cache, and its leader sets it right with a diverging answer",
         source="seen on Apache Kafka 4.1.1",
@@ -47,22 +37,5 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         system="kafka:[34].*",
         aspect="questions of *",
         always=False,
-    ),
-    KnownDifference(
-        why="with ZooKeeper the controller repeats every LeaderAndIsr request until it is answered, in order: A hears that B leads "
-        "before it hears that it leads itself again, and under 0.10 it cuts its log to its high watermark without asking anybody; "
-        "our controller tells the latest state only",
-        source="seen on Apache Kafka 2.8.2 under protocol 0.10.2; ControllerChannelManager.RequestSendThread",
-        scenario="kip-279-scenario-1-n-*",
-        system="kafka:2.8.*@0.10.*",
-        aspect="*",
-    ),
-    KnownDifference(
-        why="KIP-101's answer may lie inside a batch of the follower's; Kafka removes the whole batch and goes on behind it, so "
-        "the follower has a hole there for ever, although the KIP calls this case safe; our nodes go on at the end of what is left",
-        source="seen on Apache Kafka 2.8.2 under protocol 0.11.0: Log.truncateTo sets the log end to what it was asked for",
-        scenario="kip-279-scenario-1-n-above-20",
-        system="kafka:2.8.*@[01].*",
-        aspect="*",
     ),
 )

@@ -45,7 +45,7 @@ def _play(pairing: Pairing, world: Player, times: int, tell: Tell) -> Played:
     for number in range(1, times + 1):
         where = f"{world.name}, try {number} of {times}" if times > 1 else world.name
         try:
-            played.outcomes.append(_try(pairing, world, where, tell))
+            played.outcomes.append(play_once(pairing, world, where, tell))
         except CannotPlayError as error:
             played.cannot = str(error)
             break
@@ -55,8 +55,13 @@ def _play(pairing: Pairing, world: Player, times: int, tell: Tell) -> Played:
     return played
 
 
-def _try(pairing: Pairing, world: Player, where: str, tell: Tell) -> ScenarioOutcome:
-    """One run; begun anew once if it could not be carried out."""
+def play_once(pairing: Pairing, world: Player, where: str, tell: Tell) -> ScenarioOutcome:
+    """One run; begun anew once if it could not be carried out.
+
+    Raises:
+        CannotPlayError: this world has no means for it.
+        ContainerWorldError, ScriptError: it could not be carried out.
+    """
 
     def told(words: str) -> None:
         tell(f"{where}: {words}")

@@ -105,20 +105,15 @@ class SideBySide:
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
         """All of them, world by world. Where one was not played to the end, that is all that is said of it."""
-        found = []
+        found: list[Difference] = []
         for one in self.played:
-            told: dict[tuple[str, str, str], int] = {}
-            for seen in self.endings[one.world]:
-                for difference in _between(self.endings[self.reference][0].values, seen.values):
-                    told[difference] = told.get(difference, 0) + 1
-            for (aspect, model, seen_text), tries in told.items():
-                finding = self._known(one.system, aspect, model, seen_text)
-                found.append(Difference(one.world, aspect, model, seen_text, tries, len(one.outcomes), finding))
+            if one.outcomes:
+                concerned = [
+                    known for known in self._findings if known.concerns(self.pairing.scenario.name, one.system)
+                ]
+                reference = self.endings[self.reference][0]
+                found += differences_from(reference, self.endings[one.world], one.world, concerned)
         return tuple(found)
-
-    def _known(self, system: str, aspect: str, model: str, seen: str) -> KnownDifference | None:
-        concerned = (one for one in self._findings if one.concerns(self.pairing.scenario.name, system))
-        return next((one for one in concerned if one.explains(aspect, model, seen)), None)
 
     @property
     def unexplained(self) -> tuple[Difference, ...]:
@@ -183,6 +178,33 @@ class SideBySide:
             ],
             "differences": [one.to_json() for one in self.differences],
         }
+
+
+def differences_from(
+    reference: Ending, endings: Sequence[Ending], world: str, concerned: Sequence[KnownDifference]
+) -> list[Difference]:
+    """In what some tries ended otherwise than the reference.
+
+    Args:
+        reference: how it should have ended.
+        endings: of the tries, in the leader epochs of the reference.
+        world: where they ended so.
+        concerned: the known differences of this script there; the first that explains a difference does.
+    """
+    told: dict[tuple[str, str, str], int] = {}
+    for seen in endings:
+        for difference in _between(reference.values, seen.values):
+            told[difference] = told.get(difference, 0) + 1
+    return [
+        Difference(
+            world,
+            *difference,
+            tries,
+            len(endings),
+            next((known for known in concerned if known.explains(*difference)), None),
+        )
+        for difference, tries in told.items()
+    ]
 
 
 def _between(model: dict[str, str], seen: dict[str, str]) -> list[tuple[str, str, str]]:

@@ -17,8 +17,9 @@ from harness.machines.cluster import node_name
 from harness.machines.errors import ContainerWorldError
 from harness.machines.machine_faults import BALLAST
 from nodes.formats.bad_batch import BadBatchError
+from nodes.formats.partition_files import is_partition
 from nodes.formats.read_log import read_segment
-from nodes.formats.segment import SEGMENT
+from nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -96,11 +97,12 @@ def _unpacked(node: int, control: NodeControl, archive: bytes) -> Evidence:
             content = packed.extractfile(member)
             if content is not None:
                 files[f"/{member.name.lstrip('/')}"] = content.read()
-    segments = {
-        name.removeprefix(places.volatile + "/").removesuffix(f"/{SEGMENT}"): content
-        for name, content in files.items()
-        if name.startswith(places.volatile + "/") and name.endswith(f"/{SEGMENT}")
-    }
+    segments = {}
+    for path in sorted(files):  # the later of two, if a process ended while it dropped the beginning of a log
+        directory, _, name = path.rpartition("/")
+        partition = directory.removeprefix(places.volatile + "/")
+        if partition != directory and is_partition(partition) and base_of(name) is not None:
+            segments[partition] = files[path]
     if places.trace not in files:
         raise RunError(f"{control.name} has no trace, so the history would not be whole")
     log = files.get(places.log, b"").decode(errors="replace")

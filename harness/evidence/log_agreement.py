@@ -1,7 +1,8 @@
 """Do a node's trace and its log files tell the same story? If not, one of them was not understood, and must not be relied on.
 
 It is one check for every system, whether its nodes trace what they do or a sidecar reads it off a broker's log lines. Every
-``append``, ``truncate`` and ``recovered`` of a node is replayed; the log that comes out must be the one in its files.
+``append``, ``truncate``, ``recovered`` and ``log-start`` of a node is replayed; the log that comes out must be the one in its
+files, but for what lies below the log start: retention takes it away when it likes.
 """
 
 from __future__ import annotations
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from checkers.history import TraceEvent
     from harness.evidence.replica_evidence import ReplicaEvidence, Segment
-
-GOES_ON_AT = "go on at"
-"""In the reason of a truncation after which the log begins at a later offset than 0."""
 
 
 def tells_of_logs(found: ReplicaEvidence) -> bool:
@@ -84,36 +82,53 @@ class _Replay:
         self.untold = 0
         self._holes: set[tuple[int, int]] = set()
         """(end, next base): a cut through a batch leaves offsets without records, in the files as well."""
-        self._may_begin_anywhere = False
+        self.start = 0
+        self._found = range(0)
+        """Offsets of records that the latest recovery found, and no line had told of."""
 
     def _say(self, sentence: str) -> None:
         if not self.said:
             self.said.append(sentence)
 
     def append(self, base: int, epoch: int, values: tuple[int, ...]) -> None:
-        if base > self.log.end and not self._may_begin_anywhere:
+        if base > self.log.end:
             self._holes.add((self.log.end, base))
             self.log.append(self.log.end, UNKNOWN, (None,) * (base - self.log.end))
-        elif base != self.log.end and not self._may_begin_anywhere:
+        elif base < self.log.end:
             self._say(f"a line tells of an append at offset {base}, and the log ended at {self.log.end}.")
-        self._may_begin_anywhere = False
         self.log.append(base, epoch, values)
         self.told += len(values)
 
-    def truncate(self, to: int, _old_leo: int, reason: str, *_: object) -> None:
+    def truncate(self, to: int, *_: object) -> None:
         self._cut(to)
-        self._may_begin_anywhere = not self.log.records and GOES_ON_AT in reason
+        self.start = min(self.start, to)
+
+    def log_start(self, start: int, _before: int, how: str) -> None:
+        if how == "begin-anew":
+            self.log.begin_at(start)
+            self._holes.clear()
+        elif how == "recovered" and self._found:
+            deleted = min(start, self._found.stop) - self._found.start
+            self.untold -= max(deleted, 0)
+        self.start = start
+
+    def removed(self, *_: object) -> None:
+        self.log.begin_at(0)
+        self.start = 0
+        self._holes.clear()
 
     def _cut(self, to: int) -> None:
         self.log.cut(to)
         self._holes = {hole for hole in self._holes if hole[1] <= self.log.end}
 
     def recovered(self, leo: int, *_: object) -> None:
+        self.start = 0
         missing = leo - self.log.end
+        self._found = range(self.log.end, leo)
         if missing > 0:
             if self.was_clean:
                 self._say(
-                    f"it was stopped in good order with {self.log.end} records, and found {leo} when it started again."
+                    f"it was stopped in good order at offset {self.log.end}, and found {leo} when it started again."
                 )
             self.log.append(self.log.end, UNKNOWN, (None,) * missing)
             self.untold += missing
@@ -126,6 +141,10 @@ class _Replay:
     def compare(self, segment: Segment, *, down: bool, clean: bool) -> None:
         """See whether this is what the files hold."""
         end = self.log.start
+        if end < self.start:
+            may_begin = max(self.start, *(base for gap, base in self._holes if gap <= self.start), 0)
+            end = min(segment[0][0] if segment else self.log.end, may_begin)
+            self._holes = {hole for hole in self._holes if hole[1] > end}
         for base, epoch, values in segment:
             if base != end and (end, base) not in self._holes:
                 self._say(f"its files go from offset {end} to {base}.")
@@ -156,4 +175,6 @@ _STEPS: dict[str, Callable[..., None]] = {
     "append": _Replay.append,
     "truncate": _Replay.truncate,
     "recovered": _Replay.recovered,
+    "log-start": _Replay.log_start,
+    "removed": _Replay.removed,
 }

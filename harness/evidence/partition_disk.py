@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodes.formats import checkpoints
 from nodes.formats.read_log import read_segment
 from nodes.formats.record_batch import build
-from nodes.formats.segment import SEGMENT
+from nodes.formats.segment import SEGMENT, base_of, segment_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,11 +25,15 @@ Batches = list[tuple[int, int, tuple[int, ...]]]
 
 
 class Disk(NamedTuple):
-    """One partition on one broker's disk; `hw` is the checkpointed high watermark, 0 if there is none."""
+    """One partition on one broker's disk.
+
+    `hw` is the checkpointed high watermark, 0 if there is none; `start` the log start, by its checkpoint and the first file's name.
+    """
 
     batches: Batches
     epochs: tuple[tuple[int, int], ...]
     hw: int
+    start: int = 0
 
 
 def lay_out(control: NodeControl, partition: str, disk: Disk) -> None:
@@ -69,11 +73,13 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
         data, volatile = Path(folder, "data"), Path(folder, "volatile")
         for directory, line in zip((data, volatile), control.run(script).split("\n"), strict=False):
             _unpack(b64decode(line), directory)
-        segment = next((d / partition / SEGMENT for d in (volatile, data) if (d / partition / SEGMENT).exists()), None)
+        segment = segment_in(volatile / partition) or segment_in(data / partition)
+        base = base_of(segment.name) or 0 if segment is not None else 0
         return Disk(
             read_segment(segment.read_bytes()) if segment is not None else [],
             checkpoints.read_epochs(data / partition),
             checkpoints.read_high_watermarks(data).get(partition, 0),
+            max(checkpoints.read_log_starts(data).get(partition, 0), base),
         )
 
 

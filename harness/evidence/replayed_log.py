@@ -41,15 +41,21 @@ class ReplayedLog:
     def append(self, base: int, epoch: int, values: tuple[int | None, ...]) -> None:
         """Put a batch at a place; what was there, or beyond, goes."""
         if base > self.end or base < self.start:
-            self.start, self.records = base, []
+            self.begin_at(base)
         del self.records[base - self.start :]
         self.records += [Record(value, epoch, base) for value in values]
 
     def cut(self, to: int) -> None:
-        """End at an offset; a batch that straddles it goes whole."""
+        """End at an offset; a batch that straddles it goes whole. A log that is cut below its beginning begins there."""
+        if to < self.start:
+            self.begin_at(to)
         while self.end > max(to, self.start):
             first = self.records[-1].first
             del self.records[max(first - self.start, 0) :]
+
+    def begin_at(self, offset: int) -> None:
+        """Be empty, and begin and end at an offset."""
+        self.start, self.records = offset, []
 
     def copy(self) -> ReplayedLog:
         """As it is now."""

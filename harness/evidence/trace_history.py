@@ -121,18 +121,18 @@ class TraceHistory:
         self,
         harness: Iterable[TraceEvent],
         seen: ReplicaEvidence,
-        starved: Container[tuple[int, int]] = (),
+        excused: Container[tuple[int, int]] = (),
     ) -> list[TraceEvent]:
         """The whole trace.
 
         Args:
             harness: its own events, with times of the run.
             seen: the nodes' events, and what their log files hold at the end.
-            starved: (node, incarnation) of processes whose disk a fault had filled. That they gave up is the fault's doing, and
-                told as a crash: ``stop`` ``fatal`` is for what the protocol brought them to.
+            excused: (node, incarnation) of processes whose disk a fault had filled, or that were started before they could start.
+                That they gave up is told as a crash: ``stop`` ``fatal`` is for what the protocol brought them to.
         """
         known = _batches(seen)
-        nodes = [_with_losses(_with_crashes(events, starved), known) for events in seen.events.values()]
+        nodes = [_with_losses(_with_crashes(events, excused), known) for events in seen.events.values()]
         ours = [_with_log(event, seen) for event in harness]
         merged = sorted([event for events in (*nodes, ours) for event in events], key=lambda event: event[0])
         return [event if event[0] >= 0 else (0, *event[1:]) for event in merged]
@@ -162,15 +162,15 @@ _Batches = dict[tuple[str, int], dict[int, tuple[int, ...]]]
 """(partition, base offset) → leader epoch → values."""
 
 
-def _with_crashes(events: list[TraceEvent], starved: Container[tuple[int, int]]) -> list[TraceEvent]:
-    """One node's events with the ends of starved processes told as crashes."""
+def _with_crashes(events: list[TraceEvent], excused: Container[tuple[int, int]]) -> list[TraceEvent]:
+    """One node's events with the ends of excused processes told as crashes."""
     told: list[TraceEvent] = []
     life = (0, 0)
     for event in events:
         time, node, name, *_ = event
         if name == "start":
             life = (node, event[4])
-        ends_so = name == "stop" and event[4] == "fatal" and life in starved
+        ends_so = name == "stop" and event[4] == "fatal" and life in excused
         told.append((time, node, name, "", "crash") if ends_so else event)
     return told
 
@@ -179,16 +179,22 @@ class _LogEnds:
     """Where the batches of one replica's log end: its length is told across the holes that a cut through a batch leaves."""
 
     def __init__(self) -> None:
+        self.base = 0
         self.ends: list[int] = []
         self.epoch = -1
 
     @property
     def leo(self) -> int:
-        return self.ends[-1] if self.ends else 0
+        return self.ends[-1] if self.ends else self.base
 
     def cut(self, to: int) -> None:
         while self.ends and self.ends[-1] > to:
             self.ends.pop()
+        self.base = min(self.base, to)
+
+    def begin_at(self, offset: int) -> None:
+        self.base = offset
+        self.ends.clear()
 
 
 def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
@@ -201,7 +207,7 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
     told: list[TraceEvent] = []
     began = 0
     unknown = count(1)
-    for event in events:
+    for place, event in enumerate(events):
         time, node, name, partition, *fields = event
         log = logs[partition]
         if name == "start":
@@ -210,10 +216,16 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
             log.ends.append(fields[0] + len(fields[2]))
         elif name == "truncate":
             log.cut(fields[0])
+        elif name == "log-start" and fields[2] == "begin-anew":
+            log.begin_at(fields[0])
+        elif name == "removed":
+            log.begin_at(0)
         elif name in {"lead", "follow"}:
             log.epoch = fields[0]
         elif name == "recovered":
             leo, hw, _ = fields
+            if log.leo < leo == _found_start(events, place):
+                log.begin_at(leo)  # it ended below its log start, and begins anew there
             before = told[began - 1][0] if began else time
             for base, epoch, values in _untraced(known, partition, log, leo, unknown):
                 told.insert(began, (before, node, "append", partition, base, epoch, values))
@@ -225,6 +237,13 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
             continue
         told.append(event)
     return told
+
+
+def _found_start(events: list[TraceEvent], place: int) -> int:
+    """The log start that the recovery at this place found."""
+    partition = events[place][3]
+    start = events[place + 1] if place + 1 < len(events) else events[place]
+    return start[4] if start[2:4] == ("log-start", partition) and start[6] == "recovered" else 0
 
 
 def _untraced(

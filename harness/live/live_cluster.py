@@ -17,9 +17,10 @@ from harness.live.link_faults import LinkFault, LinkFaults
 from harness.live.observation import Observation, compare_clocks
 from harness.live.processes import Processes
 from harness.live.run_loop import RunLoop
-from harness.machines.errors import ContainerWorldError
+from harness.machines.errors import ContainerWorldError, NodeError
 from harness.systems.system import Deployment
 from harness.systems.tidemark import TidemarkSystem
+from nemesis import REASSIGNMENT
 from nemesis.injector import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class LiveCluster:
         nodes: by id, the controller as 0.
         processes: their processes.
         system: what they run. deployment: what it must know of this run.
-        refused: elections that the system refused, with its reasons.
+        ask_to_delete: has a client delete the records of a partition below an offset, without waiting for it; set by the run.
+        refused: elections and reassignments that the system refused, with its reasons.
         clocks_us: node → how far its monotonic clock is ahead of the harness's; 0 where both run on one kernel.
     """
 
@@ -80,7 +82,10 @@ class LiveCluster:
         self.refused: list[dict[str, Any]] = []
         self.system = system or TidemarkSystem()
         self._recorder = recorder
-        self._assignment = plan.cluster.assignment()
+        self._partitions = tuple(plan.cluster.assignment())
+        self._homes = {name: set(replicas) for name, replicas in plan.cluster.assignment().items()}
+        """Partition → brokers that have a replica, or had one, or were to get one."""
+        self._controller_failed = False
         self._watched: dict[str, list[Callable[[int], None]]] = {}
         ids = (CONTROLLER, *plan.cluster.broker_ids())
         self._machines = {node: machines[node] for node in ids}
@@ -88,6 +93,7 @@ class LiveCluster:
         addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
         self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
         self._hindered: dict[int, tuple[int, str]] = {}
+        self.ask_to_delete: Callable[[str, int], None] | None = None
         self.nodes = {node: self._node(node) for node in ids}
         self.processes = Processes(
             self,
@@ -182,7 +188,7 @@ class LiveCluster:
 
     def partitions(self) -> tuple[str, ...]:
         """All partition names."""
-        return tuple(self._assignment)
+        return self._partitions
 
     def leader_of(self, partition: str) -> int:
         """The controller's leader, −1 if there is none."""
@@ -194,7 +200,12 @@ class LiveCluster:
 
     def replicas_of(self, partition: str) -> tuple[int, ...]:
         """The partition's replicas, preferred leader first."""
-        return self._assignment[partition]
+        return tuple(self.observation.partition(partition)["replicas"])
+
+    def target_of(self, partition: str) -> tuple[int, ...]:
+        """The replicas it will have when a reassignment that is under way has ended."""
+        state = self.observation.partition(partition)
+        return tuple(b for b in state["replicas"] if b not in state.get("removing", ()))
 
     def now_us(self) -> int:
         """µs since the run began."""
@@ -239,9 +250,13 @@ class LiveCluster:
         """Whether these last words are those of a process that its protocol told to give up."""
         return self.system.is_halt(words)
 
+    def came_too_early(self, words: str) -> bool:
+        """Whether these last words are those of a process that a later start gets further than."""
+        return self.system.came_too_early(words)
+
     def partitions_on(self, broker: int) -> tuple[str, ...]:
-        """The partitions that a broker has a replica of."""
-        return tuple(name for name, replicas in self._assignment.items() if broker in replicas)
+        """The partitions that a broker may have something of."""
+        return tuple(name for name, brokers in self._homes.items() if broker in brokers)
 
     def trace_event(self, node: int, event: str, partition: str, *fields: object, at_us: int | None = None) -> None:
         """Add an event of the harness to the trace, of now unless told otherwise; may be called from any thread."""
@@ -250,16 +265,28 @@ class LiveCluster:
     # Processes
 
     def running(self, broker: int) -> bool:
-        """Whether the process exists, as far as the nemesis has decided."""
-        return self.processes.running(broker)
+        """Whether the process exists, as far as the nemesis has decided; of the controller, whether there is one."""
+        return self.processes.running(broker) and not (broker == CONTROLLER and self._controller_failed)
 
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
-        self.processes.start(broker)
+        if broker == CONTROLLER and self.system.hands_over_controller:
+            self._hand_over(there=True)
+        else:
+            self.processes.start(broker)
 
     def stop(self, broker: int, how: str) -> None:
         """End the process; ``clean`` only asks for it."""
-        self.processes.stop(broker, how)
+        if broker == CONTROLLER and self.system.hands_over_controller:
+            self._hand_over(there=False)
+        else:
+            self.processes.stop(broker, how)
+
+    def _hand_over(self, *, there: bool) -> None:
+        self._controller_failed = not there
+        controls = {node: one.control for node, one in self.nodes.items()}
+        deed = self.system.elect_controller if there else self.system.fail_controller
+        self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(controls))
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""
@@ -282,6 +309,62 @@ class LiveCluster:
                 )
 
         self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, f"elect {target} by the", ask))
+
+    def delete_records(self, partition: str, share: int) -> None:
+        """Have a client delete records of the controller's leader; without one that answers, nobody knows which."""
+        leader = self.leader_of(partition)
+        if leader > 0 and self.running(leader):
+
+            def ask() -> None:
+                replica = self._replica(leader, partition)
+                if replica is not None and self.ask_to_delete is not None:
+                    start, hw = replica.get("start", 0), replica["hw"]
+                    self.ask_to_delete(partition, start + max(hw - start, 0) * share // 1000)
+
+            self._submit(leader, ADMIN, "delete records on", ask)
+
+    def retain(self, partition: str, broker: int, share: int) -> None:
+        """Let a broker's retention delete; of one that does not answer, nothing goes."""
+        if self.running(broker):
+            control = self.nodes[broker].control
+
+            def ask() -> None:
+                replica = self._replica(broker, partition)
+                if replica is None:
+                    return
+                with suppress(NodeError):
+                    batches = control.admin.ask("log", partition=partition)["batches"]
+                    below = sum(1 for base, _, count in batches if base + count <= replica["hw"])
+                    self.system.retain(control, partition, -(-below * share // 1000))
+
+            self._submit(broker, ADMIN, "let retention delete on", ask)
+
+    def _replica(self, broker: int, partition: str) -> dict[str, Any] | None:
+        """How a replica stands; `None` if its broker does not say."""
+        status = self.observation.statuses((broker,))[broker]
+        return status["partitions"].get(partition) if status else None
+
+    def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
+        """Ask the controller for a reassignment, as an operator's tool would; not before what is being done now is in force."""
+        self._homes[partition].update(replicas)
+
+        def ask() -> None:
+            asked_us = self.now_us()
+            controls = {node: one.control for node, one in self.nodes.items()}
+            refused = self.system.reassign(controls, partition, replicas)
+            self.observation.forget()
+            if refused:
+                self.refused.append(
+                    {
+                        "time": asked_us,
+                        "partition": partition,
+                        "how": REASSIGNMENT,
+                        "target": list(replicas),
+                        "why": refused,
+                    }
+                )
+
+        self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, "reassign replicas by the", ask))
 
     # Links and machines
 

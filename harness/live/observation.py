@@ -114,8 +114,10 @@ def partition_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, Ad
             tuple(replica["isr"]),
             replica["refused"],
         )
+    going = state.get("removing", ())
+    target = tuple(b for b in replicas if b not in going) if going or state.get("adding") else ()
     return PartitionView(
-        state["leader"], state["leader_epoch"], tuple(state["isr"]), tuple(state["elr"]), replicas, found
+        state["leader"], state["leader_epoch"], tuple(state["isr"]), tuple(state["elr"]), replicas, found, target
     )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOOK_US = 200_000
 WATCH_US = 50_000
-_SAME = ("role", "leader_epoch", "leo", "hw")
+_SAME = ("role", "leader_epoch", "start", "leo", "hw")
 _TRIES = 3
 _MOST_BOUNDS = 3
 SILENT_S = 20.0
@@ -95,7 +95,8 @@ def _all_answer(cluster: LiveCluster) -> None:
 
 
 def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evidence], dict[int, dict[str, Segment]]]:
-    """Fetch everything, and trace every running replica's final state: its role from the process, its log from its file.
+    """Fetch everything, and trace every running replica's final state: its role from the process, its log from its file. What a
+    broker has that is no replica (any more) owes nothing.
 
     A replica that moves while it is fetched (it did not come to rest) is fetched again, three times at most.
 
@@ -113,6 +114,8 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
     segments = {node: cluster.system.segments(found) for node, found in evidence.items()}
     for broker, status in after.items():
         for name, replica in (status["partitions"] if status else {}).items():
+            if broker not in cluster.replicas_of(name):
+                continue
             batches = tuple(segments[broker].get(name, ()))
             trace_final(cluster, broker, name, replica, batches)
     return evidence, segments
@@ -142,4 +145,4 @@ def trace_final(
 def _key(status: AdminReply | None) -> object:
     if status is None:
         return None
-    return {name: [replica[field] for field in _SAME] for name, replica in status["partitions"].items()}
+    return {name: [replica.get(field) for field in _SAME] for name, replica in status["partitions"].items()}

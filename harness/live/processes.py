@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from checkers.check import BROKEN_OFF
 from harness.evidence.run_error import RunError
+from harness.live.own_end import manner
 from harness.machines.errors import NodeError
 from nodes.core.messages import CONTROLLER
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from harness.live.run_loop import RunLoop
 
 LANE = "process"
+FATAL = "fatal"
+MOST_AGAIN = 5
+"""So often in a row is a process started again that came too early; systemd's limit is as many (``StartLimitBurst``)."""
 
 
 @dataclass(slots=True)
@@ -32,6 +36,7 @@ class NodeState:
         restart_wanted: it is to be started again when it has.
         disk_was_full: a fault filled its disk while it ran. waits_for_room: it gave up because of that.
         away: it was killed, and no later process answers yet.
+        too_early: how many starts in a row have failed because they came too early.
     """
 
     incarnation: int = 0
@@ -42,6 +47,7 @@ class NodeState:
     disk_was_full: bool = False
     waits_for_room: bool = False
     away: bool = False
+    too_early: int = 0
 
     def begin(self, *, disk_is_full: bool) -> None:
         """A new process."""
@@ -93,6 +99,10 @@ class Surroundings(Protocol):
         """Whether these last words are those of a process that its protocol told to give up."""
         ...
 
+    def came_too_early(self, words: str) -> bool:
+        """Whether these last words are those of a process that a later start gets further than."""
+        ...
+
     def partitions_on(self, broker: int) -> tuple[str, ...]:
         """The partitions that a broker has a replica of."""
         ...
@@ -109,12 +119,14 @@ class Processes:
     Attributes:
         died: processes that ended though nobody asked them to (``node``, ``incarnation``, ``time``, ``how``, and ``log``, the last
             lines they printed; ``how`` is ``broken-off`` unless it was the protocol's decision).
+        started_again: those that came too early and were started again (``node``, ``incarnation``, ``time``, ``log``).
         starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
     """
 
     def __init__(self, surroundings: Surroundings, *, clock_faults: bool, noise: Random) -> None:
         """None run."""
         self.died: list[dict[str, Any]] = []
+        self.started_again: list[dict[str, Any]] = []
         self.starved: set[tuple[int, int]] = set()
         self._surroundings = surroundings
         self._clock_faults = clock_faults
@@ -179,6 +191,7 @@ class Processes:
     def _answers(self, node: int, incarnation: int) -> None:
         state = self._states[node]
         state.away = state.away and state.incarnation != incarnation
+        state.too_early = 0
         self._surroundings.notify("start", node)
 
     # Stopping
@@ -207,7 +220,7 @@ class Processes:
             one.restart_machine(lambda: surroundings.trace_event(node, "stop", "", surroundings.container_kill))
             return
         dead_us, own_end = one.kill()
-        if own_end == "fatal":
+        if own_end == FATAL:
             _, words = one.took_leave() or ("", "")
             surroundings.run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
         if node != CONTROLLER and (not own_end or how != "crash"):
@@ -261,6 +274,8 @@ class Processes:
         """A process that was to be killed had given up just before."""
         if starved:
             self.starved.add((node, incarnation))
+        elif self._surroundings.came_too_early(words):
+            self._came_too_early(node, incarnation, words)
         elif not self._surroundings.is_halt(words):
             self._died(node, incarnation, BROKEN_OFF, words)
 
@@ -268,23 +283,38 @@ class Processes:
         now_us = self._surroundings.run_loop.now_us()
         self.died.append({"node": node, "incarnation": incarnation, "time": now_us, "how": how, "log": words})
 
+    def _came_too_early(self, node: int, incarnation: int, words: str) -> None:
+        now_us = self._surroundings.run_loop.now_us()
+        self.started_again.append({"node": node, "incarnation": incarnation, "time": now_us, "log": words})
+
+    @property
+    def excused(self) -> set[tuple[int, int]]:
+        """(node, incarnation) of processes that gave up for no reason of their protocol's: to their logs a crash."""
+        return self.starved | {(one["node"], one["incarnation"]) for one in self.started_again}
+
     def _ended(self, node: int, incarnation: int, how: str, words: str) -> None:
         """A process has ended by itself; ``how`` is empty if it did not say so."""
         state = self._states[node]
         if state.incarnation != incarnation or not state.running:
             return
-        if node == CONTROLLER:
+        again = how == FATAL and state.too_early < MOST_AGAIN and self._surroundings.came_too_early(words)
+        if node == CONTROLLER and not again:
             raise RunError(f"the controller's process ended: {words or 'it printed nothing'}")
-        asked, restart = state.stopping and how == "clean", state.restart_wanted
+        stopping, restart = state.stopping, state.restart_wanted
+        asked = stopping and how == "clean"
         state.end()
         if not how:
             self._surroundings.trace_event(node, "stop", "", "crash")
-        state.waits_for_room = state.disk_was_full and how != "clean"
-        if state.waits_for_room:
+        state.waits_for_room = state.disk_was_full and how != "clean" and not again
+        if again:
+            # Whoever supervises brokers starts such a one until it works, unless it was to stop.
+            self._came_too_early(node, incarnation, words)
+            restart = restart or not stopping
+            state.too_early += 1
+        elif state.waits_for_room:
             self.starved.add((node, incarnation))
         elif not asked:
-            known = how and (how == "clean" or self._surroundings.is_halt(words))
-            self._died(node, incarnation, how if known else BROKEN_OFF, words)
+            self._died(node, incarnation, manner(how, words, self._surroundings.is_halt), words)
         if restart:
             self.start(node)
         else:

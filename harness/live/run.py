@@ -169,6 +169,7 @@ class _Run:
     def _disturb(self, workload: Workload) -> None:
         """The phases in which clients work."""
         cluster, plan, progress = self._cluster, self._plan, self._progress
+        cluster.ask_to_delete = workload.delete
         progress.began_s = time.monotonic()
         self._clients(workload.start)
         progress.phase = "faults"
@@ -222,10 +223,12 @@ class _Run:
             traces.add(node, parse_trace(found.trace, found.name), cluster.clocks_us[node])
         down = frozenset(broker for broker in cluster.brokers() if not cluster.processes.running(broker))
         seen = cluster.system.interpret(ReplicaEvidence(traces.events, segments, down=down))
-        trace = traces.trace(recorder.trace, seen, cluster.processes.starved)
+        trace = traces.trace(recorder.trace, seen, cluster.processes.excused)
         meta |= {"end_us": end_us, "died": cluster.processes.died}
         if cluster.refused:
             meta["refused"] = cluster.refused
+        if cluster.processes.started_again:
+            meta["started_again"] = cluster.processes.started_again
         if seen.not_understood:
             meta["not_understood"] = seen.not_understood
         history = History(meta, recorder.ops, recorder.nemesis, trace)

@@ -1,4 +1,4 @@
-"""Ctrl-C must not come between us and what has to be removed."""
+"""Ctrl-C must not come between us and what has to be removed; and a ``kill`` must let us remove it."""
 
 from __future__ import annotations
 
@@ -40,3 +40,20 @@ def held_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if held.came:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """While it lasts, SIGTERM is KeyboardInterrupt, as Ctrl-C is; in another thread than the main one it does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

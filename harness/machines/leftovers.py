@@ -97,6 +97,18 @@ def offer_cleanup(console: Console) -> None:
 
     Says nothing if there is no engine.
     """
+    clean_up(console, ask=True)
+
+
+def clean_up(console: Console, *, ask: bool = False) -> None:
+    """Remove what runs that were killed left behind, and say so.
+
+    Says nothing if there is no engine.
+
+    Args:
+        console: where to say it.
+        ask: whether to, as :func:`offer_cleanup` does; else it is for commands that nobody may be watching.
+    """
     from harness.machines.engine import connect
 
     try:
@@ -111,7 +123,10 @@ def offer_cleanup(console: Console) -> None:
         sentence = (
             f"{len(found)} containers, networks and volumes are left of runs that were killed ({', '.join(runs)})"
         )
-        if sys.stdin.isatty() and console.is_terminal:
+        if not ask:
+            console.print(f"{sentence}; they are removed", soft_wrap=True)
+            remove(client, found)
+        elif sys.stdin.isatty() and console.is_terminal:
             console.print(sentence)
             if click.confirm("Remove them?", default=True):
                 remove(client, found)

@@ -77,4 +77,6 @@ def _hit(detail: Mapping[str, Any]) -> str:
     words = f"broker {', '.join(map(str, nodes))}"
     if detail.get("role") and detail.get("partition"):
         words += f" ({detail['role']} of {detail['partition']})"
+    if detail.get("replicas"):
+        words += f", replicas to be {', '.join(map(str, detail['replicas']))}"
     return words

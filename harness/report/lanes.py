@@ -58,12 +58,13 @@ class Lane:
 
 
 def lanes_of(history: History, partition: str, offset: int | None) -> list[Lane]:
-    """The lanes of the partition's brokers, following what lies at `offset` (None: no record in particular)."""
+    """The lanes of all who were to have the partition, following what lies at `offset` (None: no record in particular)."""
     end = max((event[0] for event in history.trace), default=0)
     end = max(end, int(history.meta.get("end_us", 0))) + 1
     nodes = [event[1] for event in history.trace if event[3] == partition and event[2] in {"append", "lead", "follow"}]
     replicas = history.meta.get("replicas", {}).get(partition, nodes)
-    builders = {node: _Builder(Lane(node), offset, end) for node in sorted({int(node) for node in replicas})}
+    came = (node for event in history.trace if event[2] == "reassign" and event[3] == partition for node in event[4])
+    builders = {node: _Builder(Lane(node), offset, end) for node in sorted({*map(int, replicas), *map(int, came)})}
     for event in history.trace:
         if event[1] in builders and event[3] in {partition, ""}:
             builders[event[1]].take(event)
@@ -102,9 +103,26 @@ class _Builder:
     def _on_truncate(self, event: tuple[Any, ...], time: int, to: int, *_rest: object) -> None:
         self._cut(event, time, to)
 
+    def _on_log_start(self, event: tuple[Any, ...], time: int, start: int, _before: int, how: str) -> None:
+        anew = how == "begin-anew"
+        if anew:
+            self.lane.leo.append((time, start))
+        if self._offset is not None and (anew or self._offset < start):
+            self._end_life(event, time)
+
     def _on_recovered(self, event: tuple[Any, ...], time: int, leo: int, hw: int, *_rest: object) -> None:
         self._cut(event, time, leo)
         self.lane.hw.append((time, hw))
+        life = self.lane.lives[-1] if self.lane.lives else None
+        ended_by = life.ended_by if life is not None else None
+        deleted = ended_by is not None and ended_by[2] == "log-start" and ended_by[6] != "begin-anew"
+        if life is not None and deleted and self._offset is not None and self._offset < leo:
+            # A log start that was no longer there has come back, and so has the record, unless its `log-start` follows.
+            self.lane.lives.append(Life(time, self._end, life.value, life.epoch))
+
+    def _on_removed(self, event: tuple[Any, ...], time: int, *_rest: object) -> None:
+        self._close_term(time)
+        self._cut(event, time, 0)
 
     def _on_hw(self, _: tuple[Any, ...], time: int, hw: int, *_rest: object) -> None:
         self.lane.hw.append((time, hw))
@@ -131,8 +149,16 @@ class _Builder:
         self.lane.leo.append((time, leo))
         if self.lane.hw[-1][1] > leo:
             self.lane.hw.append((time, leo))
+        if self._offset is not None and leo <= self._offset:
+            self._end_life(event, time)
+
+    def _end_life(self, event: tuple[Any, ...], time: int) -> None:
         life = self.lane.lives[-1] if self.lane.lives else None
-        if life is not None and life.ended_by is None and self._offset is not None and leo <= self._offset:
+        if life is None or life.ended_by is not None:
+            return
+        if life.start == time and event[2] == "log-start":  # it was not back after all
+            self.lane.lives.pop()
+        else:
             life.end, life.ended_by = time, event
 
     def _term(self, term: Term) -> None:

@@ -211,7 +211,11 @@ class _BrokerLane:
         left = x - max(self.scale(life.start), self.scale.left) - 0.3
         to = event[4]
         choices = [f"truncated to {to} (was {event[5]})", f"cut to {to} (was {event[5]})", f"cut to {to}"]
-        if event[2] != "truncate":
+        if event[2] == "log-start":
+            choices = [f"log starts at {to} ({event[6]})", f"log starts at {to}", f"from {to}"]
+        elif event[2] == "removed":
+            choices = ["log deleted: no replica any more", "log deleted", "deleted"]
+        elif event[2] != "truncate":
             choices = [f"recovery left {to} records", f"recovered to {to}", f"left {to}"]
         for words in choices:
             if self.scale.fitting(right, words) or self.scale.fitting(left, words):
@@ -255,7 +259,7 @@ def _thin_mark(moment: Moment) -> tuple[str, str, tuple[str, ...]]:
             "read": ("o", LOST, ("reads it", "reads")),
         }.get(moment.kind, ("d", LOST, ("no clear answer", "unclear")))
     if moment.kind != "elect":
-        return "D", INK, ("ISR",) if moment.kind == "isr-change" else ("found",)
+        return "D", INK, {"isr-change": ("ISR",), "reassign": ("replicas",)}.get(moment.kind, ("found",))
     words = moment.sentence.split()
     epoch = words[words.index("epoch") + 1]
     if "broker" not in words:

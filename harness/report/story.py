@@ -27,6 +27,10 @@ STOPPED = {
 }
 
 
+OF_REASSIGNMENTS = {"reassigning": "as a reassignment begins", "reassigned": "as a reassignment ends"}
+"""Why the controller raises a leader epoch, or chooses a leader, though nobody failed and nobody asked for an election."""
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """Something worth a sentence. `rank` 0 is the story itself, greater ranks are context; `number` counts from 1."""
@@ -165,6 +169,14 @@ class _Teller:
                     "fail": f"{op.process} is told that record {self._value} was not written ({op.error}).",
                 }[op.type]
                 yield Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
+            elif op.f == "delete" and self._deletes_it(op.value):
+                words = {
+                    "invoke": f"Client {op.process} asks for the deletion of {self._partition} before offset {op.value[0][2]}.",
+                    "ok": f"{op.process} is told that everything before offset {op.value[0][2]} is deleted.",
+                    "info": f"{op.process} gets no clear answer to its deletion ({op.error}).",
+                    "fail": f"{op.process} is told that nothing was deleted ({op.error}).",
+                }[op.type]
+                yield Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words, 1)
             elif op.f == "poll" and op.type == "ok" and not read and self._reads_it(op.value):
                 read = True
                 yield Moment(op.time, CLIENTS, "read", f"Client {op.process} reads record {self._value}.", 2)
@@ -178,6 +190,11 @@ class _Teller:
     def _reads_it(self, value: Iterable[tuple[str, dict[str, list[tuple[int, object]]]]]) -> bool:
         return any(
             [self._offset, self._value] == list(r) for _, by_key in value for r in by_key.get(self._partition, ())
+        )
+
+    def _deletes_it(self, value: Iterable[tuple[str, str, int]]) -> bool:
+        return self._offset is not None and any(
+            key == self._partition and self._offset < before for _, key, before in value
         )
 
     def _nemesis_moments(self) -> Iterator[Moment]:
@@ -220,12 +237,35 @@ class _Teller:
         words = f"Broker {node} cuts its log from {old} to {to} in epoch {epoch} ({reason}){gone}."
         return (0 if lost == self._value and lost is not None else 2), words
 
+    def _log_start(self, time: int, node: int, start: int, _before: int, how: str) -> tuple[int, str]:
+        lost = self._lost_here(time, node)
+        words = f"The log of broker {node} " + {
+            "begin-anew": f"begins anew at offset {start}",
+            "leader": f"starts at {start}, as its leader's does",
+            "recovered": f"starts at {start}, as it remembers",
+        }.get(how, f"starts at {start} ({how})")
+        words += f": record {lost} is gone from this replica." if lost is not None else "."
+        return (0 if lost == self._value and lost is not None else 2), words
+
     def _recovered(self, time: int, node: int, leo: int, hw: int, lost: int) -> tuple[int, str] | None:
         gone = self._lost_here(time, node)
         words = f"Broker {node} recovers its log: it ends at {leo}, the high watermark it remembers is {hw}"
         words += f", and {lost} records are lost" if lost else ""
         words += f", record {gone} among them." if gone is not None else "."
         return (0 if gone == self._value and gone is not None else 2), words
+
+    def _removed(self, time: int, node: int, leo: int, *_: object) -> tuple[int, str]:
+        lost = self._lost_here(time, node)
+        gone = f", record {lost} in it" if lost is not None else ""
+        words = f"Broker {node} has no replica any more: its log, which ended at {leo}, is deleted{gone}."
+        return (0 if lost == self._value and lost is not None else 1), words
+
+    def _reassign(
+        self, _time: int, _node: int, replicas: Iterable[int], adding: Iterable[int], removing: Iterable[int]
+    ) -> tuple[int, str]:
+        moves = [f"{what} {_brokers(nodes)}" for what, nodes in (("adding", adding), ("removing", removing)) if nodes]
+        words = f"The controller has the replicas {_brokers(replicas)}"
+        return 1, f"{words}, {' and '.join(moves)}." if moves else f"{words}: no reassignment is under way."
 
     def _lost_here(self, time: int, node: int) -> object:
         lives = self._lanes[node].lives
@@ -289,7 +329,8 @@ class _Teller:
         *_: object,
     ) -> tuple[int, str]:
         whom = f"makes broker {leader} leader" if leader > 0 else "has no leader to offer"
-        words = f"The controller {whom} in epoch {epoch} ({how} election{'' if clean else ', unclean'})"
+        why = OF_REASSIGNMENTS.get(how, f"{how} election")
+        words = f"The controller {whom} in epoch {epoch} ({why}{'' if clean else ', unclean'})"
         return 1, f"{words}; in sync: {_brokers(isr)}."
 
     def _isr_change(self, _time: int, _node: int, isr: Iterable[int], *_: object) -> tuple[int, str]:

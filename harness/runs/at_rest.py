@@ -34,6 +34,7 @@ class PartitionView:
 
     Attributes:
         leader: −1 while there is none.
+        target: the replicas that a reassignment under way is to leave; () while there is none.
         brokers: replica → how it stands, None while its process does not run (or does not know the partition).
     """
 
@@ -43,6 +44,7 @@ class PartitionView:
     elr: tuple[int, ...]
     replicas: tuple[int, ...]
     brokers: Mapping[int, ReplicaView | None]
+    target: tuple[int, ...] = ()
 
 
 def refusal(base: int) -> str:
@@ -91,4 +93,6 @@ def _isr(view: PartitionView) -> str:
     known = leader.isr if leader is not None else ()
     if set(view.isr) != set(view.replicas) or set(known) != set(view.isr):
         return f"ISR is {list(view.isr)} (leader: {list(known)}), replicas are {list(view.replicas)}"
+    if view.target:
+        return f"replicas {list(view.replicas)} are still being reassigned to {list(view.target)}"
     return ""

@@ -29,8 +29,8 @@ def parse_condition(cast: BrokerNames, records: Names, text: str) -> Condition:
 def _offset(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     brokers, end = cast.brokers(m[1]), int(m[3])
     if m[4] and m[2] == "LEO":
-        raise ValueError("only a high watermark has a checkpoint on disk")
-    field = "hw_on_disk" if m[4] else m[2].lower()
+        raise ValueError("only a high watermark and a log start have a checkpoint on disk")
+    field = _FIELDS[m[2]] + ("_on_disk" if m[4] else "")
     return lambda target: all(getattr(target.glance(b), field) == end for b in brokers)
 
 
@@ -69,6 +69,11 @@ def _leader(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
     return lambda target: target.leader() == leader
 
 
+def _replicas(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Condition:
+    replicas = set(cast.brokers(m[1]))
+    return lambda target: set(target.replicas()) == replicas
+
+
 def _acked(_cast: BrokerNames, records: Names, m: re.Match[str]) -> Condition:
     names = expand_list(m[1])
     for name in names:
@@ -86,11 +91,14 @@ def _rest(_cast: BrokerNames, _records: Names, _m: re.Match[str]) -> Condition:
     return lambda target: target.at_rest()
 
 
+_FIELDS = {"LEO": "leo", "HW": "hw", "log start": "start"}
+
 _CONDITIONS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
-    (re.compile(r"(.+?) ha(?:s|ve) (LEO|HW) (\d+)( on disk)?"), _offset),
+    (re.compile(r"(.+?) ha(?:s|ve) (LEO|HW|log start) (\d+)( on disk)?"), _offset),
     (re.compile(r"(\S+) leads(?: epoch (\d+))?"), _leads),
     (re.compile(r"(.+?) follows? (\S+?)(?: in epoch (\d+))?"), _follows),
     (re.compile(r"the ISR is (.+)"), _isr),
+    (re.compile(r"the replicas are (.+)"), _replicas),
     (re.compile(r"the leader is (\S+)"), _leader),
     (re.compile(r"(.+?) (?:is|are) acked"), _acked),
     (re.compile(r"(\S+) is fenced"), _fenced),
@@ -100,9 +108,11 @@ _CONDITIONS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
 FORMS = (
     "A, B have LEO 2",
     "A has HW 2 [on disk]",
+    "A has log start 2 [on disk]",
     "A leads [epoch 3]",
     "A follows B [in epoch 3]",
     "the ISR is A, B",
+    "the replicas are A, B, D",
     "the leader is A|none",
     "m1, m2 are acked",
     "A is fenced",

@@ -26,7 +26,7 @@ def parse_expectation(cast: BrokerNames, records: Names, text: str) -> Callable[
     if text.partition(":")[0].strip() in cast.names:
         return _replica(parse_replica(cast, records, 0, text))
     raise ValueError(
-        f"cannot expect {text!r}: write BROKER: STATE | STATE …, leader BROKER|none, ISR BROKERS, acked RECORDS, "
+        f"cannot expect {text!r}: write BROKER: STATE | STATE …, leader BROKER|none, ISR BROKERS, replicas BROKERS, acked RECORDS, "
         f"not acked RECORDS, RECORDS failed with ERROR, or to read RECORDS|nothing"
     )
 
@@ -54,6 +54,8 @@ def differences(expected: ReplicaText, actual: ReplicaSnapshot, name: str, *, ep
         wrong.append(f"{name} should know leader epoch {expected.epoch}, but knows {actual.epoch}")
     if expected.log not in (None, actual.log):
         wrong.append(f"the log of {name} should be {compact(expected.log or ())}, but is {compact(actual.log)}")
+    if expected.start not in (None, actual.start):
+        wrong.append(f"the log of {name} should start at {expected.start}, but starts at {actual.start}")
     if expected.leo not in (None, actual.leo):
         wrong.append(f"the LEO of {name} should be {expected.leo}, but is {actual.leo}")
     if expected.hw not in (None, actual.hw):
@@ -85,6 +87,17 @@ def _isr(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[Scri
         actual = target.isr()
         if set(actual) != set(isr):
             target.mismatch(f"the ISR should be {_brokers(target, isr)}, but is {_brokers(target, actual)}")
+
+    return check
+
+
+def _replicas(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
+    replicas = cast.brokers(m[1])
+
+    def check(target: ScriptTarget) -> None:
+        actual = target.replicas()
+        if set(actual) != set(replicas):
+            target.mismatch(f"the replicas should be {_brokers(target, replicas)}, but are {_brokers(target, actual)}")
 
     return check
 
@@ -127,6 +140,7 @@ def _read(_cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[Sc
 _FORMS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"leader (\S+)"), _leader),
     (re.compile(r"ISR (.+)"), _isr),
+    (re.compile(r"replicas (.+)"), _replicas),
     (re.compile(r"(?P<no>not )?acked (?P<records>.+)"), _sent),
     (re.compile(r"(?P<records>.+) failed with (?P<error>[A-Z_]+)"), _sent),
     (re.compile(r"to read (.+)"), _read),

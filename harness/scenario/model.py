@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from harness.scenario.records import LogRecord, Names
@@ -25,7 +25,8 @@ class ReplicaText:
     Attributes:
         role: ``leader``, ``follower``, ``down``.
         epoch: the newest leader epoch the replica knows.
-        log: one (leader epoch, name) per offset.
+        log: one (leader epoch, name) per offset, from the log start on.
+        start: the log start.
         cache: its leader epochs as (epoch, start offset).
     """
 
@@ -37,6 +38,7 @@ class ReplicaText:
     leo: int | None = None
     hw: int | None = None
     cache: tuple[tuple[int, int], ...] | None = None
+    start: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,16 @@ class Scenario:
     steps: list[Step] = field(default_factory=list)
     outcomes: dict[str, Expected] = field(default_factory=dict)
     text: str = ""
+
+    def named(self, batches: Iterable[tuple[int, int, Sequence[int]]], start: int = 0) -> tuple[LogRecord, ...]:
+        """The records of (base offset, epoch, values) from an offset on, by their names."""
+        name = self.records.name
+        return tuple(
+            (epoch, name(value))
+            for base, epoch, values in batches
+            for offset, value in enumerate(values, base)
+            if offset >= start
+        )
 
     def broker_name(self, broker: int) -> str:
         """A broker as the script calls it; 0 is the controller."""

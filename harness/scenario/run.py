@@ -97,6 +97,7 @@ def _state_json(state: ReplicaSnapshot) -> dict[str, Any]:
         "paused": state.paused,
         "leader_epoch": state.epoch,
         "log": compact(state.log),
+        "log_start": state.start,
         "leo": state.leo,
         "hw": state.hw,
         "epochs": [list(entry) for entry in state.cache],
@@ -220,6 +221,8 @@ def _history(target: ScriptTarget, healed: int) -> History:
     }
     if target.not_understood:
         meta["not_understood"] = target.not_understood
+    if target.died:
+        meta["died"] = target.died
     return History(meta=meta, ops=target.ops, nemesis=target.nemesis, trace=target.trace)
 
 

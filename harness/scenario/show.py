@@ -73,7 +73,7 @@ def _row(scenario: Scenario, state: ReplicaSnapshot) -> tuple[str, ...]:
         scenario.broker_name(state.broker),
         f"{state.role}, paused" if state.paused else state.role,
         "–" if state.epoch < 0 else str(state.epoch),
-        compact(state.log, mark=state.hw),
+        (f"from {state.start}: " if state.start else "") + compact(state.log, mark=state.hw - state.start),
         str(state.leo),
         str(state.hw),
         epochs(state.cache),

@@ -35,8 +35,8 @@ class CannotPlayError(RuntimeError):
 class Glance(NamedTuple):
     """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
 
-    `role` is ``leader``, ``follower``, ``no leader`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a follower follows,
-    else −1.
+    `role` is ``leader``, ``follower``, ``no leader``, ``no replica`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a
+    follower follows, else −1; `start` is the log start.
     """
 
     role: str
@@ -45,12 +45,14 @@ class Glance(NamedTuple):
     leo: int
     hw: int
     hw_on_disk: int
+    start: int = 0
+    start_on_disk: int = 0
 
 
 class ReplicaSnapshot(NamedTuple):
     """One replica at one moment; of a broker that is down, what lies on its disk.
 
-    `role` and `epoch` as in `Glance`.
+    `role` and `epoch` as in `Glance`; `log` is what lies from `start` on.
     """
 
     broker: int
@@ -61,6 +63,7 @@ class ReplicaSnapshot(NamedTuple):
     hw: int
     cache: tuple[tuple[int, int], ...]
     paused: bool = False
+    start: int = 0
 
 
 class Sent(Protocol):
@@ -83,6 +86,7 @@ class ScriptTarget(ABC):
         answers: what followers heard about where their logs must end; need not be there before the end.
         spends_epochs: leader epochs may be spent that no script counts.
         not_understood: why the trace cannot be relied on; empty if it can.
+        died: processes that ended though nobody asked them to (docs/history.md).
     """
 
     def __init__(self, scenario: Scenario, variant: Variant) -> None:
@@ -97,6 +101,7 @@ class ScriptTarget(ABC):
         self.trace: list[tuple[Any, ...]] = []
         self.answers: list[LeaderAnswer] = []
         self.not_understood: list[str] = []
+        self.died: list[dict[str, Any]] = []
         self.spends_epochs = False
         self._faults: dict[str, int] = {}
         self._told: set[int] = set()
@@ -153,6 +158,10 @@ class ScriptTarget(ABC):
         """The controller's committed ISR."""
 
     @abstractmethod
+    def replicas(self) -> tuple[int, ...]:
+        """The controller's replicas; during a reassignment the old and the new ones."""
+
+    @abstractmethod
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
 
@@ -175,7 +184,8 @@ class ScriptTarget(ABC):
     def standing(self) -> str:
         """How things stand, for an error message."""
         replicas = "; ".join(
-            f"{self.name(s.broker)} {s.role} epoch {s.epoch} LEO {s.leo} HW {s.hw} log {compact(s.log)}"
+            f"{self.name(s.broker)} {s.role} epoch {s.epoch} LEO {s.leo} HW {s.hw} "
+            f"log {f'from {s.start} ' if s.start else ''}{compact(s.log)}"
             for s in self.states()
         )
         return f"the leader is {self.name(self.leader())}, {replicas}"
@@ -211,6 +221,15 @@ class ScriptTarget(ABC):
     def read(self, broker: int | None) -> None:
         """Read from the start up to the high watermark."""
 
+    @abstractmethod
+    def delete_records(self, offset: int, broker: int | None) -> None:
+        """A client asks the leader, or a broker that may think so, to delete the records before an offset; ends when its log
+        starts there, which the followers need not know yet.
+
+        Raises:
+            ScriptError: it refuses.
+        """
+
     def addressee(self, names: tuple[str, ...], broker: int | None) -> int:
         """Where a batch goes: the named broker, or the controller's leader.
 
@@ -241,8 +260,36 @@ class ScriptTarget(ABC):
         """SIGCONT."""
 
     @abstractmethod
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
+
+        Raises:
+            CannotPlayError: this world's controller cannot fail by itself.
+        """
+
+    @abstractmethod
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+
+    @abstractmethod
+    def retain(self, broker: int, batches: int) -> None:
+        """A broker's own retention deletes its oldest batches; ends when they are gone.
+
+        Raises:
+            CannotPlayError: nobody can tell this system to.
+        """
+
+    @abstractmethod
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
+
+    @abstractmethod
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's reassignment; ends when the controller has taken it up.
+
+        Raises:
+            ScriptError: it was refused.
+        """
 
     @abstractmethod
     def block(self, links: tuple[Link, ...]) -> None:

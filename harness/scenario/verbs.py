@@ -116,11 +116,30 @@ def _life(v: Vocabulary, m: re.Match[str]) -> Perform:
     return methodcaller(m[1], v.cast.broker(m[2]))
 
 
+def _controller(_v: Vocabulary, m: re.Match[str]) -> Perform:
+    return methodcaller(f"{m[1]}_controller")
+
+
 def _elect(v: Vocabulary, m: re.Match[str]) -> Perform:
     if m[1] == "the preferred leader":
         return lambda target: target.elect("preferred", 1)
     broker, how = v.cast.broker(m[1]), "unclean" if m[2] else "forced"
     return lambda target: target.elect(how, broker)
+
+
+def _reassign(v: Vocabulary, m: re.Match[str]) -> Perform:
+    replicas = v.cast.brokers(m[1])
+    return lambda target: target.reassign(replicas)
+
+
+def _delete(v: Vocabulary, m: re.Match[str]) -> Perform:
+    offset, broker = int(m[1]), v.cast.broker(m[2]) if m[2] else None
+    return lambda target: target.delete_records(offset, broker)
+
+
+def _retain(v: Vocabulary, m: re.Match[str]) -> Perform:
+    broker, batches = v.cast.broker(m[1]), int(m[2])
+    return lambda target: target.retain(broker, batches)
 
 
 def _expect(v: Vocabulary, m: re.Match[str]) -> Perform:
@@ -145,8 +164,12 @@ COMMANDS: tuple[tuple[re.Pattern[str], _Builder], ...] = (
     (re.compile(r"stop (\S+)"), _end("clean")),
     (re.compile(r"wipe (\S+)"), _end("disk")),
     (re.compile(r"power off (\S+) keeping (\d+) batch(?:es)?"), _power),
+    (re.compile(r"(crash|start) the controller"), _controller),
     (re.compile(r"(start|pause|resume) (\S+)"), _life),
     (re.compile(r"elect (the preferred leader|\S+)( uncleanly)?"), _elect),
+    (re.compile(r"reassign to (.+)"), _reassign),
+    (re.compile(r"delete records before (\d+)(?: at (\S+))?"), _delete),
+    (re.compile(r"retention on (\S+) drops (\d+) batch(?:es)?"), _retain),
     (re.compile(r"expect (.+)"), _expect),
 )
 
@@ -161,14 +184,19 @@ FORMS = (
     *(f"{verb} KIND [from NODES] [to NODES], KIND being one of {', '.join(KINDS)}" for verb in ("block", "unblock")),
     *(f"{verb} KIND [from NODES] [to NODES], KIND being one of {', '.join(KINDS)}" for verb in ("hold", "release")),
     "crash BROKER",
+    "crash the controller",
     "stop BROKER",
     "wipe BROKER",
     "power off BROKER keeping N batches",
     "start BROKER",
+    "start the controller",
     "pause BROKER",
     "resume BROKER",
     "elect BROKER [uncleanly]",
     "elect the preferred leader",
+    "reassign to BROKERS",
+    "delete records before OFFSET [at BROKER]",
+    "retention on BROKER drops N batches",
     "expect …",
 )
 """What may be written, for error messages."""

@@ -94,7 +94,10 @@ def parse_replica(cast: BrokerNames, records: Names, line: int, text: str) -> Re
 
 def _replica_part(records: Names, part: str) -> tuple[str, object]:
     number = re.fullmatch(r"(LEO|HW|epoch) (\d+)", part)
-    if part in ("leader", "follower", "down"):
+    start = re.fullmatch(r"log start (\d+)", part)
+    if start is not None:
+        return "start", int(start[1])
+    if part in ("leader", "follower", "down", "no replica"):
         return "role", part
     if number is not None:
         return number[1].lower(), int(number[2])
@@ -108,5 +111,6 @@ def _replica_part(records: Names, part: str) -> tuple[str, object]:
             raise ValueError(f"no step writes record {unknown[0]}")
         return "log", log
     raise ValueError(
-        f"{part!r} is none of: leader, follower, down, epoch N, EPOCH:RECORDS, empty, LEO N, HW N, epochs E@O"
+        f"{part!r} is none of: leader, follower, down, no replica, epoch N, EPOCH:RECORDS, empty, log start N, LEO N, HW N, "
+        "epochs E@O"
     )

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.simulator.disk import SimDisk
-from nodes.core.actions import Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.actions import (
+    BeginAt,
+    Delete,
+    DropBefore,
+    Halt,
+    MarkCleanShutdown,
+    Sync,
+    Truncate,
+    WriteEpochs,
+    WriteHighWatermarks,
+    WriteLogStarts,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +105,15 @@ class SimNode(Actor):
             disk.truncate(action.partition, action.offset)
         elif isinstance(action, Sync):
             disk.sync(action.partition)
+        elif isinstance(action, BeginAt):
+            disk.begin_at(action.partition, action.offset)
+        elif isinstance(action, DropBefore):
+            disk.drop_before(action.partition, action.offset)
+        elif isinstance(action, WriteLogStarts):
+            disk.log_starts = action.offsets
         elif isinstance(action, MarkCleanShutdown):
             disk.clean_broker_epoch = action.broker_epoch
+        elif isinstance(action, Delete):
+            disk.delete(action.partition)
         elif isinstance(action, Halt):
             self.on_halt(self, action.how)

@@ -32,7 +32,8 @@ def view_of(simulation: Simulation, partition: str, *, with_reasons: bool = True
         b: None if r is None else _view(r, _refused(simulation, b, r, end) if with_reasons else "")
         for b, r in replicas.items()
     }
-    return PartitionView(state.leader, state.leader_epoch, state.isr, state.elr, state.replicas, brokers)
+    target = state.target() if state.is_reassigned else ()
+    return PartitionView(state.leader, state.leader_epoch, state.isr, state.elr, state.replicas, brokers, target)
 
 
 def _replica(simulation: Simulation, broker: int, partition: str) -> Replica | None:
@@ -51,7 +52,10 @@ def _refused(simulation: Simulation, broker: int, replica: Replica, end: int) ->
     leo = replica.log.leo
     if leo == end:
         return ""
-    for entry in reversed(simulation.trace[-400:]):
-        if entry[2] == "out-of-order" and entry[1] == broker and entry[3] == replica.name and entry[5] == leo:
-            return refusal(entry[4])
+    for entry in reversed(simulation.trace):
+        if entry[1] == broker and entry[3] == replica.name:
+            if entry[2] == "out-of-order" and entry[5] == leo:
+                return refusal(entry[4])
+            if entry[2] in ("follow", "lead"):
+                return ""
     return ""

@@ -12,12 +12,14 @@ from nodes.core.recovery import DiskImage, PartitionImage, StoredBatch
 if TYPE_CHECKING:
     from random import Random
 
+    from nodes.core.recovery import RecoveredPartition
+
 
 @dataclass(slots=True)
 class SimLogFile:
     """One partition's log: batches with the time each was written; the first ``synced`` were fsynced.
 
-    ``torn`` is half a batch that a power loss left behind them.
+    ``torn`` is half a batch that a power loss left behind them; ``base`` is the offset in the file's name.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -25,6 +27,7 @@ class SimLogFile:
     synced: int = 0
     torn: StoredBatch | None = None
     epochs: tuple[tuple[int, int], ...] = ()
+    base: int = 0
 
 
 class SimDisk:
@@ -34,6 +37,7 @@ class SimDisk:
         """An empty disk."""
         self.files: dict[str, SimLogFile] = {}
         self.high_watermarks: dict[str, int] = {}
+        self.log_starts: dict[str, int] = {}
         self.clean_broker_epoch: int | None = None
 
     def file(self, partition: str) -> SimLogFile:
@@ -56,6 +60,27 @@ class SimDisk:
             log.batches.pop()
             log.written_us.pop()
         log.synced = min(log.synced, len(log.batches))
+        if not log.batches:
+            log.base = offset
+
+    def begin_at(self, partition: str, offset: int) -> None:
+        """Empty the file; it begins at an offset now. As durable as a cut."""
+        log = self.file(partition)
+        log.batches.clear()
+        log.written_us.clear()
+        log.synced, log.base = 0, offset
+
+    def drop_before(self, partition: str, offset: int) -> None:
+        """Take whole batches from the beginning; the same."""
+        log = self.file(partition)
+        gone = sum(1 for batch in log.batches if batch.end <= offset)
+        del log.batches[:gone]
+        del log.written_us[:gone]
+        log.synced, log.base = max(log.synced - gone, 0), offset
+
+    def delete(self, partition: str) -> None:
+        """Delete the partition's directory; durable at once, as a cut is."""
+        self.files.pop(partition, None)
 
     def sync(self, partition: str) -> None:
         """Fsync."""
@@ -89,13 +114,20 @@ class SimDisk:
         """A new, empty disk."""
         self.__init__()  # type: ignore[misc]
 
+    def recover(self, partition: str, found: RecoveredPartition) -> None:
+        """Write what recovery changed: the epochs, and a log that was dropped because it ends below its start."""
+        log = self.file(partition)
+        log.epochs = found.epochs
+        if not found.batches and log.batches:
+            self.begin_at(partition, found.leo)
+
     def load(self) -> DiskImage:
         """What a starting process finds; the clean-shutdown mark is deleted at the start of loading."""
         partitions = {}
         for name, log in self.files.items():
             stored = [StoredBatch(batch) for batch in log.batches]
-            partitions[name] = PartitionImage([*stored, log.torn] if log.torn else stored, log.epochs)
+            partitions[name] = PartitionImage([*stored, log.torn] if log.torn else stored, log.epochs, log.base)
             log.torn = None
-        image = DiskImage(partitions, dict(self.high_watermarks), self.clean_broker_epoch)
+        image = DiskImage(partitions, dict(self.high_watermarks), self.clean_broker_epoch, dict(self.log_starts))
         self.clean_broker_epoch = None
         return image

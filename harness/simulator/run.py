@@ -13,8 +13,8 @@ from harness.runs.meta import run_meta
 from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.simulation import Simulation
-from harness.simulator.workload import Consumer, FinalReader, Producer
-from nemesis import LASTING_CONTROLLER_ONLY, REAL_ONLY, Injector, PlanError
+from harness.simulator.workload import AdminClient, Consumer, FinalReader, Producer
+from nemesis import REAL_ONLY, Injector, PlanError
 
 if TYPE_CHECKING:
     from nemesis import Plan
@@ -55,14 +55,8 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
         contract: the promise the history is to be judged by; the variant's own by default.
 
     Raises:
-        PlanError: the plan has a fault that needs a real machine, or a controller that lasts.
+        PlanError: the plan has a fault that needs a real machine.
     """
-    lasting = sorted({fault.kind for fault in plan.faults} & LASTING_CONTROLLER_ONLY)
-    if lasting:
-        raise PlanError(
-            f"the simulator's controller keeps nothing, so it cannot do {', '.join(lasting)}: "
-            "run this plan with --world docker --system kafka:VERSION"
-        )
     beyond = sorted({fault.kind for fault in plan.faults} & REAL_ONLY)
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
@@ -99,6 +93,8 @@ def _drive(simulation: Simulation, plan: Plan) -> None:
     consumers = [
         Consumer(simulation, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)
     ]
+    admin = AdminClient(simulation, 4 * CLIENTS_FROM) if _deletes(plan) else None
+    simulation.ask_to_delete = admin.delete if admin is not None else None
     clients: list[Producer | Consumer] = [*producers, *consumers]
     for client in clients:
         client.begin()
@@ -109,9 +105,16 @@ def _drive(simulation: Simulation, plan: Plan) -> None:
     _work_on(simulation)
     for client in clients:
         client.stopped = True
+    _finish_sends(simulation, producers)
     converge(simulation)
+    if admin is not None:
+        admin.give_up()
     read_back(simulation)
     dump_logs(simulation)
+
+
+def _deletes(plan: Plan) -> bool:
+    return any(fault.kind == "delete-records" for fault in plan.faults)
 
 
 def _work_on(simulation: Simulation) -> None:
@@ -123,6 +126,12 @@ def _work_on(simulation: Simulation) -> None:
             hurt.remove(name)
             simulation.trace_event(0, "restored", name)
         simulation.run_until(simulation.now + WATCH_US)
+
+
+def _finish_sends(simulation: Simulation, producers: list[Producer]) -> None:
+    """Let every send come to its end: what is acknowledged after the final read could not have been read."""
+    while any(producer.is_sending for producer in producers):
+        simulation.run_until(simulation.now + LOOK_US)
 
 
 def converge(simulation: Simulation) -> None:
@@ -149,12 +158,14 @@ def read_back(simulation: Simulation) -> None:
 
 
 def dump_logs(simulation: Simulation) -> None:
-    """Trace every running replica's final state."""
+    """Trace every running replica's final state. What a broker has that is no replica (any more) owes nothing."""
     for broker in simulation.brokers():
         machine = simulation.broker(broker)
         if machine is None:
             continue
         for name, replica in machine.replicas.items():
+            if broker not in simulation.replicas_of(name):
+                continue
             role = "leader" if replica.leading else "follower"
             batches = tuple([(b.base, b.epoch, b.values) for b in replica.log.batches])
             simulation.trace_event(

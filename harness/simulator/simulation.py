@@ -16,9 +16,9 @@ from harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
 from nemesis.injector import EVERYONE
 from nodes.core.actions import Append, Send, SetTimer
 from nodes.core.broker import Broker
-from nodes.core.controller import Controller
-from nodes.core.events import ShutdownRequested, Started
-from nodes.core.messages import CONTROLLER, Elect
+from nodes.core.controller import make_controller
+from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
+from nodes.core.messages import CONTROLLER, Elect, Reassign
 from nodes.core.recovery import recover
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Simulation:
     Attributes:
         ops, nemesis, trace: the history as it grows (docs/history.md).
         times: when each event was delivered; part of the digest.
+        ask_to_delete: a client asks a broker to delete records (partition, offset, broker); None where no client does.
     """
 
     def __init__(self, cluster: ClusterSpec, variant: Variant, noise_seed: int) -> None:
@@ -62,6 +63,7 @@ class Simulation:
         self.trace: list[tuple[Any, ...]] = []
         self.times = array("q")
         self.watched: dict[object, list[Callable[[int], None]]] = {}
+        self.ask_to_delete: Callable[[str, int, int], object] | None = None
         self._noise_seed = noise_seed
         self._heap: list[tuple[int, int, Port, int, object]] = []
         self._seq = 0
@@ -74,7 +76,7 @@ class Simulation:
         self._brokers = cluster.broker_ids()
         self.nodes = {b: SimNode(b, self.halted) for b in (CONTROLLER, *self._brokers)}
         self.actors: dict[int, Actor] = dict(self.nodes)
-        self.controller = Controller(self._brokers, cluster.assignment(), variant, cluster.settings)
+        self.controller = make_controller(self._brokers, cluster.assignment(), variant, cluster.settings)
         controller = self.nodes[CONTROLLER]
         controller.machine = self.controller
         controller.port.deliver = self.controller.step
@@ -168,6 +170,7 @@ class Simulation:
         """Break the reference cycles, so that memory is free at once and not when the collector gets to it."""
         self._heap.clear()
         self.watched.clear()
+        self.ask_to_delete = None
         for node in self.nodes.values():
             _take_apart(node.machine)
             node.machine = None
@@ -202,8 +205,12 @@ class Simulation:
         """The partition's replicas, preferred leader first."""
         return self._state(partition).replicas
 
+    def target_of(self, partition: str) -> tuple[int, ...]:
+        """The replicas it will have when a reassignment that is under way has ended."""
+        return self._state(partition).target()
+
     def running(self, broker: int) -> bool:
-        """Whether the process exists."""
+        """Whether the process exists; of the controller, whether there is one."""
         return self.nodes[broker].running
 
     def call_at(self, at_us: int, action: Callable[[], None]) -> None:
@@ -234,17 +241,21 @@ class Simulation:
             node.restart_wanted = node.stopping
             return
         node.running = True
+        if broker == CONTROLLER:
+            self.push(self.now, node, ControllerElected())
+            return
         node.stopping = node.restart_wanted = False
         node.port.paused = False
         node.incarnation += 1
         node.port.token = node.incarnation
         image = node.disk.load()
-        recovered = recover(image)
+        recovered = recover(image, self.variant.recovery)
         self._trace(broker, "start", "", node.incarnation)
         for name, found in recovered.partitions.items():
-            leo = found.batches[-1].end if found.batches else 0
-            self._trace(broker, "recovered", name, leo, found.hw, self._lost(node, name, leo))
-            node.disk.file(name).epochs = found.epochs
+            self._trace(broker, "recovered", name, found.leo, found.hw, self._lost(node, name, found.leo))
+            if found.start:
+                self._trace(broker, "log-start", name, found.start, 0, "recovered")
+            node.disk.recover(name, found)
         _take_apart(node.machine)
         node.machine = Broker(broker, node.incarnation, self.variant, self.cluster.settings, recovered)
         node.port.deliver = node.machine.step
@@ -253,7 +264,7 @@ class Simulation:
     def _lost(self, node: SimNode, partition: str, leo: int) -> int:
         """Records the previous process had beyond what recovery found."""
         before = node.machine.replicas.get(partition) if isinstance(node.machine, Broker) else None
-        return before.log.leo - leo if before is not None else 0
+        return max(before.log.leo - leo, 0) if before is not None else 0
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
         """Take a broker off the network; the simulator has no machine on which anything else could happen.
@@ -275,6 +286,10 @@ class Simulation:
         node = self.nodes[broker]
         if not node.running:
             return
+        if broker == CONTROLLER:
+            node.running = False
+            self.push(self.now, node, ControllerFailed())
+            return
         if how == "clean":
             if not node.stopping:
                 node.stopping = True
@@ -286,9 +301,10 @@ class Simulation:
         elif how == "container":
             node.disk.keep_synced()
         elif how == "disk":
+            had = frozenset(node.disk.files)
             node.disk.wipe()
             for name in self.partitions():
-                if broker in self._state(name).replicas:
+                if name in had or broker in self._state(name).replicas:
                     node.disk.file(name)
 
     def halted(self, node: SimNode, how: str) -> None:
@@ -325,6 +341,27 @@ class Simulation:
     def elect(self, partition: str, how: str, target: int) -> None:
         """Ask the controller for an election, as an operator's tool would."""
         self.push(self.now, self.nodes[CONTROLLER], Elect(CONTROLLER, partition, how, target))
+
+    def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
+        """Ask the controller for a reassignment, as an operator's tool would."""
+        self.push(self.now, self.nodes[CONTROLLER], Reassign(CONTROLLER, partition, replicas))
+
+    def delete_records(self, partition: str, share: int) -> None:
+        """Have a client delete records of the controller's leader; without one that runs, nobody could be asked."""
+        leader = self.leader_of(partition)
+        machine = self.broker(leader) if leader > 0 else None
+        replica = machine.replicas.get(partition) if machine is not None else None
+        if replica is not None and self.ask_to_delete is not None:
+            start, hw = replica.log.start, replica.hw
+            self.ask_to_delete(partition, start + max(hw - start, 0) * share // 1000, leader)
+
+    def retain(self, partition: str, broker: int, share: int) -> None:
+        """Let a broker's retention delete; of one that does not run, nothing goes."""
+        machine = self.broker(broker)
+        replica = machine.replicas.get(partition) if machine is not None else None
+        if replica is not None:
+            below = sum(1 for batch in replica.log.batches if batch.end <= replica.hw)
+            self.push(self.now, self.nodes[broker], RetentionDue(partition, -(-below * share // 1000)))
 
     def now_us(self) -> int:
         """The virtual time."""

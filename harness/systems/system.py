@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from harness.evidence.log_agreement import agreement_of_all, tells_of_logs
 from harness.evidence.replica_evidence import MOST_DOUBTS
 from harness.machines.needs import MachineNeeds
-from nemesis import LASTING_CONTROLLER_ONLY
+from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from nemesis import Plan
     from nodes.core.cluster import ClusterSpec
     from nodes.core.variant import Variant
+
+CANNOT_REASSIGN = "has no evidence of replicas that come and go"
+"""Why a system does not reassign, after its name."""
 
 Rules = list[dict[str, Any]]
 """What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`nodes.admin.message_rules`)."""
@@ -70,6 +73,9 @@ class System(ABC):
         spreads_rules: rules for messages act elsewhere than at their sender (see :meth:`spread`).
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
+        hands_over_controller: the controller can fail while node 0's process goes on (see :meth:`fail_controller`).
+        retains: a broker can be told to let its retention delete (see :meth:`retain`).
+        reassigns: replicas can be moved while it runs, and its evidence tells of it (see :meth:`reassign`).
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -81,6 +87,9 @@ class System(ABC):
     spreads_rules = False
     renumbers_epochs = False
     outlives_controller = False
+    hands_over_controller = False
+    retains = False
+    reassigns = False
     container_kill = "power"
 
     # What it can do
@@ -116,11 +125,15 @@ class System(ABC):
             SystemRefusalError: in one sentence.
         """
         lasting = sorted({fault.kind for fault in plan.faults} & LASTING_CONTROLLER_ONLY)
-        if lasting and not self.outlives_controller:
+        if lasting and not (self.outlives_controller or self.hands_over_controller):
             raise SystemRefusalError(
                 f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
                 "run this plan with --system kafka:VERSION"
             )
+        if "retention" in {fault.kind for fault in plan.faults} and not self.retains:
+            raise SystemRefusalError(self.refuses_retention())
+        if not self.reassigns and any(fault.kind == REASSIGNMENT for fault in plan.faults):
+            raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
 
     # Install, configure, control
 
@@ -179,6 +192,51 @@ class System(ABC):
         controls[CONTROLLER].elect(partition, how, target)
         return ""
 
+    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
+        """An operator's reassignment; ends when the controller has taken it up. Only where the system can.
+
+        Args:
+            controls: of all nodes.
+            partition: such as ``t-0``.
+            replicas: the preferred leader first.
+
+        Returns:
+            Why the system refused it, as a sentence; empty if it did not.
+
+        Raises:
+            NodeError: nobody could be asked.
+        """
+        answer = controls[CONTROLLER].admin.ask("reassign", partition=partition, replicas=list(replicas))
+        return str(answer["refused"])
+
+    def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """There is no controller from now on; only where a system hands it over.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        raise NotImplementedError
+
+    def elect_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """Another controller takes over, with what was written.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        raise NotImplementedError
+
+    def retain(self, control: NodeControl, partition: str, batches: int) -> None:
+        """The retention of one broker finds that its oldest batches are to go; only where somebody can tell it.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        raise NotImplementedError
+
+    def refuses_retention(self) -> str:
+        """Why no broker can be told to let its retention delete, as a sentence."""
+        return f"nobody can tell a broker of {self.name} when its retention deletes: delete records instead"
+
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
         """Where rules for messages must be put in force, so that they act on what these senders send.
 
@@ -193,6 +251,12 @@ class System(ABC):
         death makes a run ``unknown``.
         """
         return True
+
+    def came_too_early(self, words: str) -> bool:
+        """Whether these last log lines are those of a process that gave up while it started, because of what passes by itself: an
+        operator's supervisor starts it again, and so does the world above.
+        """
+        return False
 
     def has_idempotence(self, variant: Variant) -> bool:
         """Whether its brokers take the sequence numbers of idempotent producers (KIP-98)."""
@@ -210,9 +274,13 @@ class System(ABC):
         Raises:
             NodeError: it could not be written. SystemRefusalError: this system cannot begin with given logs.
         """
-        raise SystemRefusalError(
-            f"{self.name} cannot begin with given logs: they belong to a topic that does not exist yet"
-        )
+        raise SystemRefusalError(self.refuses_given_logs())
+
+    def refuses_given_logs(self) -> str:
+        """Why no run of it can begin with given logs (:meth:`lay_out`), as a sentence; empty where one can."""
+        if type(self).lay_out is not System.lay_out:
+            return ""
+        return f"{self.name} cannot begin with given logs: they belong to a topic that does not exist yet"
 
     @abstractmethod
     def read_disk(self, control: NodeControl, partition: str) -> Disk:
@@ -240,6 +308,10 @@ class System(ABC):
         """
         doubts = agreement_of_all(found) if tells_of_logs(found) else []
         return replace(found, not_understood=[*found.not_understood, *doubts][:MOST_DOUBTS])
+
+    def doubts_all_evidence(self) -> str:
+        """Why none of its replicas' evidence is ever believed, as a sentence; empty if it may be."""
+        return ""
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """What a history's meta line says of the system."""

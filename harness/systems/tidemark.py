@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.systems.system import Deployment, System
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from docker import DockerClient
 
@@ -24,6 +24,9 @@ class TidemarkSystem(System):
 
     name = "tidemark"
     runs_on_hosts = True
+    hands_over_controller = True
+    retains = True
+    reassigns = True
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""
@@ -51,6 +54,18 @@ class TidemarkSystem(System):
             variant=deployment.variant,
             first_leader_epoch=deployment.first_leader_epoch,
         )
+
+    def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """Its process goes on, and holds what was written."""
+        controls[0].admin.ask("controller", there=False)
+
+    def elect_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """The process takes over from itself."""
+        controls[0].admin.ask("controller", there=True)
+
+    def retain(self, control: NodeControl, partition: str, batches: int) -> None:
+        """At once."""
+        control.admin.ask("retention", partition=partition, batches=batches)
 
     def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
         """All of it fsynced."""

@@ -41,7 +41,23 @@ class Append:
 
 @dataclass(slots=True)
 class Truncate:
-    """Cut the partition's log file to end at ``offset`` (a batch boundary)."""
+    """Cut the partition's log file to end at ``offset``, where a batch ends."""
+
+    partition: str
+    offset: int
+
+
+@dataclass(slots=True)
+class BeginAt:
+    """Empty the partition's log file; it begins at ``offset`` from now on."""
+
+    partition: str
+    offset: int
+
+
+@dataclass(slots=True)
+class DropBefore:
+    """Take the batches that end at or below ``offset`` from the beginning of the partition's log file."""
 
     partition: str
     offset: int
@@ -50,6 +66,13 @@ class Truncate:
 @dataclass(slots=True)
 class Sync:
     """fsync the partition's log file."""
+
+    partition: str
+
+
+@dataclass(slots=True)
+class Delete:
+    """Delete the partition's directory: its log and its ``leader-epoch-checkpoint``."""
 
     partition: str
 
@@ -70,6 +93,13 @@ class WriteHighWatermarks:
 
 
 @dataclass(slots=True)
+class WriteLogStarts:
+    """Replace ``log-start-offset-checkpoint`` (the same way); a log that begins where its file does is not in it."""
+
+    offsets: dict[str, int]
+
+
+@dataclass(slots=True)
 class MarkCleanShutdown:
     """Write the clean-shutdown mark, with the broker epoch that KIP-966 wants in it."""
 
@@ -84,5 +114,18 @@ class Halt:
 
 
 Action: TypeAlias = (
-    Trace | Send | SetTimer | Append | Truncate | Sync | WriteEpochs | WriteHighWatermarks | MarkCleanShutdown | Halt
+    Trace
+    | Send
+    | SetTimer
+    | Append
+    | Truncate
+    | BeginAt
+    | DropBefore
+    | Sync
+    | Delete
+    | WriteEpochs
+    | WriteHighWatermarks
+    | WriteLogStarts
+    | MarkCleanShutdown
+    | Halt
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks
+from nodes.core.actions import Delete, Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks, WriteLogStarts
 from nodes.core.epoch_cache import NO_EPOCH_END
-from nodes.core.events import ShutdownRequested, Started, TimerFired
+from nodes.core.events import RetentionDue, ShutdownRequested, Started, TimerFired
 from nodes.core.messages import (
     CONTROLLER,
     NOT_LEADER,
@@ -15,6 +16,8 @@ from nodes.core.messages import (
     AlterPartitionResponse,
     ConsumeRequest,
     ConsumeResponse,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     EpochRequest,
     EpochResponse,
     FetchRequest,
@@ -28,6 +31,7 @@ from nodes.core.messages import (
     ProduceResponse,
     Register,
     Registered,
+    StateTaken,
 )
 from nodes.core.replica import Replica
 from nodes.core.roles import Event, Role
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nodes.core.actions import Action
+    from nodes.core.follower import Following
     from nodes.core.recovery import Recovered
     from nodes.core.settings import Settings
     from nodes.core.variant import Variant
@@ -82,15 +87,22 @@ class Broker:
         """Role → frequent event → what is done with it whatever the replica; filled by the first replica in that role."""
         self.replicas = {name: Replica(self, name, found) for name, found in recovered.partitions.items()}
         self.leaders: dict[str, int] = {}
+        self.dead_fetchers: set[int] = set()
+        """Leaders whose fetcher thread has ended (before KIP-461). Nothing is fetched from them any more."""
         self._known: dict[str, int] = {}
         """Partition → newest partition epoch seen; reported in heartbeats so that lost states are sent again."""
         self._unpublished: dict[str, LeaderAndIsr] = {}
         """Partition → the last state found in the metadata log that was not acted on yet."""
         self._early: list[LeaderAndIsr] = []
         """States that overtook the answer to the registration they belong to."""
+        self.hears_controller = variant.metadata_log
+        """With ZooKeeper a process serves nobody before it is registered (``KafkaServer.startup``)."""
         self._proof = recovered.clean_broker_epoch
         self._heartbeat_due = 0
         self._checkpoint_due = settings.hw_checkpoint_us
+        self._log_starts_due = settings.log_start_checkpoint_us
+        self._log_starts = recovered.log_starts
+        """As they are in the checkpoint."""
         self._stop_by: int | None = None
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._handlers: dict[type, Callable[[int, Any], None] | None] = {
@@ -104,6 +116,8 @@ class Broker:
             Registered: self._on_registered,
             HeartbeatReply: self._on_heartbeat_reply,
             TimerFired: self._on_timer,
+            DeleteRecordsRequest: self._on_delete,
+            RetentionDue: self._on_retention,
             Started: self._on_started,
             ShutdownRequested: self._on_shutdown,
         }
@@ -131,7 +145,7 @@ class Broker:
 
     def _on_produce(self, now: int, m: ProduceRequest) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is None or self._stop_by is not None:
+        if replica is None:
             self.refuse_produce(now, m)
         else:
             replica.on[PRODUCE](now, m)
@@ -151,10 +165,32 @@ class Broker:
 
     def _on_epoch_response(self, now: int, m: EpochResponse) -> None:
         replica = self.replicas.get(m.partition)
-        if replica is None or (following := replica.following) is None:
+        if replica is None or (following := replica.following) is None or replica.role is not Role.TRUNCATING:
             return
-        if m.correlation == following.in_flight and replica.role is Role.TRUNCATING:
+        if m.correlation == following.in_flight or (
+            not self.variant.fresh_answers and self._may_be_taken(m, following)
+        ):
             replica.happens(Event.EPOCH_END if m.error is None else Event.EPOCH_ERROR, now, m)
+
+    def _may_be_taken(self, m: EpochResponse, following: Following) -> bool:
+        """Whether this process asked this leader, however long ago: its thread waits for one answer at a time (KAFKA-7786)."""
+        return m.source == following.leader and m.correlation >> 32 == self.incarnation
+
+    def fetcher_died(self, now: int, leader: int, first: Replica) -> None:
+        """The thread that fetches from a leader ends, and with it the fetching of every partition that has this leader."""
+        self.dead_fetchers.add(leader)
+        for replica in self.replicas.values():
+            if replica is not first and replica.following is not None and replica.leader == leader:
+                replica.happens(Event.FETCHER_DIED, now, None)
+
+    def leaves_fetcher(self, leader: int, leaving: Replica) -> None:
+        """A replica has another leader now; a thread without partitions is removed (``shutdownIdleFetcherThreads``)."""
+        if leader in self.dead_fetchers and not any(
+            replica.following is not None and replica.leader == leader
+            for replica in self.replicas.values()
+            if replica is not leaving
+        ):
+            self.dead_fetchers.discard(leader)
 
     def refuse_fetch(self, _now: int, m: FetchRequest) -> None:
         """Tell a follower that this is not its leader."""
@@ -175,27 +211,46 @@ class Broker:
         response = ConsumeResponse(self.node_id, m.partition, m.correlation, [], 0, NOT_LEADER)
         self.out.append(Send(m.source, response))
 
+    def refuse_delete(self, _now: int, m: DeleteRecordsRequest) -> None:
+        """Tell a client that nothing was deleted here."""
+        self.out.append(Send(m.source, DeleteRecordsResponse(self.node_id, m.partition, m.correlation, -1, NOT_LEADER)))
+
+    def _on_delete(self, now: int, m: DeleteRecordsRequest) -> None:
+        replica = self.replicas.get(m.partition)
+        if replica is None:
+            self.refuse_delete(now, m)
+        else:
+            replica.happens(Event.DELETE, now, m)
+
+    def _on_retention(self, now: int, event: RetentionDue) -> None:
+        replica = self.replicas.get(event.partition)
+        if replica is not None:
+            replica.happens(Event.RETENTION, now, event)
+
     def _on_metadata(self, _now: int, m: MetadataRequest) -> None:
         self.out.append(Send(m.source, MetadataResponse(self.node_id, m.correlation, dict(self.leaders))))
 
     # Controller
 
     def _on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
+        if not self.hears_controller:
+            return
+        if m.correlation:
+            self.out.append(Send(CONTROLLER, StateTaken(self.node_id, m.correlation)))
         if self.variant.bounce_detection and m.broker_epoch != self.broker_epoch:
             if self.broker_epoch < 0:
                 self._early.append(m)
             return
         name = m.partition
-        if m.partition_epoch > self._known.get(name, -1):
+        new = m.partition_epoch > self._known.get(name, -1)
+        if new:
             self._known[name] = m.partition_epoch
-        elif self.variant.metadata_log:
-            return
-        if self.variant.metadata_log:
+        if not self.variant.metadata_log:
+            self._act_on(now, m)
+        elif new:
             if not self._unpublished:
                 self.out.append(PUBLISH)
             self._unpublished[name] = m
-        else:
-            self._act_on(now, m)
 
     def _publish(self, now: int) -> None:
         """Act on what the metadata log says by now (MetadataLoader, BrokerMetadataPublisher)."""
@@ -207,11 +262,40 @@ class Broker:
         name = m.partition
         if m.partition_epoch >= self._known.get(name, -1):
             self.leaders[name] = m.leader
+        if self._stop_by is not None and not self.variant.metadata_log and m.leader != self.node_id:
+            m = replace(m, leader=-1)  # StopReplica: a broker that shuts down follows nobody any more
+        replica = self.replicas.get(name)
         if self.node_id in m.replicas:
-            replica = self.replicas.get(name)
             if replica is None:
                 replica = self.replicas[name] = Replica(self, name, None)
             replica.on_leader_and_isr(now, m)
+        elif replica is not None:
+            self._is_no_replica(now, replica, m)
+
+    def _is_no_replica(self, now: int, replica: Replica, m: LeaderAndIsr) -> None:
+        """What this broker has of a partition is not wanted any more, if it is told so.
+
+        From the metadata log it is told in any case, also of a log that it finds when it starts (``TopicsDelta.localChanges``,
+        ``LogManager.isStrayKraftReplica``). With ZooKeeper it takes a ``StopReplica`` of a newer leader epoch (KIP-570, 2.6; before
+        KIP-455, 2.4, there was no other). A log that nobody asks it to delete stays, but for its high watermark, of which the next
+        checkpoint says nothing (``ReplicaManager.checkpointHighWatermarks``).
+        """
+        if self.variant.metadata_log or (m.delete and m.leader_epoch > replica.leader_epoch):
+            self._remove(now, replica)
+        elif replica.role is Role.NO_LEADER and replica.leader_epoch < 0:
+            replica.hw = replica.log.start
+
+    def _remove(self, now: int, replica: Replica) -> None:
+        name, ending = replica.name, replica.role is Role.HALTED
+        replica.happens(Event.REMOVED, now, None)
+        if ending:
+            return
+        self.leaves_fetcher(replica.leader, replica)
+        del self.replicas[name]
+        self.out.append((now, self.node_id, "removed", name, replica.leo, replica.leader_epoch))
+        self.out.append(Delete(name))
+        self._checkpoint()
+        self._checkpoint_log_starts()
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
         replica = self.replicas.get(m.partition)
@@ -224,6 +308,7 @@ class Broker:
     def _on_registered(self, now: int, m: Registered) -> None:
         if m.incarnation == self.incarnation and self.broker_epoch < 0:
             self.broker_epoch = m.broker_epoch
+            self.hears_controller = True
             early, self._early = self._early, []
             for state in early:
                 self._on_leader_and_isr(now, state)
@@ -249,6 +334,7 @@ class Broker:
 
     def _on_started(self, now: int, _event: Started) -> None:
         self._checkpoint_due = now + self.settings.hw_checkpoint_us
+        self._log_starts_due = now + self.settings.log_start_checkpoint_us
         self._heartbeat(now)
         self.out.append(self._next_tick)
 
@@ -266,20 +352,35 @@ class Broker:
         if now >= self._checkpoint_due:
             self._checkpoint_due = now + self.settings.hw_checkpoint_us
             self._checkpoint()
+        if now >= self._log_starts_due:
+            self._log_starts_due = now + self.settings.log_start_checkpoint_us
+            self._checkpoint_log_starts()
         self.out.append(self._next_tick)
 
     def _checkpoint(self) -> None:
         self.out.append(WriteHighWatermarks({name: replica.hw for name, replica in self.replicas.items()}))
 
+    def _checkpoint_log_starts(self) -> None:
+        """A log that begins where its first batch does needs none (``LogManager.checkpointLogStartOffsetsInDir``)."""
+        logs = {name: replica.log for name, replica in self.replicas.items()}
+        starts = {name: log.start for name, log in logs.items() if log.start > log.base}
+        if starts != self._log_starts:
+            self._log_starts = starts
+            self.out.append(WriteLogStarts(starts))
+
     def _on_shutdown(self, now: int, _event: ShutdownRequested) -> None:
         """Ask the controller to take leadership away; go after a while even if it does not answer (controlled shutdown)."""
         if self._stop_by is None:
-            self._stop_by = now + self.settings.session_us
+            sessions = 2 if self.variant.metadata_log else 1  # it waits for the others, until their sessions are over
+            self._stop_by = now + sessions * self.settings.session_us
             self._heartbeat(now)
 
     def _stop(self, now: int) -> None:
         for replica in self.replicas.values():
             replica.happens(Event.STOP, now, None)
         self._checkpoint()
+        self._checkpoint_log_starts()
         self.out.append(MarkCleanShutdown(self.broker_epoch))
+        if not self.variant.metadata_log:
+            self.out.append(Send(CONTROLLER, Heartbeat(self.node_id, self.broker_epoch, {}, True, True)))
         self.out.append(Halt("clean"))

@@ -82,7 +82,14 @@ class EpochCache:
         return changed
 
     def truncate_from_start(self, offset: int) -> bool:
-        """Forget epochs that end at or before ``offset``; the one that holds ``offset`` now begins there."""
+        """Forget epochs that end at or before ``offset``; the one that holds ``offset`` now begins there.
+
+        The latest epoch stays, at ``offset``, if all its records are gone (``truncateFromStart``; in 0.11
+        ``clearAndFlushEarliest``).
+
+        Returns:
+            Whether the cache changed.
+        """
         floor = bisect_right(self._starts, offset)
         if floor == 0 or (floor == 1 and self._starts[0] == offset):
             return False
@@ -91,11 +98,20 @@ class EpochCache:
         self._starts[0] = offset
         return True
 
+    def clear(self) -> bool:
+        """Forget everything; says whether there was anything."""
+        changed = bool(self._epochs)
+        self._epochs.clear()
+        self._starts.clear()
+        self.latest = UNDEFINED
+        return changed
+
 
 class EpochCache011(EpochCache):
-    """The cache as 0.11 had it: an assignment that is not newer than everything known is ignored.
+    """The cache before KAFKA-7415 (0.11 to 1.1, and 2.0.0): an assignment that is not newer than everything known is ignored.
 
-    And the answer to an epoch below the first or above all known ones is undefined (KIP-101, ``LeaderEpochFileCache`` 0.11).
+    Two epochs may begin at the same offset. And the answer to an epoch below the first or above all known ones is undefined
+    (``LeaderEpochFileCache`` 0.11; KIP-101, whose answer names no epoch: the rule leaves it out).
     """
 
     __slots__ = ()
@@ -103,16 +119,14 @@ class EpochCache011(EpochCache):
     def assign(self, epoch: int, start: int) -> bool:
         """Note a newer epoch; ignore any other assignment."""
         if epoch > self.latest and (not self._starts or start >= self._starts[-1]):
-            return super().assign(epoch, start)
+            self._epochs.append(epoch)
+            self._starts.append(start)
+            self.latest = epoch
+            return True
         return False
 
     def end_offset_for(self, epoch: int, leo: int) -> EpochEnd:
-        """The start of the first epoch above the one asked for."""
-        if self._epochs and epoch < self._epochs[0]:
+        """The largest epoch not above the one asked for, and the start of the first one above it."""
+        if epoch == UNDEFINED or not self._epochs or epoch < self._epochs[0]:
             return NO_EPOCH_END
-        if epoch == self.latest and epoch != UNDEFINED:
-            return EpochEnd(epoch, leo)
-        above = bisect_right(self._epochs, epoch)
-        if epoch == UNDEFINED or above == len(self._epochs):
-            return NO_EPOCH_END
-        return EpochEnd(UNDEFINED, self._starts[above])
+        return super().end_offset_for(epoch, leo)

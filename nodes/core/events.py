@@ -19,5 +19,23 @@ class TimerFired:
 
 
 @dataclass(slots=True)
+class RetentionDue:
+    """This broker's own retention finds that the oldest ``batches`` of a partition's log file are to go (Kafka: segments)."""
+
+    partition: str
+    batches: int
+
+
+@dataclass(slots=True)
 class ShutdownRequested:
     """SIGTERM: hand over leadership, flush, write the clean-shutdown mark, stop."""
+
+
+@dataclass(slots=True)
+class ControllerFailed:
+    """The controller is gone. What it has written lasts: in ZooKeeper, or in the metadata log."""
+
+
+@dataclass(slots=True)
+class ControllerElected:
+    """Another controller takes over, with what is written."""

@@ -41,7 +41,9 @@ class Following:
     # Truncating
 
     def truncate(self, now: int, _m: object) -> Role:
-        """Do what the truncation rule says of a new leader."""
+        """Do what the truncation rule says of a new leader, if there is a thread to do it (``AbstractFetcherManager``)."""
+        if self.leader in self.replica.broker.dead_fetchers:
+            return Role.FAILED
         return self._do(now, self.replica.rule.on_new_leader(self.replica))
 
     def truncate_to_answer(self, now: int, m: EpochResponse) -> Role:
@@ -57,14 +59,20 @@ class Following:
         return role
 
     def truncate_out_of_range(self, now: int, m: FetchResponse) -> Role:
-        """Cut to the end of a leader's log that ends before this one; if it has grown meanwhile, only fetch later.
+        """Cut to the end of a leader's log that ends before this one, or begin anew at the start of one that starts after its end.
+
+        If the leader's log has grown meanwhile, only fetch later (``AbstractFetcherThread.fetchOffsetAndTruncate``, Kafka 3.9).
 
         Before KAFKA-7414 a broker takes this for the data loss that must not happen, and stops
         (``ReplicaFetcherThread.handleOffsetOutOfRange``, to 1.1.1 and 2.0.0).
         """
         replica = self.replica
         if m.leo >= replica.log.leo:
-            return Role.FETCHING_DELAYED
+            if m.start <= replica.log.leo:
+                return Role.FETCHING_DELAYED
+            replica.begin_at(now, m.start, f"out of range: to the leader's log start {m.start}")
+            self.established = False
+            return self._do(now, Step())
         if replica.variant.out_of_range_cuts or replica.settings.unclean_election:
             return self._do(now, Step(cut=m.leo, why=f"out of range: to the leader's log end {m.leo}"))
         why = f"leader's log end {m.leo} is below own {replica.log.leo}, and unclean election is disabled"
@@ -119,6 +127,7 @@ class Following:
                     last,
                     replica.broker.broker_epoch,
                     correlation,
+                    replica.log.start,
                 ),
             )
         )
@@ -140,16 +149,40 @@ class Following:
             try:
                 log.append(batch)
             except OutOfOrderError:
-                replica.happens(Event.OUT_OF_ORDER, now, batch)
-                return
+                if not self._begins_with(now, batch):
+                    replica.happens(Event.OUT_OF_ORDER, now, batch)
+                    return
+                log.append(batch)
             if batch.epoch != replica.cache.latest:
                 replica.note_epoch(batch)
             out.append(Append(replica.name, batch))
         if m.hw != replica.hw:
             replica.follow_hw(now, m.hw)
+        if log.start < m.start <= replica.hw and replica.variant.delete_records:
+            replica.advance_start(now, m.start, "leader")
         self.fetch(now)
+
+    def _begins_with(self, now: int, batch: Batch) -> bool:
+        """Let an empty log begin where a batch does that reaches across it.
+
+        The leader's log start may lie inside a batch, which always comes whole (KAFKA-6975,
+        ``Partition.appendRecordsToFollowerOrFutureReplica``).
+        """
+        replica = self.replica
+        log = replica.log
+        empty = log.start == log.leo
+        if not empty or not batch.base < log.leo < batch.end or "KAFKA-6975" in replica.variant.bugs:
+            return False
+        replica.begin_at(now, batch.base, f"the leader's batch begins at {batch.base}")
+        return True
 
     def report_out_of_order(self, now: int, batch: Batch) -> None:
         """Leave it in the trace that a batch does not continue the log."""
         replica = self.replica
         replica.out.append((now, replica.node_id, "out-of-order", replica.name, batch.base, replica.log.leo))
+        if not replica.variant.failures_stay_apart:
+            replica.broker.fetcher_died(now, self.leader, replica)
+
+    def give_up(self, _now: int, _m: object) -> None:
+        """Ask for nothing more; whatever was asked is forgotten."""
+        self.in_flight = -1

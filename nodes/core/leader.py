@@ -16,6 +16,7 @@ from nodes.core.messages import (
     ALL,
     CONTROLLER,
     FENCED_LEADER_EPOCH,
+    HIGH_WATERMARK,
     INELIGIBLE_REPLICA,
     NOT_ENOUGH_REPLICAS,
     NOT_ENOUGH_REPLICAS_AFTER_APPEND,
@@ -24,10 +25,13 @@ from nodes.core.messages import (
     REQUEST_TIMED_OUT,
     STALE_BROKER_EPOCH,
     UNKNOWN_LEADER_EPOCH,
+    UNSUPPORTED_VERSION,
     AlterPartition,
     AlterPartitionResponse,
     ConsumeRequest,
     ConsumeResponse,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
     EpochRequest,
     EpochResponse,
     FetchRequest,
@@ -48,17 +52,17 @@ class Remote:
     """What the leader knows of one follower.
 
     Attributes:
-        leo: the follower's log end offset, −1 until its first fetch of this leader.
+        leo: the follower's log end offset, −1 until its first fetch of this leader. start: its log start offset, likewise.
         caught_up_us: when it last had everything (``lastCaughtUpTimeMs``).
         in_epoch: whether its last fetch named this leader epoch.
         broker_epoch: the incarnation that fetched last.
     """
 
-    __slots__ = ("broker_epoch", "caught_up_us", "in_epoch", "last_fetch_us", "leader_leo_then", "leo")
+    __slots__ = ("broker_epoch", "caught_up_us", "in_epoch", "last_fetch_us", "leader_leo_then", "leo", "start")
 
     def __init__(self) -> None:
         """Know nothing."""
-        self.leo = -1
+        self.leo = self.start = -1
         self.broker_epoch = -1
         self.begin_epoch(NEVER, 1 << 62)
 
@@ -93,7 +97,9 @@ class Leadership:
         self.remotes: dict[int, Remote] = {}
         self.parked_fetches: dict[int, tuple[FetchRequest, int]] = {}
         self.parked_produces: deque[tuple[int, ProduceRequest, int, int]] = deque()
-        self._correlation = 0
+        self.strangers: dict[int, tuple[FetchRequest, int]] = {}
+        """Fetches of brokers that are no replicas, which wait to be answered without counting."""
+        self.parked_deletes: list[tuple[int, DeleteRecordsRequest, int]] = []
         variant = replica.variant
         self._fence_fetch = Fence.FETCH in variant.fences
         self._fence_truncation = Fence.TRUNCATION in variant.fences
@@ -101,8 +107,12 @@ class Leadership:
         self._fence_isr = Fence.ISR in variant.fences
         self._least_isr = replica.settings.min_isr if variant.min_isr_gates_hw else 0
         self._check_brokers = variant.broker_epoch_checks
+        self._writes_isr = variant.leader_writes_isr
+        self._refuses_strangers = variant.refuses_strangers
+        self._looks_for_strangers = "KAFKA-9672" not in variant.bugs
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
+        self._looks_hw_up = "KAFKA-9491" in variant.bugs
 
     def begin(self, now: int, state: LeaderAndIsr) -> None:
         """A leader epoch begins: members of the ISR count as caught up now.
@@ -123,9 +133,15 @@ class Leadership:
         for broker, remote in self.remotes.items():
             remote.begin_epoch(now if broker in state.isr else NEVER, leo)
         if self._fence_fetch:
-            for fetch, _ in self.parked_fetches.values():
+            for fetch, _ in (*self.parked_fetches.values(), *self.strangers.values()):
                 self._refuse(fetch, self._fenced(fetch.leader_epoch))
             self.parked_fetches.clear()
+            self.strangers.clear()
+
+    def _know(self, replicas: tuple[int, ...]) -> None:
+        """The replicas of a newer state of this epoch; of new ones nothing is known yet (``Partition.updateAssignmentAndIsr``)."""
+        known = self.remotes
+        self.remotes = {b: known.get(b) or Remote() for b in replicas if b != self.replica.node_id}
 
     # Followers
 
@@ -135,17 +151,23 @@ class Leadership:
         return FENCED_LEADER_EPOCH if request_epoch < self.epoch else UNKNOWN_LEADER_EPOCH
 
     def answer_fetch(self, now: int, m: FetchRequest) -> None:
-        """Answer a follower's fetch, now or when there is something to say."""
+        """Answer a follower's fetch, now or when there is something to say.
+
+        One of a broker that is no replica, as far as this leader knows, is refused from 3.3 on (KAFKA-13837), as it was up to 0.11
+        (``NotAssignedReplicaException``). In between it was answered as if there were nothing to fetch, so it waited; but when it
+        had waited the log was read anew (``updateFollowerFetchState``, ``DelayedFetch.onComplete``, 1.0 to 3.2).
+        """
         replica = self.replica
         source = m.source
         remote = self.remotes.get(source)
-        if remote is None:
-            self._refuse(m, NOT_LEADER)
-            return
         if self._fence_fetch and m.leader_epoch != self.epoch:
             self._refuse(m, self._fenced(m.leader_epoch))
             return
-        if self._check_brokers:
+        if remote is None:
+            if self._refuses_strangers:
+                self._refuse(m, UNKNOWN_LEADER_EPOCH if self._fence_fetch else NOT_LEADER)
+                return
+        elif self._check_brokers:
             if m.broker_epoch < remote.broker_epoch:
                 self._refuse(m, STALE_BROKER_EPOCH)
                 return
@@ -157,25 +179,36 @@ class Leadership:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
             return
         last = m.last_fetched_epoch
-        if last != UNDEFINED and (last != replica.cache.latest or offset > leo):
-            end = replica.cache.end_offset_for(last, leo)
-            if end.offset == UNDEFINED:
-                self._refuse(m, OFFSET_OUT_OF_RANGE)
-                return
-            if end.epoch < last or end.offset < offset:
-                if self._count_diverging:
-                    self._note_progress(now, remote, m)
-                self._refuse(m, None, end)
-                return
+        if last != UNDEFINED and (last != replica.cache.latest or offset > leo) and self._diverges(now, remote, m):
+            return
         if offset > leo:
             self._refuse(m, OFFSET_OUT_OF_RANGE)
+            return
+        if remote is None:
+            self.strangers[source] = (m, now + replica.settings.fetch_wait_us)
             return
         if not self._fence_hw or m.leader_epoch == self.epoch:
             self._note_progress(now, remote, m)
         if offset < leo:
             self._answer(m)
+        elif self._looks_hw_up and replica.hw < log.start:
+            self._refuse(m, OFFSET_OUT_OF_RANGE)
         else:
             self.parked_fetches[source] = (m, now + replica.settings.fetch_wait_us)
+
+    def _diverges(self, now: int, remote: Remote | None, m: FetchRequest) -> bool:
+        """Whether this log has no such record as the follower's last; then it is told so, and where to look."""
+        last = m.last_fetched_epoch
+        end = self.replica.cache.end_offset_for(last, self.replica.log.leo)
+        if end.offset == UNDEFINED:
+            self._refuse(m, OFFSET_OUT_OF_RANGE)
+            return True
+        if end.epoch >= last and end.offset >= m.offset:
+            return False
+        if self._count_diverging and remote is not None:
+            self._note_progress(now, remote, m)
+        self._refuse(m, None, end)
+        return True
 
     def _note_progress(self, now: int, remote: Remote, m: FetchRequest) -> None:
         """Take the follower's log end, and what follows: caught-up time, ISR expansion, high watermark."""
@@ -187,6 +220,7 @@ class Leadership:
         elif offset >= remote.leader_leo_then and remote.last_fetch_us > remote.caught_up_us:
             remote.caught_up_us = remote.last_fetch_us
         remote.leo = offset
+        remote.start = m.start
         remote.leader_leo_then = leo
         remote.last_fetch_us = now
         remote.in_epoch = m.leader_epoch == self.epoch
@@ -194,6 +228,8 @@ class Leadership:
             self._maybe_expand(now, m.source, remote)
         if offset != before:
             self.maybe_advance_hw(now)
+        if self.parked_deletes:
+            self._answer_deletes()
 
     def _refuse(self, m: FetchRequest, error: str | None, diverging: EpochEnd | None = None) -> None:
         replica = self.replica
@@ -201,7 +237,15 @@ class Leadership:
             Send(
                 m.source,
                 FetchResponse(
-                    replica.node_id, m.partition, m.correlation, [], replica.hw, replica.log.leo, error, diverging
+                    replica.node_id,
+                    m.partition,
+                    m.correlation,
+                    [],
+                    replica.hw,
+                    replica.log.leo,
+                    error,
+                    diverging,
+                    replica.log.start,
                 ),
             )
         )
@@ -210,9 +254,10 @@ class Leadership:
         replica = self.replica
         log = replica.log
         batches = log.read(m.offset, replica.settings.max_fetch_batches)
-        replica.out.append(
-            Send(m.source, FetchResponse(replica.node_id, m.partition, m.correlation, batches, replica.hw, log.leo))
+        answer = FetchResponse(
+            replica.node_id, m.partition, m.correlation, batches, replica.hw, log.leo, None, None, log.start
         )
+        replica.out.append(Send(m.source, answer))
 
     def answer_epoch_request(self, _now: int, m: EpochRequest) -> None:
         """Answer OffsetForLeaderEpoch from the own epoch cache."""
@@ -242,9 +287,9 @@ class Leadership:
             self._acknowledge(m, batch.base, None)
         if self.parked_fetches:
             # A fetch is parked at the log's end, so the new batch is its answer.
-            new, hw, leo = [batch], replica.hw, log.leo
+            new, hw, leo, start = [batch], replica.hw, log.leo, log.start
             for fetch, _ in self.parked_fetches.values():
-                answer = FetchResponse(replica.node_id, m.partition, fetch.correlation, new, hw, leo)
+                answer = FetchResponse(replica.node_id, m.partition, fetch.correlation, new, hw, leo, None, None, start)
                 out.append(Send(fetch.source, answer))
             self.parked_fetches.clear()
         if len(self.maximal) == 1:
@@ -270,15 +315,49 @@ class Leadership:
         replica = self.replica
         log, hw, offset = replica.log, replica.hw, m.offset
         records: list[tuple[int, int]] = []
-        error = OFFSET_OUT_OF_RANGE if offset > log.leo or offset < log.start else None
-        if offset < hw:
+        error = OFFSET_OUT_OF_RANGE if self.out_of_range(offset) else None
+        if error is None and offset < hw:
             for batch in log.read(offset, replica.settings.max_fetch_batches):
                 for at, value in enumerate(batch.values, batch.base):
                     if offset <= at < hw:
                         records.append((at, value))
         replica.out.append(
-            Send(m.source, ConsumeResponse(replica.node_id, m.partition, m.correlation, records, hw, error))
+            Send(m.source, ConsumeResponse(replica.node_id, m.partition, m.correlation, records, hw, error, log.start))
         )
+
+    def out_of_range(self, offset: int) -> bool:
+        """Whether a consumer gets nothing there (under KAFKA-9491: nowhere while the high watermark is below the log start)."""
+        log = self.replica.log
+        return not log.start <= offset <= log.leo or (self._looks_hw_up and self.replica.hw < log.start)
+
+    def delete_records(self, now: int, m: DeleteRecordsRequest) -> None:
+        """Move the log start up, never beyond the high watermark (KIP-107; ``Partition.deleteRecordsOnLeader``).
+
+        It is answered when the log starts of all live replicas are known to have followed (``DelayedDeleteRecords``).
+        """
+        replica = self.replica
+        offset = replica.hw if m.offset == HIGH_WATERMARK else m.offset
+        if not replica.variant.delete_records:
+            self._answer_delete(m, -1, UNSUPPORTED_VERSION)
+        elif not 0 <= offset <= replica.hw:
+            self._answer_delete(m, -1, OFFSET_OUT_OF_RANGE)
+        else:
+            replica.advance_start(now, offset, "delete-records")
+            self.parked_deletes.append((offset, m, now + replica.settings.produce_timeout_us))
+            self._answer_deletes()
+
+    def _answer_deletes(self) -> None:
+        """Answer the deletions that the low watermark has reached: the least log start of this replica and all live others."""
+        low = min(self.replica.log.start, *(r.start for b, r in self.remotes.items() if b in self.eligible), 1 << 62)
+        for offset, request, _ in self.parked_deletes:
+            if offset <= low:
+                self._answer_delete(request, low, None)
+        self.parked_deletes = [parked for parked in self.parked_deletes if parked[0] > low]
+
+    def _answer_delete(self, m: DeleteRecordsRequest, low: int, error: str | None) -> None:
+        replica = self.replica
+        response = DeleteRecordsResponse(replica.node_id, replica.name, m.correlation, low, error)
+        replica.out.append(Send(m.source, response))
 
     # High watermark
 
@@ -288,7 +367,9 @@ class Leadership:
         About to join are replicas that are caught up and, where the leader knows it (KIP-841), eligible.
         """
         replica = self.replica
-        if len(self.isr) < self._least_isr:
+        if len(self.isr) < self._least_isr or (self._writes_isr and self.pending is not None):
+            return
+        if self._looks_hw_up and replica.hw < replica.log.start:
             return
         hw = replica.log.leo
         known = replica.hw
@@ -326,24 +407,37 @@ class Leadership:
         self._propose(now, (*self.isr, broker))
 
     def _maybe_shrink(self, now: int) -> None:
-        """Looked at every half ``replica.lag.time.max.ms``, as Kafka's ``isr-expiration`` task does."""
+        """Looked at every half ``replica.lag.time.max.ms``, as Kafka's ``isr-expiration`` task does.
+
+        A member that is no replica (any more) is out of sync (``Partition.isFollowerOutOfSync`` from 3.0 on, KAFKA-9672).
+        """
         leo = self.replica.log.leo
         since = now - self.replica.settings.lag_time_us
         behind = [b for b, r in self.remotes.items() if b in self.isr and r.leo != leo and r.caught_up_us < since]
-        if behind:
-            self._propose(now, tuple(b for b in self.isr if b not in behind))
+        strange = [b for b in self.isr if b not in self.remotes and b != self.replica.node_id]
+        if strange and not self._looks_for_strangers:
+            return
+        if behind or strange:
+            self._propose(now, tuple(b for b in self.isr if b not in behind and b not in strange))
 
     def _propose(self, now: int, isr: tuple[int, ...]) -> None:
-        """Ask the controller for a new ISR. Until it answers, the high watermark waits for old and new members alike."""
+        """Ask the controller for a new ISR, or write it to ZooKeeper.
+
+        Until there is an answer, the high watermark waits for old and new members alike; a leader that writes itself has its
+        partition locked meanwhile (``Partition.maybeExpandIsr``, 2.1), so it does not move at all.
+        """
         replica = self.replica
-        self._correlation += 1
+        replica.correlation += 1
         mine = replica.broker.broker_epoch
-        members = tuple((b, mine if b == replica.node_id else self.remotes[b].broker_epoch) for b in isr)
+        epochs = {b: remote.broker_epoch for b, remote in self.remotes.items()} | {replica.node_id: mine}
+        members = tuple((b, epochs.get(b, -1)) for b in isr)
         self.pending = AlterPartition(
-            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, self._correlation
+            replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, replica.correlation
         )
-        self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
-        replica.out.append((now, replica.node_id, "isr", replica.name, self.isr, self.maximal, replica.partition_epoch))
+        if not self._writes_isr:
+            self.maximal = tuple(dict.fromkeys((*self.isr, *isr)))
+            fields = (self.isr, self.maximal, replica.partition_epoch)
+            replica.out.append((now, replica.node_id, "isr", replica.name, *fields))
         self._send_pending(now)
 
     def _send_pending(self, now: int) -> None:
@@ -354,8 +448,12 @@ class Leadership:
         """The controller committed or refused the proposal.
 
         After a refusal for a stale version the true ISR is unknown: the proposal stays pending, so that the high watermark
-        keeps waiting for everyone, until the controller's newer state arrives.
+        keeps waiting for everyone, until the controller's newer state arrives. A leader that writes itself tries again when
+        there is reason to, in vain until it is elected anew (KAFKA-2729).
         """
+        if self._writes_isr:
+            self._take_written(now, m)
+            return
         if m.leader_epoch != self.epoch:
             return
         if m.error is None:
@@ -367,9 +465,19 @@ class Leadership:
         if m.error in {INELIGIBLE_REPLICA, STALE_BROKER_EPOCH}:
             self.adopt(now, self.isr, self.replica.partition_epoch)
 
+    def _take_written(self, now: int, m: AlterPartitionResponse) -> None:
+        if self.pending is None or m.correlation != self.pending.correlation:
+            return
+        if m.error is None:
+            self.adopt(now, m.isr, m.partition_epoch)
+        else:
+            self.pending = None
+            self.maybe_advance_hw(now)
+
     def take_isr(self, now: int, state: LeaderAndIsr) -> None:
         """The controller changed the partition within this leader epoch."""
         self.eligible = state.eligible
+        self._know(state.replicas)
         self.adopt(now, state.isr, state.partition_epoch)
 
     def adopt(self, now: int, isr: tuple[int, ...], partition_epoch: int) -> None:
@@ -396,16 +504,26 @@ class Leadership:
             for source in due:
                 fetch, _ = self.parked_fetches.pop(source)
                 self._answer(fetch)
+        if self.strangers:
+            for source in [source for source, (_, deadline) in self.strangers.items() if deadline <= now]:
+                self._answer(self.strangers.pop(source)[0])
         parked = self.parked_produces
         while parked and parked[0][3] <= now:
             _, request, base, _ = parked.popleft()
             self._acknowledge(request, base, REQUEST_TIMED_OUT)
+        if self.parked_deletes:
+            for _, delete, deadline in self.parked_deletes:
+                if deadline <= now:
+                    self._answer_delete(delete, -1, REQUEST_TIMED_OUT)
+            self.parked_deletes = [waiting for waiting in self.parked_deletes if waiting[2] > now]
         if self.replica.hw < self.replica.log.leo:
             self.maybe_advance_hw(now)
 
     def resign(self, _now: int, _m: object) -> None:
         """Answer everything that waits: followers learn that this is no leader, producers that nothing is known."""
-        for fetch, _ in self.parked_fetches.values():
+        for fetch, _ in (*self.parked_fetches.values(), *self.strangers.values()):
             self._refuse(fetch, NOT_LEADER)
         for _, request, base, _ in self.parked_produces:
             self._acknowledge(request, base, REQUEST_TIMED_OUT)
+        for _, delete, _ in self.parked_deletes:
+            self._answer_delete(delete, -1, NOT_LEADER)

@@ -36,10 +36,11 @@ class Batch:
 
 
 _base = attrgetter("base")
+_end = attrgetter("end")
 
 
 class OutOfOrderError(Exception):
-    """A batch does not begin at the log's end (Kafka: out of order sequence of offsets)."""
+    """A batch begins below the log's end (``UnexpectedAppendOffsetException``)."""
 
 
 @dataclass(slots=True)
@@ -47,50 +48,70 @@ class Log:
     """What a replica has, in order.
 
     Attributes:
-        batches: consecutive batches.
-        start: log start offset.
-        leo: log end offset.
+        batches: as they lie on the disk, in order. Between two of them offsets may be missing: a cut inside a batch takes the whole
+            batch, and the log goes on where it was cut. The first ones may lie below the log start, or reach across it:
+            deleted records stay until retention takes whole batches away (Kafka: segments).
+        start: log start offset; nothing below it is read any more.
+        leo: log end offset; −1 for where the batches end, or, without any, the log start. After a cut it may lie behind the last
+            batch.
     """
 
     batches: list[Batch] = field(default_factory=list)
     start: int = 0
-    leo: int = field(init=False)
+    leo: int = -1
 
     def __post_init__(self) -> None:
         """Derive the end offset."""
-        self.leo = self.batches[-1].end if self.batches else self.start
+        if self.leo < 0:
+            self.leo = self.batches[-1].end if self.batches else self.start
+
+    @property
+    def base(self) -> int:
+        """Where the first batch begins (Kafka: the first segment's base offset); without any, the log end offset."""
+        return self.batches[0].base if self.batches else self.leo
 
     def append(self, batch: Batch) -> None:
-        """Add a batch at the end.
+        """Add a batch at the end. A leader's hole becomes the follower's.
 
         Raises:
-            OutOfOrderError: the batch does not begin at :attr:`leo`.
+            OutOfOrderError: the batch begins below :attr:`leo`.
         """
-        if batch.base != self.leo:
+        if batch.base < self.leo:
             raise OutOfOrderError
         self.batches.append(batch)
         self.leo = batch.end
 
     def read(self, offset: int, limit: int) -> list[Batch]:
-        """Up to ``limit`` whole batches from the one that holds ``offset`` on (as Kafka reads: never half a batch)."""
-        if offset >= self.leo:
-            return []
+        """Up to ``limit`` whole batches from the first that ends behind ``offset`` on (as Kafka reads: never half a batch)."""
         batches = self.batches
+        if not batches or offset >= batches[-1].end:
+            return []
         if offset >= batches[-1].base:
             return batches[-1:]
-        first = bisect_right(batches, offset, key=_base) - 1
+        first = bisect_right(batches, offset, key=_end)
         return batches[first : first + limit]
 
     def truncate(self, offset: int) -> int:
-        """Cut everything from ``offset`` on; a batch that straddles the cut goes whole.
+        """Cut everything from ``offset`` on, which is the new log end; a batch that straddles the cut goes whole.
+
+        A cut below the log start moves the log start down to the new end (``Log.truncateTo``, Kafka 2.8; ``UnifiedLog``, 3.9).
 
         Returns:
-            The new log end offset, which may lie below ``offset``.
+            Where the records end that are left; it may lie below ``offset``.
         """
+        batches = self.batches
+        base = self.base
         if offset < self.leo:
-            keep = bisect_right(self.batches, offset - 1, key=_base) if offset > self.start else 0
-            if keep and self.batches[keep - 1].end > offset:
-                keep -= 1
-            del self.batches[keep:]
-            self.leo = self.batches[-1].end if self.batches else self.start
-        return self.leo
+            del batches[bisect_right(batches, offset, key=_end) :]
+            self.leo = offset
+            self.start = min(self.start, offset)
+        return batches[-1].end if batches else min(base, self.leo)
+
+    def begin_at(self, offset: int) -> None:
+        """Drop everything; the log is empty, begins and ends at ``offset`` (``truncateFullyAndStartAt``)."""
+        self.batches.clear()
+        self.start = self.leo = offset
+
+    def drop(self, offset: int) -> None:
+        """Take the batches away that end at or below ``offset``, which must not lie above the log start."""
+        del self.batches[: bisect_right(self.batches, offset, key=_end)]

@@ -24,6 +24,8 @@ REQUEST_TIMED_OUT = "REQUEST_TIMED_OUT"
 STALE_BROKER_EPOCH = "STALE_BROKER_EPOCH"
 INVALID_UPDATE_VERSION = "INVALID_UPDATE_VERSION"
 INELIGIBLE_REPLICA = "INELIGIBLE_REPLICA"
+NEW_LEADER_ELECTED = "NEW_LEADER_ELECTED"
+UNSUPPORTED_VERSION = "UNSUPPORTED_VERSION"
 
 CONTROLLER = 0
 """The controller's node id; brokers are 1, 2, 3 …"""
@@ -34,7 +36,10 @@ ALL = "all"
 
 @dataclass(slots=True)
 class FetchRequest:
-    """A follower asks for records from ``offset`` on (Fetch v15's fields; KIP-320, KIP-595, KIP-903)."""
+    """A follower asks for records from ``offset`` on (Fetch v15's fields; KIP-320, KIP-595, KIP-903).
+
+    ``start`` is its log start offset (KIP-107).
+    """
 
     source: int
     partition: str
@@ -43,11 +48,16 @@ class FetchRequest:
     last_fetched_epoch: int
     broker_epoch: int
     correlation: int
+    start: int = 0
 
 
 @dataclass(slots=True)
 class FetchResponse:
-    """Records from ``offset`` on, or a diverging epoch, or an error; ``leo`` serves out-of-range followers."""
+    """Records from ``offset`` on, or a diverging epoch, or an error.
+
+    ``start`` is the leader's log start offset, which followers take over (KIP-107). It and ``leo`` serve followers that are out of
+    range, where Kafka's ask with ``ListOffsets``.
+    """
 
     source: int
     partition: str
@@ -57,6 +67,7 @@ class FetchResponse:
     leo: int
     error: str | None = None
     diverging: EpochEnd | None = None
+    start: int = 0
 
 
 @dataclass(slots=True)
@@ -119,13 +130,43 @@ class ConsumeRequest:
 
 @dataclass(slots=True)
 class ConsumeResponse:
-    """(offset, value) pairs below the high watermark, or an error."""
+    """(offset, value) pairs below the high watermark, or an error; ``start`` is where a consumer that is out of range may begin."""
 
     source: int
     partition: str
     correlation: int
     records: list[tuple[int, int]]
     hw: int
+    error: str | None = None
+    start: int = 0
+
+
+HIGH_WATERMARK = -1
+"""In place of an offset: up to the high watermark."""
+
+
+@dataclass(slots=True)
+class DeleteRecordsRequest:
+    """A client asks a leader to delete the records below ``offset``, which may be :data:`HIGH_WATERMARK` (KIP-107)."""
+
+    source: int
+    partition: str
+    offset: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class DeleteRecordsResponse:
+    """The low watermark, which is the least log start of all live replicas, once it has reached the offset; or an error.
+
+    ``OFFSET_OUT_OF_RANGE`` and ``UNSUPPORTED_VERSION`` prove that nothing was deleted. After the others the leader's log start may
+    have moved.
+    """
+
+    source: int
+    partition: str
+    correlation: int
+    low_watermark: int
     error: str | None = None
 
 
@@ -150,8 +191,9 @@ class MetadataResponse:
 class LeaderAndIsr:
     """Controller to broker: the state of a partition (``LeaderAndIsr`` with ZooKeeper, a partition record with KRaft).
 
-    May arrive late, out of order, or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
-    ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841).
+    May arrive late, and with KRaft out of order or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
+    ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841). ``correlation``
+    numbers ZooKeeper's requests. ``delete`` asks a broker that is no replica to delete what it has (``StopReplica``, ZooKeeper).
     """
 
     source: int
@@ -163,6 +205,16 @@ class LeaderAndIsr:
     replicas: tuple[int, ...]
     broker_epoch: int
     eligible: tuple[int, ...] = ()
+    correlation: int = 0
+    delete: bool = False
+
+
+@dataclass(slots=True)
+class StateTaken:
+    """A broker answers a ``LeaderAndIsr`` request, whatever it made of it (ZooKeeper)."""
+
+    source: int
+    correlation: int
 
 
 @dataclass(slots=True)
@@ -214,12 +266,16 @@ class Registered:
 
 @dataclass(slots=True)
 class Heartbeat:
-    """Keeps the session, reports which partition epochs are known, and may ask to shut down."""
+    """Keeps the session, reports which partition epochs are known, and may ask to shut down.
+
+    ``closing`` is the end of a ZooKeeper session: the process ends now.
+    """
 
     source: int
     broker_epoch: int
     known: dict[str, int] = field(default_factory=dict)
     shutting_down: bool = False
+    closing: bool = False
 
 
 @dataclass(slots=True)
@@ -239,6 +295,15 @@ class Elect:
     partition: str
     how: str
     target: int
+
+
+@dataclass(slots=True)
+class Reassign:
+    """An operator's reassignment: from now on the replicas are to be ``replicas``, the preferred leader first (KIP-455)."""
+
+    source: int
+    partition: str
+    replicas: tuple[int, ...]
 
 
 KINDS: dict[str, type] = {

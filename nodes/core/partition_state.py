@@ -10,7 +10,8 @@ class PartitionState:
     """A partition's registration.
 
     Attributes:
-        replicas: assignment order; the first is the preferred leader.
+        replicas: assignment order; the first is the preferred leader. While they are reassigned, old and new ones.
+        adding, removing: those of them that come and go with the reassignment under way, if there is one (KIP-455).
         leader: −1 while there is none. last_leader: the last one there was (KIP-966's last known leader).
         isr: committed ISR. elr: eligible leader replicas, () unless the variant keeps them.
         leader_epoch, partition_epoch: raised by a leader change, and by any change.
@@ -24,6 +25,17 @@ class PartitionState:
     last_leader: int = -1
     leader_epoch: int = -1
     partition_epoch: int = -1
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+
+    @property
+    def is_reassigned(self) -> bool:
+        """Whether a reassignment is under way."""
+        return bool(self.adding or self.removing)
+
+    def target(self) -> tuple[int, ...]:
+        """The replicas there will be when it has come to its end."""
+        return tuple(b for b in self.replicas if b not in self.removing)
 
     def candidates(self) -> tuple[int, ...]:
         """Replicas that may lead without loss: the ISR, or the ELR when the ISR is empty; in assignment order."""

@@ -7,7 +7,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Sync, Truncate, WriteEpochs
+from nodes.core.actions import BeginAt, DropBefore, Sync, Truncate, WriteEpochs
 from nodes.core.epoch_cache import EpochEnd
 from nodes.core.follower import Following
 from nodes.core.leader import Leadership
@@ -16,6 +16,7 @@ from nodes.core.roles import TABLE, Cell, Event, Role, TransitionError
 
 if TYPE_CHECKING:
     from nodes.core.broker import Broker
+    from nodes.core.events import RetentionDue
     from nodes.core.messages import LeaderAndIsr
     from nodes.core.recovery import RecoveredPartition
 
@@ -69,7 +70,9 @@ class Replica:
         self._keeps_epochs = self.rule.keeps_epochs
         self.epoch_in_fetch = self.rule.epoch_in_fetch
         self._empty_epochs_stay = "KAFKA-10706" in self.variant.bugs
-        self.log = Log(list(recovered.batches) if recovered else [])
+        variant = self.variant
+        self._isr_changes_within_epoch = variant.metadata_log or variant.elr or not variant.shrink_raises_epoch
+        self.log = Log(list(recovered.batches), recovered.start, recovered.leo) if recovered else Log()
         self.cache = self.rule.epoch_cache(
             recovered.epochs if recovered else (), epoch_on_lead=self.variant.epoch_on_lead
         )
@@ -111,8 +114,8 @@ class Replica:
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
 
     def follow_hw(self, now: int, leader_hw: int) -> None:
-        """A follower's HW is the leader's, but never beyond its own log end; it may go back."""
-        hw = min(leader_hw, self.log.leo)
+        """A follower's HW is the leader's, but neither beyond its own log end nor below its log start; it may go back."""
+        hw = max(min(leader_hw, self.log.leo), self.log.start)
         if hw != self.hw:
             self.hw = hw
             self.out.append((now, self.node_id, "hw", self.name, hw, self.leader_epoch, False))
@@ -120,29 +123,82 @@ class Replica:
     def cut(self, now: int, offset: int, why: str) -> None:
         """Truncate the log, the epoch cache and the high watermark to ``offset``."""
         before = self.log.leo
-        after = self.log.truncate(offset)
+        records_end = self.log.truncate(offset)
+        after = self.log.leo
         if after < before:
-            self.out.append(Truncate(self.name, after))
-            self.out.append((now, self.node_id, "truncate", self.name, after, before, why, self.leader_epoch))
+            self.out.append(Truncate(self.name, records_end))
+            self.out.append((now, self.node_id, "truncate", self.name, records_end, before, why, self.leader_epoch))
         if (after < before or not self._empty_epochs_stay) and self.cache.truncate_from_end(after):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
         if self.hw > after:
             self.hw = after
             self.out.append((now, self.node_id, "hw", self.name, after, self.leader_epoch, False))
 
+    # Log start
+
+    def advance_start(self, now: int, offset: int, how: str) -> None:
+        """Move the log start up, and the epoch cache with it (``UnifiedLog.maybeIncrementLogStartOffset``); never back.
+
+        Args:
+            now: the time.
+            offset: at most the high watermark.
+            how: as the trace has it (docs/history.md).
+        """
+        before = self.log.start
+        if offset > before:
+            self.log.start = offset
+            self.out.append((now, self.node_id, "log-start", self.name, offset, before, how))
+            if self.cache.truncate_from_start(offset):
+                self.out.append(WriteEpochs(self.name, self.cache.entries()))
+
+    def begin_at(self, now: int, offset: int, why: str) -> None:
+        """Drop the whole log and begin anew at ``offset`` (``UnifiedLog.truncateFullyAndStartAt``).
+
+        The high watermark is ``offset`` then. Before KAFKA-9491 it stayed, if it was lower.
+        """
+        log = self.log
+        start, leo = log.start, log.leo
+        log.begin_at(offset)
+        self.out.append(BeginAt(self.name, offset))
+        if leo > start:
+            self.out.append((now, self.node_id, "truncate", self.name, start, leo, why, self.leader_epoch))
+        self.out.append((now, self.node_id, "log-start", self.name, offset, start, "begin-anew"))
+        if self.cache.clear():
+            self.out.append(WriteEpochs(self.name, ()))
+        hw = min(self.hw, offset) if "KAFKA-9491" in self.variant.bugs else offset
+        if hw != self.hw:
+            self.hw = hw
+            self.out.append((now, self.node_id, "hw", self.name, hw, self.leader_epoch, False))
+
+    def drop_oldest(self, now: int, m: RetentionDue) -> None:
+        """Delete the oldest batches, as far as they lie below the high watermark (``UnifiedLog.deleteOldSegments``)."""
+        gone = [batch for batch in self.log.batches[: m.batches] if batch.end <= self.hw]
+        if gone:
+            end = gone[-1].end
+            self.advance_start(now, end, "retention")
+            self.log.drop(end)
+            self.out.append(DropBefore(self.name, end))
+
     # Roles
 
     def on_leader_and_isr(self, now: int, m: LeaderAndIsr) -> None:
-        """Take the controller's word, unless it is older than what is known."""
+        """Take the controller's word, unless it is older than what is known.
+
+        ZooKeeper's controller raises the leader epoch with every change of its own, and brokers look at nothing else
+        (``ReplicaManager.becomeLeaderOrFollower``, to 2.8). Where a variant has it make changes without one, they must.
+        """
         if m.leader_epoch > self.leader_epoch:
             self.happens(self._elected(m), now, m)
-        elif m.leader_epoch == self.leader_epoch and m.partition_epoch > self.partition_epoch:
+        elif (
+            m.leader_epoch == self.leader_epoch
+            and m.partition_epoch > self.partition_epoch
+            and self._isr_changes_within_epoch
+        ):
             self.happens(Event.NEW_STATE, now, m)
 
     def _elected(self, m: LeaderAndIsr) -> Event:
         if m.leader == self.node_id:
-            on = self.variant.metadata_log or m.leader_epoch == self.leader_epoch + 1
-            return Event.ELECTED_AGAIN if self.leading is not None and on else Event.ELECTED
+            return Event.ELECTED if self.leading is None else Event.ELECTED_AGAIN
         if m.leader < 0:
             return Event.NOBODY_ELECTED
         if m.leader == self.last_leader and not self.variant.restart_on_epoch:
@@ -231,6 +287,8 @@ class Replica:
         """A new leader epoch: what was known of the last one is over."""
         self.leader_epoch = m.leader_epoch
         self.partition_epoch = m.partition_epoch
+        if self.leader != m.leader:
+            self.broker.leaves_fetcher(self.leader, self)
         self.leader = m.leader
         self.leading = None
         self.following = None

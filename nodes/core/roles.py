@@ -9,9 +9,9 @@ this answer, which epochs it has heard of, and who led last:
   question where an epoch ends while it is truncating, a fetch while it is fetching, none while it is delayed. So an answer can
   only be an event in the one role that waits for it;
 - a leader epoch is led by one broker. Whoever leads was elected in a newer epoch than whoever led before;
-- a broker that is elected while it leads may have missed the reign of another. One that goes by a metadata log (KRaft) acts on the
-  last state it finds, and goes on leading. ZooKeeper's controller repeats each request until it is answered, in order, so a broker
-  hears of every reign there: where a request was lost here, the leader resigns first, as it would have.
+- a broker that is elected while it leads in its own eyes goes on leading. ZooKeeper's controller repeats each request until it is
+  answered, in order, so a broker hears of every reign there. One that goes by a metadata log (KRaft) acts on the last state it
+  finds, and may have missed the reign of another.
 
 Then :data:`TABLE` says, for the role and the event, which steps to take, in their order, and in which role the replica is
 afterwards. A step is a method: of the replica itself, of its ``leading`` (:class:`~nodes.core.leader.Leadership`, what a leader
@@ -46,8 +46,10 @@ class Role(StrEnum):
     FETCHING = "fetching"
     """It follows, and has a fetch out."""
     FETCHING_DELAYED = "fetching (delayed)"
+    FAILED = "failed"
+    """It follows, but a batch did not fit and it fetches no more, until it hears of a newer leader epoch."""
     HALTED = "halted"
-    """Its broker's process is ending."""
+    """Its broker's process is ending, or its broker is no replica any more."""
 
 
 class Event(StrEnum):
@@ -58,7 +60,7 @@ class Event(StrEnum):
     ELECTED = "elected"
     """A newer leader epoch, and this replica leads it."""
     ELECTED_AGAIN = "elected again"
-    """The same, and it leads already in its own eyes: it missed nobody's reign, or goes by the last state of the metadata log."""
+    """The same, and it leads already in its own eyes."""
     OTHER_ELECTED = "another elected"
     """A newer leader epoch, and another replica leads it."""
     SAME_LEADER = "same leader again"
@@ -72,6 +74,8 @@ class Event(StrEnum):
     """``OffsetForLeaderEpoch``."""
     PRODUCE = "produce request"
     CONSUME = "consumer's fetch"
+    DELETE = "delete request"
+    """``DeleteRecords``."""
     ISR_ANSWER = "ISR answer"
     """The controller's answer to an ``AlterPartition``."""
     EPOCH_END = "epoch's end"
@@ -81,6 +85,8 @@ class Event(StrEnum):
     """The leader's answer to the fetch that is out, perhaps with no records in it."""
     OUT_OF_ORDER = "out of order"
     """A batch among the records does not continue the log; the follower finds this while it appends."""
+    FETCHER_DIED = "fetcher died"
+    """The thread that fetches from its leader has ended (before KIP-461)."""
     DIVERGING = "diverging epoch"
     """The leader's log has no such record as this one's last."""
     OUT_OF_RANGE = "out of range"
@@ -88,8 +94,12 @@ class Event(StrEnum):
     FETCH_ERROR = "fetch error"
     """Any other error: a fence, or no leader."""
     TICK = "tick"
+    RETENTION = "retention"
+    """The oldest batches of its log file are to go."""
     STOP = "stop"
     """A controlled shutdown has come to its end."""
+    REMOVED = "removed"
+    """A reassignment has taken it away; its log is being deleted."""
 
 
 class Cell(NamedTuple):
@@ -108,10 +118,12 @@ _WAITING = (Role.NO_LEADER,)
 _LEADING = (Role.LEADING,)
 _TRUNCATING = (Role.TRUNCATING, Role.TRUNCATING_DELAYED)
 _FETCHING = (Role.FETCHING, Role.FETCHING_DELAYED)
-_NOT_LEADING = (*_WAITING, *_TRUNCATING, *_FETCHING)
+_FAILED = (Role.FAILED,)
+_NOT_LEADING = (*_WAITING, *_TRUNCATING, *_FETCHING, *_FAILED)
 _LIVE = (*_LEADING, *_NOT_LEADING)
 _HALTED = (Role.HALTED,)
 _AS_RULE_SAYS = (Role.TRUNCATING, Role.FETCHING)
+_AS_RULE_SAYS_IF_FETCHER_LIVES = (*_AS_RULE_SAYS, Role.FAILED)
 
 _AWAITED = (
     *(Event.EPOCH_END, Event.EPOCH_ERROR),
@@ -122,12 +134,16 @@ _AWAITED = (
 _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     # The controller's word
     (Event.ELECTED, _NOT_LEADING, Cell(("lead",), _LEADING)),
-    (Event.ELECTED, _LEADING, Cell(("leading.resign", "lead"), _LEADING)),
     (Event.ELECTED_AGAIN, _LEADING, Cell(("lead_on",), _LEADING)),
-    (Event.OTHER_ELECTED, _NOT_LEADING, Cell(("follow", "following.truncate"), _AS_RULE_SAYS)),
-    (Event.OTHER_ELECTED, _LEADING, Cell(("leading.resign", "follow", "following.truncate"), _AS_RULE_SAYS)),
+    (Event.OTHER_ELECTED, _NOT_LEADING, Cell(("follow", "following.truncate"), _AS_RULE_SAYS_IF_FETCHER_LIVES)),
+    (
+        Event.OTHER_ELECTED,
+        _LEADING,
+        Cell(("leading.resign", "follow", "following.truncate"), _AS_RULE_SAYS_IF_FETCHER_LIVES),
+    ),
     (Event.SAME_LEADER, _TRUNCATING, Cell(("follow", "following.truncate"), _AS_RULE_SAYS)),
     (Event.SAME_LEADER, (*_WAITING, *_FETCHING), Cell(("follow", "following.fetch"), (Role.FETCHING,))),
+    (Event.SAME_LEADER, _FAILED, Cell(("follow",), _FAILED)),
     (Event.NOBODY_ELECTED, _NOT_LEADING, Cell(("wait",), _WAITING)),
     (Event.NOBODY_ELECTED, _LEADING, Cell(("leading.resign", "wait"), _WAITING)),
     (Event.NEW_STATE, _NOT_LEADING, Cell(("note_partition_epoch",))),
@@ -141,13 +157,16 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.PRODUCE, _NOT_LEADING, Cell(("broker.refuse_produce",))),
     (Event.CONSUME, _LEADING, Cell(("leading.answer_consumer",))),
     (Event.CONSUME, _NOT_LEADING, Cell(("broker.refuse_consumer",))),
+    (Event.DELETE, _LEADING, Cell(("leading.delete_records",))),
+    (Event.DELETE, _NOT_LEADING, Cell(("broker.refuse_delete",))),
     (Event.ISR_ANSWER, _LEADING, Cell(("leading.take_isr_answer",))),
     (Event.ISR_ANSWER, _NOT_LEADING, Cell()),
     # What a leader answers
     (Event.EPOCH_END, (Role.TRUNCATING,), Cell(("following.truncate_to_answer",), _AS_RULE_SAYS)),
     (Event.EPOCH_ERROR, (Role.TRUNCATING,), Cell((), (Role.TRUNCATING_DELAYED,))),
     (Event.RECORDS, (Role.FETCHING,), Cell(("following.append",))),
-    (Event.OUT_OF_ORDER, (Role.FETCHING,), Cell(("following.report_out_of_order",), (Role.FETCHING_DELAYED,))),
+    (Event.OUT_OF_ORDER, (Role.FETCHING,), Cell(("following.report_out_of_order", "following.give_up"), _FAILED)),
+    (Event.FETCHER_DIED, (*_TRUNCATING, *_FETCHING), Cell(("following.give_up",), _FAILED)),
     (Event.DIVERGING, (Role.FETCHING,), Cell(("following.truncate_diverging",), (Role.FETCHING,))),
     (
         Event.OUT_OF_RANGE,
@@ -156,13 +175,16 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     ),
     (Event.FETCH_ERROR, (Role.FETCHING,), Cell((), (Role.FETCHING_DELAYED,))),
     # Time
-    (Event.TICK, _WAITING, Cell()),
+    (Event.TICK, (*_WAITING, *_FAILED), Cell()),
     (Event.TICK, _LEADING, Cell(("leading.do_what_is_due",))),
     (Event.TICK, (Role.TRUNCATING,), Cell(("following.ask_if_overdue",))),
     (Event.TICK, (Role.TRUNCATING_DELAYED,), Cell(("following.ask",), (Role.TRUNCATING,))),
     (Event.TICK, (Role.FETCHING,), Cell(("following.fetch_if_overdue",))),
     (Event.TICK, (Role.FETCHING_DELAYED,), Cell(("following.fetch",), (Role.FETCHING,))),
+    (Event.RETENTION, _LIVE, Cell(("drop_oldest",))),
     (Event.STOP, _LIVE, Cell(("sync",), _HALTED)),
+    (Event.REMOVED, _NOT_LEADING, Cell((), _HALTED)),
+    (Event.REMOVED, _LEADING, Cell(("leading.resign",), _HALTED)),
     # A process that is ending does nothing more
     *((event, _HALTED, Cell()) for event in Event if event not in _AWAITED and event is not Event.ELECTED_AGAIN),
 )

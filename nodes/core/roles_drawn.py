@@ -25,7 +25,7 @@ def as_table() -> list[str]:
 
 
 def as_diagram() -> list[str]:
-    """States and transitions; what only the next leader epoch or the end of the process does is drawn once, from *any role*."""
+    """States and transitions; what all roles, or all but one, do alike is drawn once, from *any role*."""
     labels: dict[tuple[str, str], list[str]] = {}
     for start, end, event in _edges():
         labels.setdefault((start, end), []).append(event)
@@ -52,8 +52,8 @@ def _steps(cell: Cell) -> str:
 
 def _edges() -> Iterator[Edge]:
     for event in Event:
-        thens = {TABLE[role][event].then if event in TABLE[role] else () for role in LIVE}
-        if len(thens) == 1:
+        thens = {TABLE[role][event].then for role in LIVE if event in TABLE[role]}
+        if len(thens) == 1 and sum(event not in TABLE[role] for role in LIVE) <= 1:
             yield from ((ANY, then.name.lower(), event) for then in thens.pop())
             continue
         for role in LIVE:

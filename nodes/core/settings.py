@@ -33,6 +33,8 @@ class Settings:
     """``broker.session.timeout.ms`` (Kafka: 9 s; ``zookeeper.session.timeout.ms``: 18 s)"""
     hw_checkpoint_us: int = 1_000 * MS
     """``replica.high.watermark.checkpoint.interval.ms`` (Kafka: 5 s)"""
+    log_start_checkpoint_us: int = 2_000 * MS
+    """``log.flush.start.offset.checkpoint.interval.ms`` (Kafka: 60 s)"""
     produce_timeout_us: int = 1_500 * MS
     """``request.timeout.ms`` of the producers (Kafka: 30 s)"""
     max_fetch_batches: int = 50

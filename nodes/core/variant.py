@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
+from nodes.core.recovery import RecoveryRules
 from nodes.core.truncation import RULES, TruncationRule
 
 
@@ -104,6 +105,9 @@ class Bug(NamedTuple):
 
 
 BUGS = {
+    "KAFKA-6975": Bug(
+        "A follower that begins anew at its leader's log start refuses the batch that reaches across it as out of order, for ever."
+    ),
     "KAFKA-7128": Bug(
         "The ISR may expand to a follower below the leader's epoch start: a lagging high watermark lets it in, and it can be "
         "elected without committed records."
@@ -123,10 +127,31 @@ BUGS = {
         EPOCH_CACHE,
         switches_off="epoch_on_lead",
     ),
+    "KAFKA-7786": Bug(
+        "A follower takes an answer about the end of its epoch that was meant for an earlier reign of the same leader.",
+        ASKS,
+        switches_off="fresh_answers",
+    ),
+    "KAFKA-8306": Bug(
+        "A log that ends below its checkpointed log start is kept: its leader appends below the log start, where nobody reads."
+    ),
+    "KAFKA-9491": Bug(
+        "A follower that begins anew at its leader's log start keeps its lower high watermark; if it is elected before it learns a "
+        "better one, its high watermark is in no batch of its log, and never moves again."
+    ),
+    "KAFKA-9672": Bug(
+        "While its ISR names a broker that a reassignment has removed, a leader takes nobody out of the ISR: isr-expiration fails."
+    ),
     "KAFKA-10706": Bug(
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
     ),
     "KAFKA-13141": Bug("The leader counts a fetch that diverges as progress of the follower.", EPOCH_IN_FETCH),
+    "KAFKA-15665": Bug(
+        "A reassignment ends when all replicas that it adds are in the ISR, though others of its target are not: records are "
+        "left with fewer replicas than before.",
+        switches_off="whole_target_in_sync",
+    ),
+    "KAFKA-19522": Bug("Where nobody is eligible, the last known leader is elected even while it is fenced."),
     "KAFKA-14704": Bug("A follower takes the high watermark of a response that says it diverges.", EPOCH_IN_FETCH),
 }
 
@@ -147,8 +172,9 @@ class Variant:
         metadata={
             "switch": Switch(
                 "bounce detection (KIP-380)",
-                "A restarted broker is handled as failed first, and a broker ignores leadership meant for another incarnation.",
-                "A broker that restarts within its session is not noticed and stays in the ISR (KAFKA-1120).",
+                "A broker that stops and starts between two looks of the controller is handled as failed and as new, and a broker "
+                "ignores leadership meant for another incarnation.",
+                "A broker that stops and starts between two looks of the controller is not noticed, and told nothing (KAFKA-1120).",
                 "bounce-detection",
             )
         },
@@ -195,7 +221,8 @@ class Variant:
             "switch": Switch(
                 "epoch cached on becoming leader (KAFKA-7415)",
                 "A new leader notes its epoch, at its log end offset, when it becomes leader.",
-                "A new leader notes its epoch at its first append.",
+                "A new leader notes its epoch at its first append, the cache ignores a note that is not newer than all others, and "
+                "knows no end of an epoch below its first.",
                 need=EPOCH_CACHE,
             )
         },
@@ -210,6 +237,31 @@ class Variant:
             )
         },
     )
+    fresh_answers: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "late answers (KAFKA-7786)",
+                "A follower drops an answer to what it asked in an earlier leader epoch.",
+                "A follower takes an answer that its leader gave in an earlier reign.",
+                "fresh-answers",
+                ASKS,
+            )
+        },
+    )
+    failures_stay_apart: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "what does not fit (KIP-461)",
+                "A follower that cannot append what it fetched fetches no more of this partition until there is a newer leader "
+                "epoch.",
+                "A follower that cannot append what it fetched fetches nothing more from this leader, of any partition, until "
+                "none of them has this leader.",
+                "partition-failure",
+            )
+        },
+    )
     out_of_range_cuts: bool = field(
         default=True,
         metadata={
@@ -220,16 +272,102 @@ class Variant:
             )
         },
     )
+    leader_writes_isr: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "who writes the ISR (KIP-497)",
+                "The leader writes the ISR to ZooKeeper itself, and the high watermark stands still until it has; if the version "
+                "it knows is stale, it cannot, until it is elected again (KAFKA-2729).",
+                "The leader asks the controller for a change of the ISR; until it hears, the high watermark waits for old and new "
+                "members alike.",
+                "leader-writes-isr",
+            )
+        },
+    )
+    shrink_raises_epoch: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "ISR shrinks (KAFKA-15021)",
+                "When the controller takes a replica out of an ISR, the leader stays and gets a new leader epoch.",
+                "When the controller takes a replica out of an ISR, the leader epoch stays.",
+                "shrink-raises-epoch",
+            )
+        },
+    )
     metadata_log: bool = field(
         default=False,
         metadata={
             "switch": Switch(
                 "metadata log (KRaft)",
                 "A broker reads what the controller decided from a log, and acts on the last state of what it finds at once: a "
-                "broker that was deaf or asleep never acts on what was between, and may miss a leader's whole reign.",
-                "The controller sends a broker each state, and the broker acts on every one that arrives, in order; a leader that "
-                "finds that it missed one begins anew.",
+                "broker that was deaf or asleep never acts on what was between, and may miss a leader's whole reign. It is fenced "
+                "until it has caught up, and may stop when the others have.",
+                "The controller (ZooKeeper) sends a broker each state, in order, one at a time, each until it is answered, and the "
+                "broker acts on every one.",
                 "metadata-log",
+            )
+        },
+    )
+    reassignments_replace: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "another reassignment (KIP-455)",
+                "A reassignment may be replaced by another one while it is under way, and so be taken back.",
+                "A reassignment must come to its end before there can be another.",
+                "replace-reassignment",
+            )
+        },
+    )
+    whole_target_in_sync: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "end of a reassignment (KAFKA-15665)",
+                "A reassignment ends when all replicas that there are to be are in the ISR.",
+                "A reassignment ends when all replicas that it adds are in the ISR, or one that stays if it adds none; the ISR may "
+                "be smaller than min.insync.replicas then.",
+                "whole-target",
+            )
+        },
+    )
+    refuses_strangers: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "fetch of no replica (KAFKA-13837)",
+                "A leader refuses a fetch of a broker that is no replica, as far as it knows.",
+                "A leader lets a fetch of a broker that is no replica, as far as it knows, wait, then answers, and does not count "
+                "it.",
+                "refuse-strangers",
+            )
+        },
+    )
+    delete_records: bool = field(
+        default=True,
+        metadata={
+            "switch": Switch(
+                "log start (KIP-107)",
+                "A client may delete records below the high watermark: the leader's log start moves up, its followers take it over "
+                "from fetch responses, and it has a checkpoint.",
+                "Only retention deletes, on each broker by itself; a log starts where its first batch does, and a follower does "
+                "not hear where its leader's starts unless it is out of range.",
+                "delete-records",
+            )
+        },
+    )
+    rebuild_epochs: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "epochs after a crash (forgotten log start)",
+                "After an unclean stop a replica takes all its epochs from its batches.",
+                "After an unclean stop a replica adds the epochs that are newer than all in its file; those that were cut off "
+                "with a log start do not come back, though the records may.",
+                "rebuild-epochs",
+                need=EPOCH_CACHE,
             )
         },
     )
@@ -246,6 +384,11 @@ class Variant:
         },
     )
     bugs: frozenset[str] = frozenset()
+
+    @property
+    def recovery(self) -> RecoveryRules:
+        """How a replica of this design recovers its log."""
+        return RecoveryRules("KAFKA-8306" in self.bugs, self.rebuild_epochs)
 
     @property
     def rule(self) -> TruncationRule:
@@ -268,6 +411,14 @@ SWITCHES: dict[str, Switch] = {f.name: f.metadata["switch"] for f in fields(Vari
 _FIELD_OF_WORD = {switch.word: name for name, switch in SWITCHES.items() if switch.word}
 
 _ALL = frozenset(Fence)
+_ZOOKEEPER = Variant(
+    "",
+    "hw",
+    leader_writes_isr=True,
+    shrink_raises_epoch=True,
+    fresh_answers=False,
+    failures_stay_apart=False,
+)
 _KRAFT = Variant(
     "kafka-3.7",
     "fetch",
@@ -276,17 +427,34 @@ _KRAFT = Variant(
     min_isr_gates_hw=True,
     broker_epoch_checks=True,
     metadata_log=True,
+    reassignments_replace=True,
+    whole_target_in_sync=False,
+)
+_ALTER_ISR = replace(
+    _ZOOKEEPER,
+    leader_writes_isr=False,
+    fresh_answers=True,
+    failures_stay_apart=True,
+    reassignments_replace=True,
+    refuses_strangers=False,
 )
 PRESETS: dict[str, Variant] = {
     v.name: v
     for v in (
-        Variant("kafka-0.10", "hw", restart_on_epoch=False, out_of_range_cuts=False),
-        Variant("kafka-0.11", "kip101", epoch_on_lead=False, out_of_range_cuts=False),
-        Variant("kafka-2.0", "kip279"),
-        Variant("kafka-2.1", "kip279", _ALL),
-        Variant("kafka-2.7", "fetch", _ALL, bounce_detection=True),
+        replace(_ZOOKEEPER, name="kafka-0.10", restart_on_epoch=False, out_of_range_cuts=False, delete_records=False),
+        replace(_ZOOKEEPER, name="kafka-0.11", truncation="kip101", epoch_on_lead=False, out_of_range_cuts=False),
+        replace(_ZOOKEEPER, name="kafka-2.0", truncation="kip279", refuses_strangers=False),
+        replace(
+            _ZOOKEEPER,
+            name="kafka-2.1",
+            truncation="kip279",
+            fences=_ALL,
+            fresh_answers=True,
+            refuses_strangers=False,
+        ),
+        replace(_ALTER_ISR, name="kafka-2.7", truncation="fetch", fences=_ALL, bounce_detection=True),
         _KRAFT,
-        replace(_KRAFT, name="kafka-4.0", elr=True),
+        replace(_KRAFT, name="kafka-4.0", elr=True, whole_target_in_sync=True),
     )
 }
 

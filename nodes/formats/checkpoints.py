@@ -13,11 +13,12 @@ EPOCHS = "leader-epoch-checkpoint"
 """In a partition's directory (KIP-101)."""
 
 HIGH_WATERMARKS = "replication-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 """With the broker epoch, as JSON, since Kafka 3.6 (KIP-966)."""
 
 _EPOCH = re.compile(r"([0-9]+) ([0-9]+)")
-_HIGH_WATERMARK = re.compile(r"(\S+) ([0-9]+) ([0-9]+)")
+_OFFSET = re.compile(r"(\S+) ([0-9]+) ([0-9]+)")
 _VERSION = "0"
 
 
@@ -52,8 +53,7 @@ def read_high_watermarks(directory: Path) -> dict[str, int]:
         CheckpointError: the file is malformed.
         OSError: it cannot be read.
     """
-    found = _read(directory / HIGH_WATERMARKS, _HIGH_WATERMARK)
-    return {f"{topic}-{int(partition)}": int(offset) for topic, partition, offset in found}
+    return _read_offsets(directory / HIGH_WATERMARKS)
 
 
 def write_high_watermarks(directory: Path, offsets: dict[str, int]) -> None:
@@ -66,8 +66,17 @@ def write_high_watermarks(directory: Path, offsets: dict[str, int]) -> None:
     Raises:
         OSError: it is as it was before.
     """
-    named = [(*name.rsplit("-", 1), offset) for name, offset in offsets.items()]
-    _write(directory / HIGH_WATERMARKS, [f"{topic} {partition} {offset}" for topic, partition, offset in named])
+    _write_offsets(directory / HIGH_WATERMARKS, offsets)
+
+
+def read_log_starts(directory: Path) -> dict[str, int]:
+    """Log start offsets by partition name; as :func:`read_high_watermarks`."""
+    return _read_offsets(directory / LOG_STARTS)
+
+
+def write_log_starts(directory: Path, offsets: dict[str, int]) -> None:
+    """Replace the checkpoint of log starts; as :func:`write_high_watermarks`."""
+    _write_offsets(directory / LOG_STARTS, offsets)
 
 
 def read_clean_shutdown(directory: Path) -> int | None:
@@ -112,6 +121,15 @@ def delete_clean_shutdown(directory: Path) -> None:
     if path.exists():
         path.unlink()
         sync_directory(directory)
+
+
+def _read_offsets(path: Path) -> dict[str, int]:
+    return {f"{topic}-{int(partition)}": int(offset) for topic, partition, offset in _read(path, _OFFSET)}
+
+
+def _write_offsets(path: Path, offsets: dict[str, int]) -> None:
+    named = [(*name.rsplit("-", 1), offset) for name, offset in offsets.items()]
+    _write(path, [f"{topic} {partition} {offset}" for topic, partition, offset in named])
 
 
 def _read(path: Path, entry: re.Pattern[str]) -> list[tuple[str, ...]]:

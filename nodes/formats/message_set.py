@@ -6,7 +6,6 @@ message that wraps others.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from struct import Struct
@@ -17,13 +16,13 @@ from crc32c import crc32c
 from nodes.formats import legacy_message
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.record_batch import HEADER_SIZE, read_header, value_of, values_of
+from nodes.formats.segment import base_of
 
 Batch: TypeAlias = tuple[int, int, tuple[int, ...]]
 """(base offset, leader epoch, values), as :func:`nodes.formats.read_log.read_segment` gives them; epoch −1 with magic 0 and
 1.
 """
 
-_SEGMENT = re.compile(r"([0-9]{20})\.log")
 _LENGTH = Struct(">i")
 _LENGTH_AT = 8
 _OVERHEAD = 12
@@ -122,17 +121,6 @@ def _entry(position: int, raw: bytes) -> Entry | None:
     if header.last_offset_delta < 0 or crc32c(memoryview(raw)[_SUM_FROM:]) != header.crc:
         return None
     return Entry(position, raw, header.base_offset + header.last_offset_delta, header.leader_epoch)
-
-
-def base_of(name: str) -> int | None:
-    """The first offset of a segment, by the name of its file; None if it is another file."""
-    found = _SEGMENT.fullmatch(name)
-    return int(found[1]) if found else None
-
-
-def segment_name(base: int) -> str:
-    """The file of the segment that begins with an offset."""
-    return f"{base:020}.log"
 
 
 def segment_files(directory: Path) -> list[Path]:

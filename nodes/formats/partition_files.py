@@ -2,13 +2,16 @@
 
 ``recovery-point-offset-checkpoint`` says up to which offset each log is flushed; Kafka writes it once a minute, at a clean shutdown
 and after a truncation. A segment is flushed as soon as the next one is begun. ``leader-epoch-checkpoint``,
-``replication-offset-checkpoint`` and ``meta.properties`` are written to a temporary file, flushed and renamed, so they are durable.
+``replication-offset-checkpoint``, ``log-start-offset-checkpoint`` and ``meta.properties`` are written to a temporary file, flushed
+and renamed, so they are durable.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+from nodes.formats.segment import base_of
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
@@ -39,10 +42,13 @@ def partition_directories(data: Path) -> list[Path]:
         OSError: the log directory cannot be read.
     """
     return sorted(
-        path
-        for path in data.iterdir()
-        if _PARTITION.fullmatch(path.name) and path.is_dir() and path.name != METADATA_LOG
+        path for path in data.iterdir() if is_partition(path.name) and path.is_dir() and path.name != METADATA_LOG
     )
+
+
+def is_partition(name: str) -> bool:
+    """Whether a directory of this name is a replica's log, and not one that is being deleted or moved, or is a stray one."""
+    return _PARTITION.fullmatch(name) is not None
 
 
 def is_internal(partition: str) -> bool:
@@ -84,6 +90,12 @@ def _entries(text: str, name: str, entry: re.Pattern[str]) -> list[tuple[str, ..
             f"{name} is not a checkpoint of version 0: restore it, or delete the broker's data."
         )
     return found
+
+
+def log_start_of(directory: Path, checkpointed: int) -> int:
+    """Where a partition's log begins: by its checkpoint, or with its first segment if that is later; 0 while there are no files."""
+    names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
+    return max(min((base for name in names if (base := base_of(name)) is not None), default=0), checkpointed)
 
 
 def recovery_points(data: Path) -> dict[str, int]:

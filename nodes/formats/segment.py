@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
 from nodes.formats.record_batch import HEADER_SIZE, BadBatchError, Header, checked_header, read_header
 
 SEGMENT = "00000000000000000000.log"
-"""Kafka's name of a partition's first segment; there is no second one here."""
+"""Kafka's name of a partition's first segment; there is no second one here, but it may begin later."""
+
+_NAME = re.compile(r"([0-9]{20})\.log")
 
 _LENGTH = Struct(">i")
 _LENGTH_AT = 8
@@ -37,6 +41,35 @@ class Found(NamedTuple):
     def end(self) -> int:
         """The position after it."""
         return self.position + len(self.raw)
+
+
+def name_of(base: int) -> str:
+    """The file of the segment that begins with an offset."""
+    return f"{base:020}.log"
+
+
+def base_of(name: str) -> int | None:
+    """The offset that a segment begins with, by the name of its file; None if it is another file."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def newest(names: Iterable[str]) -> str | None:
+    """The segment among these files, None without one.
+
+    Where the beginning of a log was being dropped there may be two: the one that begins later is whole, and the other is to go.
+    """
+    return max((name for name in names if base_of(name) is not None), default=None)
+
+
+def segment_in(directory: Path) -> Path | None:
+    """A partition's segment, None without one.
+
+    Raises:
+        OSError: the directory cannot be read.
+    """
+    name = newest(path.name for path in directory.iterdir()) if directory.is_dir() else None
+    return None if name is None else directory / name
 
 
 def scan(read: Callable[[int, int], bytes], size: int) -> Iterator[Found]:

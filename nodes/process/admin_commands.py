@@ -6,9 +6,12 @@ do                further entries            what happens
 status                                       the node's state
 log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
+reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none
+controller        there                      the controller fails (false), or is replaced by another (true)
 transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
 slow-disk         delay_us                   every append and sync first takes that long (brokers); 0 ends it
+retention         partition, batches         the oldest batches of the log are due to go, as if by their age (brokers)
 watch             events                     from now on trace entries come as ``{"trace": […]}``; a list of events, or "*"
 ================  =========================  ===============================================================================
 """
@@ -20,7 +23,8 @@ import socket
 from typing import Any
 
 from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
-from nodes.core.messages import CONTROLLER, Elect
+from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
+from nodes.core.messages import CONTROLLER, Elect, Reassign
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
 from nodes.process.node_driver import NodeDriver
@@ -42,9 +46,12 @@ class AdminCommands:
             "status": self._status,
             "log": self._log,
             "elect": self._elect,
+            "reassign": self._reassign,
+            "controller": self._hand_over,
             "transport": self._put_faults,
             "transport-clear": self._clear_faults,
             "slow-disk": self._slow_disk,
+            "retention": self._retention,
         }
 
     def _status(self, _command: dict[str, Any]) -> Answer:
@@ -66,6 +73,29 @@ class AdminCommands:
         state = driver.core.partitions[partition]
         return {"leader": state.leader, "leader_epoch": state.leader_epoch}
 
+    def _reassign(self, command: dict[str, Any]) -> Answer:
+        driver = self._driver
+        if not isinstance(driver, ControllerDriver):
+            raise CommandError("only the controller reassigns replicas")
+        partition, replicas = self._partition(command), command.get("replicas")
+        if not isinstance(replicas, list) or not all(type(broker) is int for broker in replicas):
+            raise CommandError("replicas must be a list of brokers")
+        asked = Reassign(CONTROLLER, partition, tuple(replicas))
+        refused = driver.core.refuses(asked)
+        if not refused:
+            driver.deliver(asked)
+        state = driver.core.partitions[partition]
+        return {"refused": refused, "replicas": state.replicas, "adding": state.adding, "removing": state.removing}
+
+    def _hand_over(self, command: dict[str, Any]) -> Answer:
+        if not isinstance(self._driver, ControllerDriver):
+            raise CommandError("only the controller can be handed over")
+        there = command.get("there")
+        if not isinstance(there, bool):
+            raise CommandError(f"there must be true or false, not {there!r}")
+        self._driver.deliver(ControllerElected() if there else ControllerFailed())
+        return {}
+
     def _put_faults(self, command: dict[str, Any]) -> Answer:
         self._driver.faults.rules.put(key_of(command), rules_of(command))
         self._driver.faults_changed()
@@ -78,6 +108,13 @@ class AdminCommands:
 
     def _slow_disk(self, command: dict[str, Any]) -> Answer:
         self._broker().slow_disk_us = delay_of(command)
+        return {}
+
+    def _retention(self, command: dict[str, Any]) -> Answer:
+        driver, partition, count = self._broker(), self._partition(command), command.get("batches")
+        if type(count) is not int or count < 0:
+            raise CommandError(f"batches must be a whole number that is not negative, not {count!r}")
+        driver.deliver(RetentionDue(partition, count))
         return {}
 
     def _broker(self) -> BrokerDriver:

@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any
 
 from nodes.admin.trace_file import Entry, Trace
-from nodes.core.controller import Controller
+from nodes.core.controller import Controller, make_controller
 from nodes.core.events import Started
-from nodes.core.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered
+from nodes.core.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered, StateTaken
 from nodes.formats.wire import codec
 from nodes.formats.wire.names import MeaninglessError
 from nodes.process.config import NodeConfig
@@ -36,7 +36,7 @@ class ControllerDriver(NodeDriver):
         """Make the core; nothing happens before :meth:`begin`."""
         super().__init__(config, loop, trace)
         cluster = config.cluster
-        self.core = Controller(
+        self.core = make_controller(
             cluster.broker_ids(), self.partitions, config.variant, cluster.settings, config.first_leader_epoch
         )
         self._known: dict[int, tuple[int, dict[str, int]]] = {}
@@ -96,8 +96,8 @@ class ControllerDriver(NodeDriver):
     def _proposal(self, request: Request) -> object:
         message = translate_control.alter_message(request.body, self.topics, request.correlation_id)
         members = {b for b, _ in message.isr}
-        replicas = self.partitions.get(message.partition, ())
-        if not members or len(members) < len(message.isr) or not members <= set(replicas):
+        known = message.partition in self.partitions and members <= set(self.core.sessions)
+        if not members or len(members) < len(message.isr) or not known:
             raise MeaninglessError(f"no partition {message.partition} with these replicas")
         return message
 
@@ -133,15 +133,24 @@ class ControllerDriver(NodeDriver):
                 raise TypeError(f"the controller does not say {message!r}")
 
     def stepped(self, entries: list[Entry]) -> None:
-        """Refuse a registration that the core did not answer: a later incarnation is there already."""
+        """Refuse a registration that the core did not answer: another process of the broker is there.
+
+        Anything else is not answered while there is no controller, and neither is the end of a session.
+        """
         for entry in entries:
-            if entry[2] in ("elect", "fence"):
+            if entry[2] in ("elect", "fence", "reassign"):
                 log.info("%s", " ".join(str(part) for part in entry[2:] if part != ""))
-        if self.request is not None:
-            self.reply(self.request, self.request.body.broker_id, None, translate_control.register_refused())
-            self.request = None
+        request, self.request = self.request, None
+        if request is None:
+            return
+        if request.api_key == codec.BROKER_REGISTRATION:
+            self.reply(request, request.body.broker_id, None, translate_control.register_refused())
+        else:
+            request.no_reply()
 
     def _acknowledged(self, broker: int, told: LeaderAndIsr, entity: object) -> None:
+        if told.correlation and not self.over:
+            self.deliver(StateTaken(broker, told.correlation))
         if not translate_control.state_taken(entity):
             return
         epoch, known = self._known.get(broker, (-1, {}))

@@ -9,10 +9,10 @@ from functools import partial
 from typing import Any
 
 from nodes.admin.trace_file import Entry, Trace
-from nodes.core.actions import Append, WriteHighWatermarks
+from nodes.core.actions import Append, WriteHighWatermarks, WriteLogStarts
 from nodes.core.broker import Broker
 from nodes.core.events import ShutdownRequested, Started
-from nodes.core.messages import LeaderAndIsr, ProduceResponse
+from nodes.core.messages import DeleteRecordsResponse, LeaderAndIsr, ProduceResponse
 from nodes.core.recovery import recover
 from nodes.process.config import INTERNAL, NodeConfig
 from nodes.process.node_driver import NodeDriver
@@ -31,6 +31,7 @@ class BrokerDriver(NodeDriver):
         logs: the broker's files.
         states: partition → newest state that the controller sent.
         checkpointed: partition → high watermark in the checkpoint file.
+        log_starts: partition → log start in its checkpoint file.
         refused: partition → why its last fetched batch was not appended.
     """
 
@@ -49,8 +50,9 @@ class BrokerDriver(NodeDriver):
         self.logs = LogDirectory(config.data, config.volatile)
         self.states: dict[str, LeaderAndIsr] = {}
         self.checkpointed: dict[str, int] = {}
+        self.log_starts: dict[str, int] = {}
         self.refused: dict[str, str] = {}
-        self._nodes = BrokerPeers(self, self.took)
+        self._nodes = BrokerPeers(self, self.took, lambda: self.core.hears_controller)
         self._clients: ClientApis
 
     @property
@@ -65,13 +67,15 @@ class BrokerDriver(NodeDriver):
         config = self.config
         self.note("start", "", config.incarnation)
         image = self.logs.load()
-        recovered = recover(image)
+        recovered = recover(image, config.variant.recovery)
         self.logs.after_recovery(recovered)
         self.checkpointed = dict(image.high_watermarks)
+        self.log_starts = dict(image.log_starts)
         for name, found in recovered.partitions.items():
-            leo = found.batches[-1].end if found.batches else 0
-            self.note("recovered", name, leo, found.hw, -1)
-            log.info("recovered %s up to offset %d, high watermark %d", name, leo, found.hw)
+            self.note("recovered", name, found.leo, found.hw, -1)
+            if found.start:
+                self.note("log-start", name, found.start, 0, "recovered")
+            log.info("recovered %s from %d to %d, high watermark %d", name, found.start, found.leo, found.hw)
         self.core = Broker(config.node, config.incarnation, config.variant, config.cluster.settings, recovered)
         self._clients = ClientApis(self)
         self.make_listeners()
@@ -102,12 +106,14 @@ class BrokerDriver(NodeDriver):
         self.logs.carry_out(action)
         if type(action) is WriteHighWatermarks:
             self.checkpointed = action.offsets
+        elif type(action) is WriteLogStarts:
+            self.log_starts = action.offsets
         return None
 
     def send(self, to: int, message: object) -> None:
         """Put a message on the wire: to a node, or as an acknowledgement to a client."""
-        if isinstance(message, ProduceResponse):
-            answer = partial(self._clients.on_produce_response, to, message)
+        if isinstance(message, ProduceResponse | DeleteRecordsResponse):
+            answer = partial(self._clients.on_answer, message)
             self.faults.pass_on(to, message, answer, partial(self._lose_answer, to, answer))
         else:
             self._nodes.senders[type(message)](to, message)
@@ -118,6 +124,9 @@ class BrokerDriver(NodeDriver):
             event = entry[2]
             if event == "out-of-order":
                 self.refused[entry[3]] = f"a fetched batch begins at {entry[4]}, but the log ends at {entry[5]}"
+            elif event == "removed":
+                self.refused.pop(entry[3], None)
+                log.info("%s: no replica any more, the log is deleted", entry[3])
             elif event in ("lead", "follow"):
                 self.refused.pop(entry[3], None)
                 log.info("%s: %s in leader epoch %s", entry[3], event, entry[4])

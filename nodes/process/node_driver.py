@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from nodes.admin.message_rules import FIRST_CLIENT
 from nodes.admin.trace_file import Entry, Trace
-from nodes.core.actions import Append, Halt, Send, SetTimer, Sync
+from nodes.core.actions import Append, Delete, Halt, Send, SetTimer, Sync
 from nodes.core.broker import Broker
 from nodes.core.controller import Controller
 from nodes.formats.wire.names import topics_by_id
@@ -175,10 +175,14 @@ class NodeDriver:
             self._run()
 
     def _carry_out(self, now: int, actions: list[Any]) -> None:
-        """Disk and timers first, in order, then the trace, then what is sent. Nothing is sent if the disk or trace fails."""
+        """Disk and timers first, in order, then the trace, then what is sent. Nothing is sent if the disk or trace fails.
+
+        Only a deletion is told of before it is carried out: a log that was told to be gone, and is found, can be told again.
+        """
         entries: list[Entry] = []
         sends: list[Send] = []
         how = ""
+        told = 0
         try:
             for action in actions:
                 kind = type(action)
@@ -190,16 +194,21 @@ class NodeDriver:
                     self.loop.call_later(action.delay_us / 1e6, self.deliver, action.event)
                 elif kind is Halt:
                     how = action.how
+                elif kind is Delete:
+                    if not self._wrote(entries[told:]):
+                        return
+                    told = len(entries)
+                    self.write(now, action)
                 else:
                     entry = self.write(now, action)
                     if entry is not None:
                         entries.append(entry)
         except OSError as e:
-            self.give_up(f"the disk failed: {e}", entries)
+            self.give_up(f"the disk failed: {e}", entries[told:])
             return
         if how:
             entries.append((self.now_us(), self.config.node, "stop", "", how))
-        if entries and not self._wrote(entries):
+        if entries[told:] and not self._wrote(entries[told:]):
             return
         try:
             for send in sends:

@@ -37,6 +37,8 @@ def status(driver: NodeDriver) -> dict[str, Any]:
                 "isr": p.isr,
                 "elr": p.elr,
                 "replicas": p.replicas,
+                "adding": p.adding,
+                "removing": p.removing,
             }
             for name, p in driver.core.partitions.items()
         }
@@ -55,12 +57,14 @@ def _replica(driver: BrokerDriver, replica: Replica) -> dict[str, Any]:
         "leader": replica.leader,
         "leader_epoch": replica.leader_epoch,
         "partition_epoch": replica.partition_epoch,
+        "start": replica.log.start,
         "leo": replica.leo,
         "hw": replica.hw,
         "isr": leading.isr if leading is not None else [],
         "maximal": leading.maximal if leading is not None else [],
         "epochs": replica.cache.entries(),
         "checkpointed_hw": driver.checkpointed.get(replica.name, 0),
+        "checkpointed_start": max(driver.log_starts.get(replica.name, 0), replica.log.base),
         "refused": driver.refused.get(replica.name, ""),
     }
 

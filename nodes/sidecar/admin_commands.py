@@ -11,7 +11,8 @@ transport-clear   key                        end one; ``found`` says whether it 
 slow-disk         delay_us                   every write and sync of the broker first takes that long; 0 ends it
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
 create-topics     partitions, config         create topics, with their partitions' replicas (controller)
-reassign          partition, replicas        give a partition other replicas (controller)
+reassign          partition, replicas, wait  give a partition other replicas (controller); ``wait`` (true unless said
+                                             otherwise): until it is done, else until it is under way
 watch             events                     see there
 ================  =========================  ===============================================================================
 """
@@ -101,7 +102,7 @@ class SidecarCommands:
         partition, how, target = partition_of(command, partitions), command.get("how"), command.get("target", -1)
         if how not in HOW:
             raise CommandError(f"how must be one of {', '.join(HOW)}, not {how!r}")
-        if how != "preferred" and target not in partitions[partition]:
+        if how != "preferred" and type(target) is not int:
             raise CommandError(f"target must be a replica of {partition}, not {target!r}")
         return await controller.elect(partition, how, target)
 
@@ -116,10 +117,13 @@ class SidecarCommands:
 
     async def _reassign(self, command: dict[str, Any]) -> Answer:
         controller = self._controller("reassigns replicas")
-        replicas = command.get("replicas")
+        replicas, wait = command.get("replicas"), command.get("wait", True)
         if not _are_replicas(replicas):
             raise CommandError("replicas must be a list of brokers that is not empty")
-        return await controller.reassign(partition_of(command, self._sidecar.config.partitions), list(replicas or ()))
+        if type(wait) is not bool:
+            raise CommandError("wait must be true or false")
+        partition = partition_of(command, self._sidecar.config.partitions)
+        return await controller.reassign(partition, list(replicas or ()), wait=wait)
 
     def _controller(self, does: str) -> ControllerPart:
         if self._sidecar.controller is None:

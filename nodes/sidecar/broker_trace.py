@@ -159,26 +159,43 @@ class BrokerTrace:
 
     def _loaded(self, state: ReplicaStatus, event: e.Loaded) -> list[_Fields]:
         state.loaded = True
-        state.leo = event.leo
-        state.hw = min(self._checkpointed.get(event.partition, 0), event.leo)
+        state.start, state.leo = event.start, event.leo
+        state.hw = max(min(self._checkpointed.get(event.partition, 0), event.leo), event.start)
         self.tails[event.partition].loaded(event.leo)
-        return [("recovered", event.leo, state.hw, -1)]
+        start = [("log-start", event.start, 0, "recovered")] if event.start else []
+        return [("recovered", event.leo, state.hw, -1), *start]
+
+    def _log_start(self, state: ReplicaStatus, event: e.LogStart) -> list[_Fields]:
+        before, state.start = state.start, event.start
+        return [("log-start", event.start, before, event.how)] if event.start != before else []
+
+    def _removed(self, state: ReplicaStatus, event: e.Removed) -> list[_Fields]:
+        """The log's files are out of the way; a replica that is made later has others."""
+        del self.replicas[event.partition]
+        tail = self.tails.get(event.partition)
+        if tail is not None:
+            tail.close()
+            self.tails[event.partition] = self._make_tail(event.partition)
+        return [("removed", state.leo, state.leader_epoch)]
 
     def _truncated(self, state: ReplicaStatus, event: e.Truncated) -> list[_Fields]:
         """The cut is told as what it did to the records: Kafka's own log end may lie beyond them, in a batch that is gone."""
         old = state.leo
+        state.start = min(state.start, event.to)
         end = self._cut(state, event.partition, event.to)
         epoch = event.leader_epoch if event.leader_epoch >= 0 else state.leader_epoch
         return [("truncate", end, old, event.reason, epoch)] if event.to < old else []
 
     def _truncated_fully(self, state: ReplicaStatus, event: e.TruncatedFully) -> list[_Fields]:
         """All records are gone, also where the log goes on at a later offset than 0."""
-        old = state.leo
+        old, before = state.leo, state.start
+        to = before if event.start else 0
         self._cut(state, event.partition, 0)
-        state.leo = event.start
-        state.hw = min(state.hw, event.start)
-        reason = "fully" if event.start == 0 else f"fully, to go on at {event.start}"
-        return [("truncate", 0, old, reason, state.leader_epoch)] if old else []
+        state.start = state.leo = event.start
+        told: list[_Fields] = [("truncate", to, old, event.reason, state.leader_epoch)] if to < old else []
+        if event.start and (told or event.start != before):
+            told.append(("log-start", event.start, before, "begin-anew"))
+        return told
 
     def _cut(self, state: ReplicaStatus, partition: str, to: int) -> int:
         """Gives where the records end."""
@@ -250,8 +267,10 @@ _OF_THE_NODE = (e.Started, e.Registered, e.ShuttingDown, e.ShutDown, e.Fatal)
 
 _TOLD: dict[type, Callable[..., list[_Fields]]] = {
     e.Loaded: BrokerTrace._loaded,  # noqa: SLF001 (this module's own)
+    e.Removed: BrokerTrace._removed,  # noqa: SLF001
     e.Truncated: BrokerTrace._truncated,  # noqa: SLF001
     e.TruncatedFully: BrokerTrace._truncated_fully,  # noqa: SLF001
+    e.LogStart: BrokerTrace._log_start,  # noqa: SLF001
     e.HighWatermark: BrokerTrace._high_watermark,  # noqa: SLF001
     e.Leads: BrokerTrace._leads,  # noqa: SLF001
     e.Follows: BrokerTrace._follows,  # noqa: SLF001
@@ -267,4 +286,4 @@ def _cuts(event: e.Event, appended: e.Appended) -> bool:
     """Whether an event takes away something of what was appended."""
     if isinstance(event, e.Truncated):
         return event.partition == appended.partition and event.to < appended.next
-    return isinstance(event, e.TruncatedFully) and event.partition == appended.partition
+    return isinstance(event, e.TruncatedFully | e.Removed) and event.partition == appended.partition

@@ -28,8 +28,8 @@ class ControllerPart(Protocol):
         """Create the topics of these partitions: partition → its replicas."""
         ...
 
-    async def reassign(self, partition: str, replicas: Sequence[int]) -> dict[str, Any]:
-        """Give a partition other replicas."""
+    async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> dict[str, Any]:
+        """Give a partition other replicas; ends when it is done, or when it is under way."""
         ...
 
     async def close(self) -> None:

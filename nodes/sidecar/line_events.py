@@ -2,7 +2,8 @@
 
 Offsets, log end offsets (LEO) and high watermarks (HW) are exclusive: the next offset. Partitions are strings such as ``t-0``,
 nodes are integers; −1 is "undefined" (no leader, no epoch). The events of one life of a broker stand in the order of its lines.
-In that order ``Loaded``, ``Appended``, ``Truncated`` and ``TruncatedFully`` give the end of each log at every moment.
+In that order ``Loaded``, ``Appended``, ``Truncated`` and ``TruncatedFully`` give the end of each log at every moment, and with
+``LogStart`` its start.
 """
 
 from __future__ import annotations
@@ -42,10 +43,21 @@ class Fatal:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A log was read from the disk, recovered if it had to be, and ends at ``leo``; also a new one (``leo`` 0)."""
+    """A log was read from the disk, recovered if it had to be, and ends at ``leo``; also a new one (``leo`` 0).
+
+    ``start`` is its log start.
+    """
 
     partition: str
     leo: int
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The broker has no replica of the partition any more: its log is out of the way, and is deleted sooner or later."""
+
+    partition: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +86,20 @@ class Truncated:
 
 @dataclass(frozen=True, slots=True)
 class TruncatedFully:
-    """The whole log was dropped and starts (and ends) at ``start`` now."""
+    """The whole log was dropped and starts (and ends) at ``start`` now; ``reason`` as of a cut."""
 
     partition: str
     start: int
+    reason: str = "fully"
+
+
+@dataclass(frozen=True, slots=True)
+class LogStart:
+    """The log start moved up to ``start``: ``how`` is ``delete-records``, ``leader`` (it followed) or ``retention``."""
+
+    partition: str
+    start: int
+    how: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +194,11 @@ Event: TypeAlias = (
     | ShutDown
     | Fatal
     | Loaded
+    | Removed
     | Appended
     | Truncated
     | TruncatedFully
+    | LogStart
     | HighWatermark
     | Leads
     | Follows

@@ -30,7 +30,7 @@ from typing import Any
 
 from nodes.admin.power_loss_command import PowerLossCommand, check_keep
 from nodes.formats.durable_files import sync_directory
-from nodes.formats.message_set import base_of, scan, segment_files
+from nodes.formats.message_set import scan, segment_files
 from nodes.formats.partition_files import (
     CLEAN_SHUTDOWN,
     INDEXES,
@@ -41,6 +41,7 @@ from nodes.formats.partition_files import (
     partition_directories,
     recovery_points,
 )
+from nodes.formats.segment import base_of
 
 
 class BrokerRunsError(Exception):

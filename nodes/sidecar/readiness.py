@@ -1,4 +1,4 @@
-"""Whether a JVM serves: questions that ZooKeeper and Kafka answer on their ports."""
+"""Whether a JVM serves, and what ZooKeeper holds: questions that ZooKeeper and Kafka answer on their ports."""
 
 from __future__ import annotations
 
@@ -25,6 +25,16 @@ async def kafka_answers(address: Address) -> bool:
 async def zookeeper_answers(address: Address) -> bool:
     """Whether ZooKeeper serves at a port."""
     return b"Mode:" in await _ask(address, b"srvr", 1 << 16)
+
+
+async def ephemeral_nodes(address: Address) -> frozenset[str] | None:
+    """The paths that sessions hold in ZooKeeper, by its command ``dump`` (``DataTree.dumpEphemerals``).
+
+    `None` if it does not say.
+    """
+    answer = (await _ask(address, b"dump", 1 << 20)).decode(errors="replace")
+    _, told, sessions = answer.partition("Sessions with Ephemerals (")
+    return frozenset(line.strip() for line in sessions.splitlines() if line.startswith("\t/")) if told else None
 
 
 async def knock(address: Address) -> None:

@@ -15,7 +15,7 @@ class ReplicaStatus:
         role: as the status of a node names it.
         leader: its id, −1 if there is none.
         leader_epoch: of its role, −1 before the first one.
-        leo: log end offset. hw: high watermark.
+        start: log start offset. leo: log end offset. hw: high watermark.
         isr, maximal: the leader's view; empty on others.
         refused: why its last step as a follower failed; empty after one that did not.
         fetched_epoch: the leader epoch in which a fetch was answered, −1 before the first.
@@ -26,6 +26,7 @@ class ReplicaStatus:
     leader: int = -1
     leader_epoch: int = -1
     partition_epoch: int = -1
+    start: int = 0
     leo: int = 0
     hw: int = 0
     isr: tuple[int, ...] = ()

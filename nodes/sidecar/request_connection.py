@@ -28,7 +28,7 @@ VERSIONS: Mapping[int, int] = {
     ALTER_REASSIGNMENTS: 0,
     LIST_REASSIGNMENTS: 0,
 }
-"""The version of each API that is used; every Kafka from 2.4 to 4.1 has it."""
+"""The version of each API that is used; every Kafka from 2.4 to 4.3 has it."""
 
 _NAMES = {
     FETCH: "Fetch",

@@ -12,8 +12,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nodes.formats.message_set import Entry, base_of, scan
+from nodes.formats.message_set import Entry, scan
 from nodes.formats.record_batch import build
+from nodes.formats.segment import base_of
 
 _MAGIC = 2
 

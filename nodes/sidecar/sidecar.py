@@ -37,7 +37,7 @@ from nodes.sidecar.readiness import kafka_answers, knock
 from nodes.sidecar.segment_tail import SegmentTail
 from nodes.sidecar.server_files import log_directory, write_properties
 from nodes.sidecar.slow_disk import SlowDisk
-from nodes.sidecar.status import high_watermarks_on_disk, replica_status
+from nodes.sidecar.status import high_watermarks_on_disk, log_starts_on_disk, replica_status
 from nodes.sidecar.wall_clock import WallClock
 from nodes.sidecar.zookeeper import ZooKeeper
 
@@ -46,6 +46,10 @@ log = logging.getLogger(__name__)
 LOOK_S = 0.01
 READY_LOOK_S = 0.1
 DRAIN_S = 5.0
+SESSION_END_S = 5.0
+"""Beside two sessions, for ZooKeeper to end one."""
+SESSION_MS = "18000"
+"""Kafka's own ``zookeeper.session.timeout.ms``."""
 _DATED = 20
 """So many of the latest lines are tried for a date."""
 
@@ -127,6 +131,7 @@ class Sidecar:
                 await self._start_proxy(proxy.listen, proxy.to, proxy.speaks)
             if config.role == ZOOKEEPER:
                 await self._start_zookeeper()
+                await self._outlive_last_session()
             properties = config.process.with_name("server.properties")
             write_properties(properties, config.properties)
             command = broker_command(config, properties, self._dialect.levels, image_options())
@@ -230,6 +235,20 @@ class Sidecar:
             await asyncio.sleep(READY_LOOK_S)  # its last lines are read
             raise KeeperError(f"ZooKeeper ended at once: {self.last_words()}")
 
+    async def _outlive_last_session(self) -> None:
+        """A machine that was killed comes back with a ZooKeeper that remembers its broker's session, and lets it run its time.
+        Until then the broker's id is taken: Kafka's broker finds a node that is not its own, and gives up
+        (``KafkaZkClient.CheckedEphemeral``, NodeExists). An operator's supervisor starts it until it works; here it waits.
+        """
+        assert self._zookeeper is not None  # noqa: S101 (just started)
+        properties = self.config.properties
+        session_s = int(properties.get("zookeeper.session.timeout.ms", SESSION_MS)) / 1000
+        path = f"/brokers/ids/{properties['broker.id']}"
+        waited_s = await self._zookeeper.frees(path, 2 * session_s + SESSION_END_S)
+        if waited_s:
+            log.info("waited %.1f s for the session of the broker's last life to end", waited_s)
+            self.note("waited", "for the session of its last life to end", int(waited_s * 1e6))
+
     def _put_process_file(self, path: str, pid: int) -> None:
         new = Path(f"{path}.new")
         new.parent.mkdir(parents=True, exist_ok=True)
@@ -324,11 +343,11 @@ class Sidecar:
             found["why"] = self._dialect.why
         if self.controller is not None:
             return found | self.controller.status()
-        checkpointed = high_watermarks_on_disk(self.logs)
+        checkpointed, log_starts = high_watermarks_on_disk(self.logs), log_starts_on_disk(self.logs)
         return found | {
             "broker_epoch": self.broker_trace.broker_epoch,
             "partitions": {
-                name: replica_status(name, state, self.logs, checkpointed)
+                name: replica_status(name, state, self.logs, checkpointed, log_starts)
                 for name, state in self.broker_trace.replicas.items()
             },
             "slow_disk_us": self.slow_disk.delay_us,

@@ -19,8 +19,8 @@ from pathlib import Path
 from time import monotonic
 
 from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
-from nodes.formats.message_set import base_of, segment_name
 from nodes.formats.partition_files import RECOVERY_POINTS
+from nodes.formats.segment import SEGMENT, base_of
 
 CALLS = "write,pwrite64,writev,pwritev,fsync,fdatasync,ftruncate"
 IN_FORCE_S = 10.0
@@ -169,7 +169,7 @@ class SlowDisk:
         for directory in {path.parent for path in files if path.suffix == ".log"} | {
             data / p for p in self._partitions
         }:
-            files |= {directory / segment_name(0), directory / f"{EPOCHS}.tmp"}
+            files |= {directory / SEGMENT, directory / f"{EPOCHS}.tmp"}
         return frozenset(map(str, files))
 
 

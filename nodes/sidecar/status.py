@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS, CheckpointError, read_epochs
-from nodes.formats.partition_files import CheckpointFormatError, read_offsets
+from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS, LOG_STARTS, CheckpointError, read_epochs
+from nodes.formats.partition_files import CheckpointFormatError, log_start_of, read_offsets
 from nodes.sidecar.replica_status import LEADER, ReplicaStatus
 
 
-def replica_status(name: str, state: ReplicaStatus, logs: Path, checkpointed: dict[str, int]) -> dict[str, Any]:
+def replica_status(
+    name: str, state: ReplicaStatus, logs: Path, checkpointed: dict[str, int], log_starts: dict[str, int]
+) -> dict[str, Any]:
     """One replica. Its epochs are those of the checkpoint file, which a broker replaces whenever they change.
 
     Args:
@@ -18,6 +20,7 @@ def replica_status(name: str, state: ReplicaStatus, logs: Path, checkpointed: di
         state: what the broker's lines have said.
         logs: the log directory.
         checkpointed: partition → high watermark in the checkpoint file.
+        log_starts: partition → log start in its checkpoint file.
     """
     leads = state.role == LEADER
     return {
@@ -25,12 +28,14 @@ def replica_status(name: str, state: ReplicaStatus, logs: Path, checkpointed: di
         "leader": state.leader,
         "leader_epoch": state.leader_epoch,
         "partition_epoch": state.partition_epoch,
+        "start": state.start,
         "leo": state.leo,
         "hw": state.hw,
         "isr": state.isr if leads else [],
         "maximal": state.maximal if leads else [],
         "epochs": epochs_on_disk(logs / name),
         "checkpointed_hw": checkpointed.get(name, 0),
+        "checkpointed_start": log_start_of(logs / name, log_starts.get(name, 0)),
         "refused": state.refused,
     }
 
@@ -47,7 +52,16 @@ def epochs_on_disk(directory: Path) -> tuple[tuple[int, int], ...]:
 
 def high_watermarks_on_disk(logs: Path) -> dict[str, int]:
     """Partition → high watermark in the checkpoint; none while there is no file."""
+    return _offsets_on_disk(logs, HIGH_WATERMARKS)
+
+
+def log_starts_on_disk(logs: Path) -> dict[str, int]:
+    """Partition → log start in its checkpoint; none while there is no file."""
+    return _offsets_on_disk(logs, LOG_STARTS)
+
+
+def _offsets_on_disk(logs: Path, name: str) -> dict[str, int]:
     try:
-        return read_offsets((logs / HIGH_WATERMARKS).read_text(encoding="ascii"), HIGH_WATERMARKS)
+        return read_offsets((logs / name).read_text(encoding="ascii"), name)
     except (OSError, ValueError, CheckpointFormatError):
         return {}

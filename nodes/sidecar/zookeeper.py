@@ -11,7 +11,7 @@ from nodes.admin.config_file import Address
 from nodes.sidecar.config import SidecarConfig
 from nodes.sidecar.jvm import Jvm
 from nodes.sidecar.jvm_command import zookeeper_command
-from nodes.sidecar.readiness import zookeeper_answers
+from nodes.sidecar.readiness import ephemeral_nodes, zookeeper_answers
 from nodes.sidecar.server_files import write_plain
 
 LOOK_S = 0.1
@@ -49,6 +49,20 @@ class ZooKeeper:
                 return True
             await asyncio.sleep(LOOK_S)
         return False
+
+    async def frees(self, path: str, within_s: float) -> float:
+        """Ends when no session holds this ephemeral node any more, or the time is over, or ZooKeeper does not say; how long that
+        took, s: 0 if nobody held it.
+        """
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        waited = 0.0
+        while waited < within_s and not self.jvm.ended.done():
+            if path not in (await ephemeral_nodes(self.address) or ()):
+                break
+            await asyncio.sleep(LOOK_S)
+            waited = loop.time() - began
+        return waited
 
     async def pause_with(self, broker: Jvm) -> None:
         """Whoever stops the controller's broker (SIGSTOP) means the whole machine: stand still, and go on, when it does."""

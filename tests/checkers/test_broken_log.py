@@ -100,3 +100,62 @@ def test_a_variant_without_epoch_cache_needs_none():
 
 def test_a_replica_that_is_down_in_the_end_is_not_judged():
     assert broken((10, 1, "append", P, 0, 1, (7,)), (20, 1, "stop", "", "power"), final(())) == []
+
+
+def told_of_two(start, how, *trace, hw=4):
+    """Broker 2 may delete up to `start`; broker 1 has offsets 0 and 1, and goes on as `trace` says."""
+    deleting = [
+        (1, 2, "append", P, 0, 1, (7, 8, 9, 10)),
+        (2, 2, "lead", P, 1, 4, 0, (2,)),
+        (3, 2, "hw", P, hw, 1, True),
+        (4, 2, "log-start", P, start, 0, how),
+    ]
+    return broken(*deleting, (10, 1, "append", P, 0, 1, (7, 8)), *trace)
+
+
+GOES_ON_AT_4 = (20, 1, "append", P, 4, 1, (11,))
+
+
+def test_a_gap_of_what_was_deleted_on_purpose_is_none():
+    """A follower that is cut to a leader's log start, within a batch of its own."""
+    assert told_of_two(4, "delete-records", GOES_ON_AT_4) == []
+    assert told_of_two(4, "retention", GOES_ON_AT_4) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "how", "hw"),
+    [(3, "delete-records", 4), (4, "delete-records", 3), (4, "leader", 4), (4, "recovered", 4)],
+)
+def test_a_gap_of_anything_else_is(start, how, hw):
+    assert told_of_two(start, how, GOES_ON_AT_4, hw=hw) == [
+        "Broker 1 wrote a batch at offset 4 of t-0 at 0.000020 s, but its log ended at 2."
+    ]
+
+
+def test_an_epoch_must_not_decrease_across_a_gap_either():
+    assert told_of_two(4, "delete-records", (20, 1, "append", P, 4, 0, (11,))) != []
+
+
+def test_a_final_log_may_have_such_a_gap_and_may_end_in_it():
+    batches = ((0, 1, (7, 8)), (4, 1, (11,)))
+    assert told_of_two(4, "delete-records", GOES_ON_AT_4, final(((1, 0),), batches, 5)) == []
+    assert told_of_two(4, "delete-records", final(((1, 0),), batches[:1], 4)) == []
+    assert told_of_two(3, "delete-records", final(((1, 0),), batches[:1], 4)) == [
+        "The final log of broker 1 for t-0 is broken: its log end offset is 4, but its records end at 2."
+    ]
+
+
+@pytest.mark.parametrize(("start", "sound"), [(4, True), (3, False)])
+def test_an_epoch_of_which_all_was_deleted_may_stay_where_the_next_one_begins(start, sound):
+    """Before KAFKA-7415 a new note threw nothing out."""
+    trace = [
+        (1, 1, "append", P, 0, 1, (7, 8, 9, 10)),
+        (2, 1, "lead", P, 1, 4, 0, (1,)),
+        (3, 1, "hw", P, 4, 1, True),
+        (4, 1, "log-start", P, start, 0, "delete-records"),
+        (5, 1, "append", P, 4, 3, (11,)),
+    ]
+    batches = ((0, 1, (7, 8, 9, 10)), (4, 3, (11,)))
+
+    assert (broken(*trace, final(((1, 4), (3, 4)), batches, 5)) == []) is sound
+    assert broken(*trace, final(((1, 4), (2, 4), (3, 4)), batches, 5)) != []

@@ -51,7 +51,7 @@ def test_the_base_runs_a_plan(tidemark):
     code, out, error = tidemark("run", "--variant", "kafka-0.10", "--index", "98")
 
     assert (code, error) == (1, "")
-    assert "digest 68e4bd2b1aa2d9054499cecdea35189d" in out
+    assert "digest 623f0b2e6bf38b18fcc176bccc7f619d" in out
 
 
 def test_the_base_explains_every_command(tidemark_in_turn):

@@ -41,6 +41,12 @@ class NotedWorld:
     def replicas_of(self, partition):
         return self.states[partition]["replicas"]
 
+    def target_of(self, partition):
+        return self.states[partition].get("target", self.states[partition]["replicas"])
+
+    def reassign(self, partition, replicas):
+        self.said.append(("reassign", partition, replicas))
+
     def running(self, broker):
         return broker not in self.down
 
@@ -88,6 +94,12 @@ class NotedWorld:
 
     def elect(self, partition, how, target):
         self.said.append(("elect", partition, how, target))
+
+    def delete_records(self, partition, share):
+        self.said.append(("delete", partition, share))
+
+    def retain(self, partition, broker, share):
+        self.said.append(("retain", partition, broker, share))
 
     def record(self, entry):
         self.entries.append(entry)

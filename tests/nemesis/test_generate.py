@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, generate_plan
-from nemesis.fault import CONTROLLER_KINDS, KINDS, MACHINE_KINDS
+from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, cluster_of_plans, generate_plan
+from nemesis.fault import CONTROLLER_KINDS, DELETIONS, KINDS, MACHINE_KINDS
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
 
@@ -64,8 +64,12 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_four_profiles():
-    assert list(PROFILES) == ["intact", "destructive", "machines", "controllers"]
+def test_there_are_eight_profiles():
+    assert list(PROFILES) == [
+        *("intact", "destructive", "machines", "controllers"),
+        *("deletions", "retention", "retention-destructive"),
+        "reassignments",
+    ]
 
 
 def test_the_profiles_differ_in_what_destroys_logs_and_in_unclean_elections():
@@ -80,6 +84,60 @@ def test_only_one_profile_needs_machines():
 def test_only_one_profile_needs_a_controller_that_lasts():
     assert [name for name, kinds in PROFILES.items() if set(kinds) & LASTING_CONTROLLER_ONLY] == ["controllers"]
     assert set(PROFILES["controllers"]) - set(PROFILES["intact"]) == set(CONTROLLER_KINDS)
+
+
+def test_three_profiles_delete_records_on_purpose():
+    assert [name for name, kinds in PROFILES.items() if set(kinds) & set(DELETIONS)] == [
+        *("deletions", "retention", "retention-destructive")
+    ]
+    assert set(PROFILES["deletions"]) - set(PROFILES["intact"]) == {"delete-records"}
+    assert set(PROFILES["retention"]) - set(PROFILES["intact"]) == set(DELETIONS)
+    assert set(PROFILES["retention-destructive"]) - set(PROFILES["destructive"]) == set(DELETIONS)
+
+
+@pytest.mark.parametrize("profile", ["deletions", "retention", "retention-destructive"])
+def test_a_plan_that_may_delete_does(plans, profile):
+    assert all(set(DELETIONS) & {fault.kind for fault in plan.faults} for plan in plans[profile])
+
+
+def test_a_log_start_that_moved_is_waited_for_in_plans_that_delete(plans):
+    def waited_for(profile):
+        return {fault.after.event for plan in plans[profile] for fault in plan.faults if fault.after}
+
+    assert "log-start" in waited_for("retention") & waited_for("retention-destructive")
+    assert "log-start" not in waited_for("intact") | waited_for("destructive") | waited_for("machines")
+
+
+def test_one_profile_moves_replicas():
+    assert [name for name, kinds in PROFILES.items() if "reassignment" in kinds] == ["reassignments"]
+    assert set(PROFILES["reassignments"]) - set(PROFILES["intact"]) == {"reassignment"}
+
+
+def test_a_plan_that_may_move_a_replica_does_at_a_time_of_its_own(plans):
+    for plan in plans["reassignments"]:
+        assert any(fault.kind == "reassignment" and fault.after is None for fault in plan.faults)
+
+
+def test_many_plans_move_several_so_that_one_may_strike_before_the_last_has_ended(plans):
+    moves = [sum(fault.kind == "reassignment" for fault in plan.faults) for plan in plans["reassignments"]]
+
+    assert sum(count > 1 for count in moves) > 150
+
+
+@pytest.mark.parametrize(
+    ("given", "brokers"), [(ClusterSpec(), 4), (ClusterSpec(brokers=5), 5), (ClusterSpec(5, 5), 6)]
+)
+def test_where_replicas_move_there_is_a_broker_without_one(given, brokers):
+    assert generate_plan(1, 0, "reassignments", given).cluster.brokers == brokers
+    assert generate_plan(1, 0, "intact", given).cluster.brokers == given.brokers
+
+
+def test_what_befalls_replicas_that_move_is_waited_for_in_plans_that_move_them(plans):
+    def waited_for(profile):
+        return {fault.after.event for plan in plans[profile] for fault in plan.faults if fault.after}
+
+    assert {"reassign", "removed"} <= waited_for("reassignments")
+    assert not {"reassign", "removed"} & (waited_for("intact") | waited_for("destructive") | waited_for("retention"))
 
 
 def test_together_the_profiles_have_every_kind():
@@ -115,19 +173,21 @@ def test_faults_come_in_order_and_before_the_end(plans, profile):
         assert 2 * SECOND <= plan.faults_end_us < 6 * SECOND
 
 
-def test_a_plan_has_between_two_and_seventeen_faults(plans):
-    counts = {len(plan.faults) for plans_ in plans.values() for plan in plans_}
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_a_plan_has_between_two_and_seventeen_faults_and_one_more_where_one_must_delete(plans, profile):
+    counts = {len(plan.faults) for plan in plans[profile]}
 
     assert min(counts) >= 2
-    assert max(counts) <= 17
+    assert max(counts) <= 17 + bool(set(DELETIONS) & set(PROFILES[profile]))
 
 
 def test_intact_plans_never_allow_unclean_elections_and_destructive_ones_sometimes(plans):
     def allowing(profile):
         return sum(plan.cluster.settings.unclean_election for plan in plans[profile])
 
-    assert allowing("intact") == allowing("controllers") == 0
+    assert allowing("intact") == allowing("controllers") == allowing("deletions") == allowing("retention") == 0
     assert 30 < allowing("destructive") < 150
+    assert 30 < allowing("retention-destructive") < 150
 
 
 def test_an_unclean_election_that_was_asked_for_stays_allowed():
@@ -146,7 +206,7 @@ def test_triggers_and_both_partitions_are_used(plans):
 
 @pytest.mark.parametrize("profile", list(PROFILES))
 def test_a_kind_with_a_measure_has_one(plans, profile):
-    measured = {"slow", "lossy", "late-leadership", "fast-failover", "slow-disk", "clock-jump"}
+    measured = {"slow", "lossy", "late-leadership", "fast-failover", "slow-disk", "clock-jump", *DELETIONS}
     for plan in plans[profile]:
         for fault in plan.faults:
             assert bool(fault.amount) == (fault.kind in measured)
@@ -155,3 +215,14 @@ def test_a_kind_with_a_measure_has_one(plans, profile):
 def test_an_unknown_profile_is_an_error():
     with pytest.raises(KeyError):
         generate_plan(1, 0, "gentle", ClusterSpec())
+
+
+def test_only_where_replicas_move_the_cluster_needs_a_broker_more():
+    large = ClusterSpec(brokers=6)
+
+    assert cluster_of_plans("intact", ClusterSpec()) == ClusterSpec()
+    assert cluster_of_plans("reassignments", large) == large
+    assert cluster_of_plans("reassignments", ClusterSpec()).brokers == 4
+    assert (
+        cluster_of_plans("reassignments", ClusterSpec()) == generate_plan(1, 0, "reassignments", ClusterSpec()).cluster
+    )

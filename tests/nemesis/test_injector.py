@@ -467,3 +467,93 @@ def test_after_it_nothing_strikes_or_heals_any_more(world):
 
     assert w.said == before
     assert w.entries[-1][:4] == (20, "heal", -1, "all")
+
+
+def test_records_are_deleted_of_whoever_leads(world):
+    w, _ = world(Fault("delete-records", 5, 9, amount=400), leader=2)
+    w.until(20)
+
+    assert w.said == [("delete", "t-0", 400)]
+    assert w.entries == [
+        (5, "strike", 0, "delete-records", {"node": 2, "role": "leader", "partition": "t-0", "amount": 400})
+    ]
+
+
+def test_retention_strikes_one_replica(world):
+    w, _ = world(Fault("retention", 5, 9, "follower", pick=1, amount=1000))
+    w.until(20)
+
+    assert w.said == [("retain", "t-0", 3, 1000)]
+    assert w.healed() == []
+
+
+# Replicas that move
+
+
+MOVE = "reassignment"
+
+
+@pytest.mark.parametrize(
+    ("pick", "replicas"),
+    [
+        pytest.param(0, (4, 2, 3), id="in its place"),
+        pytest.param(1, (2, 3, 4), id="as the last"),
+        pytest.param(2, (4, 2, 3), id="there is one broker to come"),
+    ],
+)
+def test_a_replica_moves_to_a_broker_that_has_none(world, pick, replicas):
+    w, _ = world(Fault(MOVE, 5, 10, "leader", pick))
+    w.until(5)
+
+    assert w.said == [("reassign", "t-0", replicas)]
+
+
+@pytest.mark.parametrize(("pick", "to"), [(0, 4), (2, 5), (4, 4), (3, 5)])
+def test_which_broker_is_picked(world, pick, to):
+    w, _ = world(Fault(MOVE, 5, 10, "leader", pick), brokers=(1, 2, 3, 4, 5))
+    w.until(5)
+
+    ((_, _, replicas),) = w.said
+    assert set(replicas) == {2, 3, to}
+
+
+def test_what_it_is_to_be_is_told_and_nothing_is_healed(world):
+    w, _ = world(Fault(MOVE, 5, 10, "follower", 0))
+    w.until(20)
+
+    assert w.entries == [
+        (5, "strike", 0, MOVE, {"node": 2, "role": "follower", "partition": "t-0", "replicas": [1, 4, 3]})
+    ]
+
+
+def test_while_one_is_under_way_it_goes_on_from_where_that_one_leads(world):
+    w, _ = world(Fault(MOVE, 5, 10, "b3", 0), replicas=(2, 3, 4, 1), more=())
+    w.states["t-0"]["target"] = (2, 3, 4)
+    w.until(5)
+
+    assert w.said == [("reassign", "t-0", (2, 1, 4))]
+
+
+def test_who_comes_may_be_sent_back_before_it_has_come(world):
+    w, _ = world(Fault(MOVE, 5, 10, "b4", 1), replicas=(2, 3, 4, 1))
+    w.states["t-0"]["target"] = (2, 3, 4)
+    w.until(5)
+
+    assert w.said == [("reassign", "t-0", (2, 3, 1))]
+
+
+def test_in_place_of_one_that_is_about_to_go_another_moves(world):
+    w, _ = world(Fault(MOVE, 5, 10, "leader", 4), leader=1, replicas=(2, 3, 4, 1))
+    w.states["t-0"]["target"] = (2, 3, 4)
+    w.until(5)
+
+    assert w.said == [("reassign", "t-0", (2, 1, 4))]
+    assert w.struck() == [(5, 0, MOVE, 3)]
+
+
+def test_with_a_replica_everywhere_nothing_moves(world):
+    w, _ = world(Fault(MOVE, 5, 10), brokers=(1, 2, 3))
+    w.until(5)
+
+    assert w.said == []
+    assert w.struck() == [(5, 0, MOVE, 1)]

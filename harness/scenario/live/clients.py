@@ -1,4 +1,4 @@
-"""The clients of a scenario in real time: one producer per batch, and a consumer that reads from the start.
+"""The clients of a scenario in real time: one producer per batch, one client per deletion, a consumer that reads from the start.
 
 They record the same operations as `harness.scenario.simulated.clients`.
 """
@@ -10,7 +10,13 @@ from threading import Thread
 
 from checkers.history import Op
 from harness.scenario.live.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
-from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT
+from nodes.core.messages import (
+    NOT_ENOUGH_REPLICAS,
+    NOT_LEADER,
+    OFFSET_OUT_OF_RANGE,
+    REQUEST_TIMED_OUT,
+    UNSUPPORTED_VERSION,
+)
 from nodes.formats.record_batch import build
 
 CONNECT_TIMEOUT_S = 10.0
@@ -20,6 +26,9 @@ ANSWER_TIMEOUT_S = 10.0
 Clock = Callable[[], int]
 """µs since the run began."""
 
+
+NOTHING_DELETED = frozenset({OFFSET_OUT_OF_RANGE, UNSUPPORTED_VERSION})
+"""Errors of a deletion that was asked for once which mean: the log start did not move."""
 
 REFUSALS = frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
 """Errors of Tidemark's own nodes that mean: nothing was written."""
@@ -108,8 +117,65 @@ class BatchSender:
         self._ops.append(Op(self._clock(), self._process, kind, "send", value, error, self._acks))
 
 
+class Deleter:
+    """Asks one broker once to delete what lies before an offset.
+
+    Attributes:
+        state: ``sent``, ``ok``, or the error's name. Without an answer, for whatever reason, it stays ``sent``.
+    """
+
+    def __init__(self, clock: Clock, ops: list[Op], process: str, key: str, offset: int) -> None:
+        self.state = "sent"
+        self._clock = clock
+        self._ops = ops
+        self._process = process
+        self._value = (("delete", key, offset),)
+        self._key = key
+        self._offset = offset
+        self._connection: BrokerConnection | None = None
+        self._thread: Thread | None = None
+
+    def send(self, address: Address, timeout_us: int) -> None:
+        """Ask this broker, whether or not it leads, and wait for the answer in a thread."""
+        self._note("invoke", None)
+        try:
+            self._connection = BrokerConnection(address, CONNECT_TIMEOUT_S)
+        except NoAnswerError:
+            return
+        self._connection.wait_for_ever()
+        self._thread = Thread(target=self._wait, args=(timeout_us,), name=self._process, daemon=True)
+        self._thread.start()
+
+    def _wait(self, timeout_us: int) -> None:
+        connection = self._connection
+        assert connection is not None  # noqa: S101 - made before
+        try:
+            connection.delete_records(self._key, self._offset, timeout_us // 1_000)
+        except NoAnswerError:
+            return
+        except RefusedError as error:
+            self._note("fail" if error.name in NOTHING_DELETED else "info", error.name)
+            self.state = error.name
+            return
+        self._note("ok", None)
+        self.state = "ok"
+
+    def give_up(self) -> None:
+        """If no answer came, the outcome stays unknown."""
+        if self._connection is not None:
+            self._connection.close()
+        if self._thread is not None:
+            self._thread.join()
+        if self.state == "sent":
+            self.state = REQUEST_TIMED_OUT
+            self._note("info", REQUEST_TIMED_OUT)
+
+    def _note(self, kind: str, error: str | None) -> None:
+        self._ops.append(Op(self._clock(), self._process, kind, "delete", self._value, error))
+
+
 class Reader:
-    """Reads a partition from offset 0 up to its high watermark."""
+    """Reads a partition from offset 0, or else from the log start, up to its high watermark."""
 
     def __init__(self, clock: Clock, ops: list[Op], process: str, key: str, *, final: bool = False) -> None:
         self._clock = clock
@@ -128,8 +194,16 @@ class Reader:
         self._note("invoke", {}, None)
         try:
             with BrokerConnection(address, ANSWER_TIMEOUT_S) as connection:
+                begin = 0
                 while True:
-                    fetched = connection.fetch(self._key, records[-1][0] + 1 if records else 0)
+                    try:
+                        fetched = connection.fetch(self._key, records[-1][0] + 1 if records else begin)
+                    except RefusedError as error:
+                        start = connection.log_start(self._key) if error.name == OFFSET_OUT_OF_RANGE else 0
+                        if records or start <= begin:
+                            raise
+                        begin = start
+                        continue
                     records += fetched.records
                     if not fetched.records or records[-1][0] + 1 >= fetched.hw:
                         break

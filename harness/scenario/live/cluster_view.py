@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.partition_disk import Batches, Disk
+from harness.evidence.partition_disk import Disk
 from harness.live.observation import partition_view
 from harness.machines.errors import NodeError
 from harness.runs.at_rest import waiting_for
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from harness.machines.admin_channel import AdminReply as Status
     from harness.scenario.live.nodes import Nodes
     from harness.scenario.model import Scenario
-    from harness.scenario.records import LogRecord
 
 
 @contextmanager
@@ -66,31 +65,31 @@ class ClusterView:
         replica = self.replica(broker)
         if replica is None:
             disk = self.disk(broker)
-            leo = _end(disk.batches)
-            return Glance(self._without_partition(broker), -1, -1, leo, min(disk.hw, leo), disk.hw)
+            leo, start = _end(disk), disk.start
+            return Glance(self._without_partition(broker), -1, -1, leo, min(disk.hw, leo), disk.hw, start, start)
         leader = replica["leader"] if replica["role"] == "follower" else -1
-        on_disk = replica["checkpointed_hw"]
-        return Glance(replica["role"], replica["leader_epoch"], leader, replica["leo"], replica["hw"], on_disk)
+        start, start_on_disk = replica.get("start", 0), replica.get("checkpointed_start", 0)
+        known = replica["leo"], replica["hw"], replica["checkpointed_hw"], start, start_on_disk
+        return Glance(replica["role"], replica["leader_epoch"], leader, *known)
 
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica, with the log that is in its file."""
         replica = self.replica(broker)
         disk = self.disk(broker)
-        log = self._named(disk.batches)
+        start = disk.start if replica is None else replica.get("start", 0)
+        log = self._scenario.named(disk.batches, start)
         if replica is None:
-            role = self._without_partition(broker)
-            return ReplicaSnapshot(broker, role, -1, log, len(log), min(disk.hw, len(log)), disk.epochs)
+            role, leo = self._without_partition(broker), _end(disk)
+            return ReplicaSnapshot(broker, role, -1, log, leo, min(disk.hw, leo), disk.epochs, start=start)
         cache = tuple((epoch, start) for epoch, start in replica["epochs"])
         paused = broker in self._nodes.paused
         epoch = replica["leader_epoch"]
-        return ReplicaSnapshot(broker, replica["role"], epoch, log, replica["leo"], replica["hw"], cache, paused)
+        return ReplicaSnapshot(broker, replica["role"], epoch, log, replica["leo"], replica["hw"], cache, paused, start)
 
     def _without_partition(self, broker: int) -> str:
-        return "down" if broker in self._nodes.down else "no leader"
-
-    def _named(self, batches: Batches) -> tuple[LogRecord, ...]:
-        name = self._scenario.records.name
-        return tuple((epoch, name(value)) for _, epoch, values in batches for value in values)
+        if broker in self._nodes.down:
+            return "down"
+        return "no leader" if broker in self.partition()["replicas"] else "no replica"
 
     def controller(self) -> Status:
         """How the controller stands."""
@@ -114,12 +113,12 @@ class ClusterView:
     def final(self, broker: int) -> tuple[object, ...] | None:
         """The fields of the trace's ``final``; `None` if the broker has no replica that runs."""
         replica = self.replica(broker)
-        if replica is None:
+        if replica is None or broker not in self.partition()["replicas"]:
             return None
         role = "leader" if replica["role"] == "leader" else "follower"
         cache = tuple(map(tuple, replica["epochs"]))
         return role, replica["leader_epoch"], replica["leo"], replica["hw"], cache, tuple(self.disk(broker).batches)
 
 
-def _end(batches: Batches) -> int:
-    return batches[-1][0] + len(batches[-1][2]) if batches else 0
+def _end(disk: Disk) -> int:
+    return disk.batches[-1][0] + len(disk.batches[-1][2]) if disk.batches else disk.start

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.live.link_faults import LinkFault, drop_rules
+from harness.live.own_end import CLEAN, manner
 from harness.live.run_loop import monotonic_us
 from harness.machines import firewall
 from harness.machines.errors import NodeError
@@ -30,6 +32,25 @@ Rule = dict[str, Any]
 """What a node's transport does to what it sends; see docs of the admin port."""
 
 
+@dataclass(frozen=True, slots=True)
+class Death:
+    """A process that ended though nobody asked it to.
+
+    Attributes:
+        seen_us: when that was seen, by our clock.
+        account: how it ended by its own account; empty if it gave none.
+        how: as the history's meta line has it, ``broken-off`` unless its protocol wanted it.
+        words: the last lines it printed.
+    """
+
+    node: int
+    incarnation: int
+    seen_us: int
+    account: str
+    how: str
+    words: str
+
+
 class Nodes:
     """Controller and brokers on their machines.
 
@@ -45,6 +66,7 @@ class Nodes:
         down: nodes whose process does not run.
         paused: nodes whose process stands still.
         clock_ahead_us: node → how far its monotonic clock is ahead of ours, 0 on this machine; known after its first start.
+        deaths: processes that ended though nobody asked them to, as far as that was seen.
     """
 
     def __init__(
@@ -67,6 +89,8 @@ class Nodes:
         self._configure = configure
         self._addresses = {node: machine.inner_ip for node, machine in machines.items()}
         self.clock_ahead_us: dict[int, int] = {}
+        self.deaths: list[Death] = []
+        self._leaving: set[int] = set()
         self._incarnations = dict.fromkeys(self.ids, 0)
         self._rules: dict[str, dict[int, list[Rule]]] = {}
         self._cuts: dict[str, tuple[int, LinkFault]] = {}
@@ -120,6 +144,7 @@ class Nodes:
         if self._incarnations[node] and self.deployment is not None:
             self.system.before_start(node, self.controls, self.deployment)
         self._incarnations[node] += 1
+        self._leaving.discard(node)
         try:
             control.start(self._configure(node, self._incarnations[node]))
             self.down.discard(node)
@@ -132,8 +157,7 @@ class Nodes:
             # A broker that finds its leader's log shorter than its own may stop itself before it was ever asked anything.
             if control.running() or not control.own_end():
                 raise
-            self.down.add(node)
-            control.admin.close()
+            self._ended_itself(node)
 
     def _clock_ahead_us(self, node: int) -> int:
         best = (1 << 62, 0)
@@ -154,6 +178,15 @@ class Nodes:
         self.controls[node].kill()
         self.down.add(node)
         self.paused.discard(node)
+
+    def terminate(self, node: int) -> None:
+        """SIGTERM; the process may take its time.
+
+        Raises:
+            NodeError: it could not be sent.
+        """
+        self._leaving.add(node)
+        self.controls[node].terminate()
 
     def pause(self, node: int) -> None:
         """SIGSTOP.
@@ -180,9 +213,19 @@ class Nodes:
             NodeError: the machine does not answer.
         """
         if node not in self.down and self.controls[node].state() == "gone":
-            self.down.add(node)
-            self.controls[node].admin.close()
+            self._ended_itself(node)
         return node in self.down
+
+    def _ended_itself(self, node: int) -> None:
+        control = self.controls[node]
+        self.down.add(node)
+        control.admin.close()
+        account = control.own_end()
+        if account == CLEAN and node in self._leaving:
+            return
+        words = control.log_tail()
+        how = manner(account, words, self.system.is_halt)
+        self.deaths.append(Death(node, self._incarnations[node], monotonic_us(), account, how, words))
 
     def status(self, node: int) -> AdminReply | None:
         """How a node stands; `None` if its process is gone.

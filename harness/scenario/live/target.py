@@ -15,7 +15,7 @@ from typing import Any
 from harness.evidence.partition_disk import Batches, Disk
 from harness.live.run_loop import monotonic_us
 from harness.scenario.links import Link
-from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Reader
+from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Deleter, Reader
 from harness.scenario.live.cluster_view import ClusterView, carried_out
 from harness.scenario.live.epoch_numbers import EpochNumbers
 from harness.scenario.live.evidence import collect
@@ -32,7 +32,7 @@ from harness.scenario.target import (
     ScriptTarget,
 )
 from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
-from harness.systems.system import SystemRefusalError
+from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError
 from nodes.core.messages import CONTROLLER
 from nodes.core.variant import Variant
 
@@ -72,6 +72,7 @@ class LiveTarget(ScriptTarget):
         self._given: dict[int, Batches] = {}
         self._noted: list[tuple[Any, ...]] = []
         self._clients: Counter[str] = Counter()
+        self._deleters: list[Deleter] = []
         self._ended: tuple[ReplicaSnapshot, ...] = ()
 
     # The run
@@ -101,7 +102,8 @@ class LiveTarget(ScriptTarget):
             self._nodes.all_at_once(self._nodes.start, self._brokers)
             if self._deployment is not None:
                 self._system.after_start(self._nodes.controls, self._deployment)
-        self.wait("every broker knows the first leader", lambda: all(self.glance(b).epoch >= 0 for b in self._brokers))
+        knows = self.glance
+        self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
         self.wait("the first leader knows the topic", self._is_served)
 
     def _is_served(self) -> bool:
@@ -113,8 +115,9 @@ class LiveTarget(ScriptTarget):
         return True
 
     def dispose(self) -> None:
-        """End the processes."""
+        """End the processes, and the clients that still wait for them."""
         self._nodes.close()
+        self._give_up()
 
     def digest(self) -> str:
         """No two runs are the same."""
@@ -157,6 +160,10 @@ class LiveTarget(ScriptTarget):
     def isr(self) -> tuple[int, ...]:
         """The controller's committed ISR."""
         return tuple(self._sight.partition()["isr"])
+
+    def replicas(self) -> tuple[int, ...]:
+        """The controller's replicas; during a reassignment the old and the new ones."""
+        return tuple(self._sight.partition()["replicas"])
 
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
@@ -217,6 +224,21 @@ class LiveTarget(ScriptTarget):
             except NoAnswerError as error:
                 raise ScriptError(f"the consumer has no answer from {self.name(to)}: {error}") from None
 
+    def delete_records(self, offset: int, broker: int | None) -> None:
+        """Ask a leader to delete; ends when its log starts there."""
+        to = self.leader() if broker is None else broker
+        if to < 1:
+            raise ScriptError("there is no leader that could delete records")
+        deleter = Deleter(lambda: self.now_us, self.ops, self._client("d"), PARTITION, offset)
+        self._deleters.append(deleter)
+        deleter.send(self._address(to), int(self.scenario.cluster.settings.produce_timeout_us * self._scale))
+        self.wait(
+            f"the log of {self.name(to)} starts at {offset}",
+            lambda: self.glance(to).start >= offset or deleter.state not in ("sent", "ok"),
+        )
+        if self.glance(to).start < offset:
+            raise ScriptError(f"{self.name(to)} does not delete: {deleter.state}")
+
     # Processes
 
     def end_process(self, broker: int, how: str, keep: int = 0) -> None:
@@ -227,7 +249,7 @@ class LiveTarget(ScriptTarget):
                 raise ScriptError(f"broker {self.name(broker)} is not running")
             self.disturb_process(broker, how)
             if how == "clean":
-                nodes.controls[broker].terminate()
+                nodes.terminate(broker)
                 self.wait(f"broker {self.name(broker)} has shut down", partial(nodes.gone, broker))
                 return
             nodes.kill(broker)
@@ -259,6 +281,32 @@ class LiveTarget(ScriptTarget):
             self._nodes.resume(broker)
         self.mend("pause", f"node {broker}")
 
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self._system.hands_over_controller:
+            raise CannotPlayError(
+                f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks"
+            )
+        self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
+        with carried_out():
+            self._system.fail_controller(self._nodes.controls)
+
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+        with carried_out():
+            self._system.elect_controller(self._nodes.controls)
+        self.mend("controller-crash", "controller")
+
+    def retain(self, broker: int, batches: int) -> None:
+        """The broker's own retention."""
+        if not self._system.retains:
+            raise CannotPlayError(self._system.refuses_retention())
+        if self._nodes.gone(broker):
+            raise ScriptError(f"broker {self.name(broker)} is not running")
+        self.disturb("retention", f"retention {broker}", {"node": broker})
+        with carried_out():
+            self._system.retain(self._nodes.controls[broker], PARTITION, batches)
+
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
         self.disturb(f"{how}-election", "elect", {"node": broker})
@@ -266,6 +314,16 @@ class LiveTarget(ScriptTarget):
             refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
         if refused:
             raise ScriptError(refused)
+
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet."""
+        if not self._system.reassigns:
+            raise CannotPlayError(f"{self._system.name} {CANNOT_REASSIGN}")
+        self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
+        with carried_out():
+            refused = self._system.reassign(self._nodes.controls, PARTITION, replicas)
+        if refused:
+            raise ScriptError(f"the reassignment was refused: {refused}")
 
     # Messages
 
@@ -324,16 +382,17 @@ class LiveTarget(ScriptTarget):
             self._note(broker, "resume")
         self._nodes.heal()
         self._nodes.all_at_once(self._start_if_down, self._nodes.ids)
+        if self._system.hands_over_controller:
+            self._system.elect_controller(self._nodes.controls)
         self.nemesis.append((healed, "heal", -1, "all", {}))
         self.run(AFTER_HEAL_US)
         self._converge()
-        for sender in dict.fromkeys(self.sends.values()):
-            if isinstance(sender, BatchSender):
-                sender.give_up()
+        self._give_up()
         self._read_back()
         self._dump_logs()
         self._ended = self.states()
         down = frozenset(broker for broker in self._brokers if self._nodes.gone(broker))
+        self._tell_deaths()
         logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
         collected = collect(self._nodes, self._began_us, self._given, self._noted, logs, down)
@@ -341,6 +400,13 @@ class LiveTarget(ScriptTarget):
         self.ops.sort(key=lambda op: op.time)
         self._ended_us = monotonic_us()
         return healed
+
+    def _give_up(self) -> None:
+        for sender in dict.fromkeys(self.sends.values()):
+            if isinstance(sender, BatchSender):
+                sender.give_up()
+        for deleter in self._deleters:
+            deleter.give_up()
 
     def _start_if_down(self, node: int) -> None:
         if self._nodes.gone(node):
@@ -378,6 +444,21 @@ class LiveTarget(ScriptTarget):
             fields = self._sight.final(broker)
             if fields is not None:
                 self._note(broker, "final", *fields)
+
+    def _tell_deaths(self) -> None:
+        """Those who gave no account of their end have not traced it either."""
+        for death in self._nodes.deaths:
+            at = death.seen_us - self._began_us
+            if not death.account and death.node != CONTROLLER:
+                self._noted.append((at, death.node, "stop", "", "crash"))
+            told = {
+                "node": death.node,
+                "incarnation": death.incarnation,
+                "time": at,
+                "how": death.how,
+                "log": death.words,
+            }
+            self.died.append(told)
 
     def _note(self, node: int, event: str, *fields: object) -> None:
         partition = PARTITION if event in ("converged", "final") else ""

@@ -1,4 +1,4 @@
-"""A small client of Kafka's wire protocol: one record batch in one Produce request to exactly one broker, and plain fetches.
+"""A small client of Kafka's wire protocol: one record batch in one Produce request to exactly one broker, plain fetches, deletions.
 
 Clients made for work look for the leader, batch, and try again; a script says itself which broker gets which batch, once.
 """
@@ -11,10 +11,12 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any, NamedTuple, Self
 
+from kio.schema.delete_records.v1.request import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from kio.schema.errors import ErrorCode
 from kio.schema.fetch.v4.request import FetchPartition, FetchRequest, FetchTopic
+from kio.schema.list_offsets.v1.request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, TopicProduceData
-from kio.schema.types import TopicName
+from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
 from nodes.formats.bad_batch import BadBatchError
@@ -22,8 +24,9 @@ from nodes.formats.message_set import scan
 from nodes.formats.wire.codec import FETCH, UNREADABLE, codec
 from nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
 
-PRODUCE = 0
-_VERSIONS = {PRODUCE: 7, FETCH: 4}
+PRODUCE, LIST_OFFSETS, DELETE_RECORDS = 0, 2, 21
+_VERSIONS = {PRODUCE: 7, FETCH: 4, LIST_OFFSETS: 1, DELETE_RECORDS: 1}
+_EARLIEST = -2
 _ACKS = {"all": -1, "1": 1, "0": 0}
 _MAX_BYTES = 1 << 20
 _CORRELATION = struct.Struct(">i")
@@ -145,6 +148,39 @@ class BrokerConnection:
         if fetched and not entries:
             raise NoAnswerError("the fetched records cannot be read: there is no whole batch among them")
         return FetchAnswer(records, hw)
+
+    def log_start(self, partition: str) -> int:
+        """The earliest offset that there is for consumers.
+
+        Raises:
+            NoAnswerError: see there. RefusedError: the broker's error.
+        """
+        topic, index = _split_name(partition)
+        wanted = ListOffsetsPartition(partition_index=i32(index), timestamp=i64(_EARLIEST))
+        topics = (ListOffsetsTopic(name=topic, partitions=(wanted,)),)
+        self._send(LIST_OFFSETS, ListOffsetsRequest(replica_id=BrokerId(-1), topics=topics))
+        (answer,) = self._only(self._receive(LIST_OFFSETS).topics).partitions
+        _check(answer.error_code)
+        return int(answer.offset)
+
+    def delete_records(self, partition: str, offset: int, timeout_ms: int) -> int:
+        """Have the records before an offset deleted; the low watermark.
+
+        Args:
+            partition: such as ``t-0``.
+            offset: −1 for the high watermark.
+            timeout_ms: how long the broker may wait for its followers.
+
+        Raises:
+            NoAnswerError: see there. RefusedError: the broker's error.
+        """
+        topic, index = _split_name(partition)
+        wanted = DeleteRecordsPartition(partition_index=i32(index), offset=i64(offset))
+        topics = (DeleteRecordsTopic(name=topic, partitions=(wanted,)),)
+        self._send(DELETE_RECORDS, DeleteRecordsRequest(topics=topics, timeout=_milliseconds(timeout_ms)))
+        (answer,) = self._only(self._receive(DELETE_RECORDS).topics).partitions
+        _check(answer.error_code)
+        return int(answer.low_watermark)
 
     def _only(self, topics: tuple[Any, ...]) -> Any:  # noqa: ANN401 - a topic of kio's response
         if len(topics) != 1:

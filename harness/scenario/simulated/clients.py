@@ -10,6 +10,7 @@ from harness.simulator.actors import Actor
 from nodes.core.messages import (
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER,
+    OFFSET_OUT_OF_RANGE,
     REQUEST_TIMED_OUT,
     ConsumeRequest,
     ConsumeResponse,
@@ -77,13 +78,13 @@ class BatchProducer(Actor):
 
 
 class StartReader(Actor):
-    """Reads a partition once from offset 0 up to the high watermark.
+    """Reads a partition once from offset 0, or else from the log start, up to the high watermark.
 
     Attributes:
         seen: the values, once ``done``; `None` if the broker refused.
     """
 
-    __slots__ = ("client_id", "done", "key", "process", "seen", "simulation")
+    __slots__ = ("_at", "client_id", "done", "key", "process", "seen", "simulation")
 
     def __init__(self, simulation: ScriptedSimulation, client_id: int, key: str) -> None:
         super().__init__()
@@ -93,16 +94,22 @@ class StartReader(Actor):
         self.key = key
         self.seen: tuple[int, ...] | None = None
         self.done = False
+        self._at = 0
         simulation.actors[client_id] = self
 
     def read(self, broker: int) -> None:
         """From this broker."""
         self._note("invoke", {}, None)
-        self.simulation.send(self.client_id, broker, ConsumeRequest(self.client_id, self.key, 0, 1))
+        self.simulation.send(self.client_id, broker, ConsumeRequest(self.client_id, self.key, self._at, 1))
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - a consume response
         """Take the answer."""
         response: ConsumeResponse = event
+        if response.error == OFFSET_OUT_OF_RANGE and response.start > self._at:
+            self._at = response.start
+            again = ConsumeRequest(self.client_id, self.key, self._at, 1)
+            self.simulation.send(self.client_id, response.source, again)
+            return
         self.done = True
         if response.error is None:
             self.seen = tuple(value for _, value in response.records)

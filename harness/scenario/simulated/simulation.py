@@ -48,6 +48,9 @@ class ScriptedSimulation(Simulation):
     def send(self, source: int, to: int, message: object) -> None:
         """Put a message on the network."""
         self._listen(source, to, message)
+        self._pass_on(source, to, message)
+
+    def _pass_on(self, source: int, to: int, message: object) -> None:
         if any(carries(link, source, to, message) for link in self._cut):
             return
         for held in self._held:
@@ -92,7 +95,7 @@ class ScriptedSimulation(Simulation):
             if held.link == link:
                 self._held.remove(held)
                 for source, to, message in held.kept:
-                    self.send(source, to, message)
+                    self._pass_on(source, to, message)
                 return True
         return False
 

@@ -11,12 +11,17 @@ from harness.scenario.simulated.clients import BatchProducer, StartReader
 from harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
 from harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
 from harness.simulator.at_rest import waiting_for
+from harness.simulator.disk import SimLogFile
 from harness.simulator.run import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
+from harness.simulator.workload import AdminClient
+from nodes.core.events import RetentionDue
 from nodes.core.log import Batch
+from nodes.core.messages import CONTROLLER, Reassign
 from nodes.core.replica import Replica
 from nodes.core.variant import Variant
 
 _FIRST_READER = 2 * FIRST_CLIENT
+_ADMIN = 4 * FIRST_CLIENT
 
 
 class SimulatedTarget(ScriptTarget):
@@ -33,6 +38,7 @@ class SimulatedTarget(ScriptTarget):
         self.answers = self.simulation.answers
         self._clients = 0
         self._readers = 0
+        self._admin = AdminClient(self.simulation, _ADMIN)
 
     def prepare(self) -> None:
         """Put the given logs on the disks."""
@@ -50,7 +56,8 @@ class SimulatedTarget(ScriptTarget):
     def boot(self) -> None:
         """Start controller and brokers; ends at the moment when all brokers know the first leader."""
         self.simulation.boot()
-        self.wait("every broker knows the first leader", lambda: all(s.epoch >= 0 for s in self.states()))
+        knows = self.glance
+        self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
 
     def dispose(self) -> None:
         """Take the simulation apart."""
@@ -81,12 +88,15 @@ class SimulatedTarget(ScriptTarget):
         node = self.simulation.nodes[broker]
         replica = self._replica(broker)
         on_disk = node.disk.high_watermarks.get(PARTITION, 0)
+        file = self._file(broker)
+        start = max(node.disk.log_starts.get(PARTITION, 0), file.base)
         if replica is None:
-            batches = node.disk.file(PARTITION).batches
-            leo = batches[-1].end if batches else 0
-            return Glance("no leader" if node.running else "down", -1, -1, leo, min(on_disk, leo), on_disk)
+            leo = file.batches[-1].end if file.batches else file.base
+            role = self._without_replica(broker) if node.running else "down"
+            return Glance(role, -1, -1, leo, min(on_disk, leo), on_disk, start, start)
         leader = replica.following.leader if replica.following is not None else -1
-        return Glance(_role(replica), replica.leader_epoch, leader, replica.leo, replica.hw, on_disk)
+        epoch, log = replica.leader_epoch, replica.log
+        return Glance(_role(replica), epoch, leader, log.leo, replica.hw, on_disk, log.start, start)
 
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica now, with its log."""
@@ -94,16 +104,24 @@ class SimulatedTarget(ScriptTarget):
         replica = self._replica(broker)
         seen = self.glance(broker)
         if replica is None:
-            file = node.disk.file(PARTITION)
-            log = self._named(file.batches)
-            return ReplicaSnapshot(broker, seen.role, -1, log, seen.leo, seen.hw, file.epochs)
-        log = self._named(replica.log.batches)
+            file = self._file(broker)
+            log = self._named(file.batches, seen.start)
+            return ReplicaSnapshot(broker, seen.role, -1, log, seen.leo, seen.hw, file.epochs, start=seen.start)
+        log = self._named(replica.log.batches, seen.start)
         cache = replica.cache.entries()
-        return ReplicaSnapshot(broker, seen.role, seen.epoch, log, seen.leo, seen.hw, cache, node.port.paused)
+        paused = node.port.paused
+        return ReplicaSnapshot(broker, seen.role, seen.epoch, log, seen.leo, seen.hw, cache, paused, seen.start)
 
-    def _named(self, batches: list[Batch]) -> tuple[LogRecord, ...]:
-        name = self.scenario.records.name
-        return tuple((batch.epoch, name(value)) for batch in batches for value in batch.values)
+    def _file(self, broker: int) -> SimLogFile:
+        """What is on a disk; a broker that has nothing of the partition, and need not, is not given a file."""
+        disk = self.simulation.nodes[broker].disk
+        return disk.file(PARTITION) if broker in self.replicas() else disk.files.get(PARTITION, SimLogFile())
+
+    def _without_replica(self, broker: int) -> str:
+        return "no leader" if broker in self.replicas() else "no replica"
+
+    def _named(self, batches: list[Batch], start: int) -> tuple[LogRecord, ...]:
+        return self.scenario.named(((batch.base, batch.epoch, batch.values) for batch in batches), start)
 
     def leader(self) -> int:
         """The controller's leader, −1 if there is none."""
@@ -112,6 +130,10 @@ class SimulatedTarget(ScriptTarget):
     def isr(self) -> tuple[int, ...]:
         """The controller's committed ISR."""
         return self.simulation.isr_of(PARTITION)
+
+    def replicas(self) -> tuple[int, ...]:
+        """The controller's replicas; during a reassignment the old and the new ones."""
+        return self.simulation.replicas_of(PARTITION)
 
     def fenced(self, broker: int) -> bool:
         """Whether the broker has no session with the controller."""
@@ -163,6 +185,19 @@ class SimulatedTarget(ScriptTarget):
             if reader.seen is not None:
                 self.last_read = tuple(map(self.scenario.records.name, reader.seen))
 
+    def delete_records(self, offset: int, broker: int | None) -> None:
+        """Ask a leader to delete; ends when its log starts there."""
+        to = self.leader() if broker is None else broker
+        if to < 1:
+            raise ScriptError("there is no leader that could delete records")
+        admin, number = self._admin, self._admin.delete(PARTITION, offset, to)
+        self.wait(
+            f"the log of {self.name(to)} starts at {offset}",
+            lambda: self.glance(to).start >= offset or admin.ended(number) not in ("", "ok"),
+        )
+        if self.glance(to).start < offset:
+            raise ScriptError(f"{self.name(to)} does not delete: {admin.ended(number)}")
+
     # Faults
 
     def end_process(self, broker: int, how: str, keep: int = 0) -> None:
@@ -196,10 +231,41 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.resume(broker)
         self.mend("pause", f"node {broker}")
 
+    def crash_controller(self) -> None:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self.simulation.running(CONTROLLER):
+            raise ScriptError("there is no controller")
+        self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
+        self.simulation.stop(CONTROLLER, "crash")
+        self.simulation.run_until(self.simulation.now)
+
+    def start_controller(self) -> None:
+        """Another controller takes over, with what was written."""
+        self.simulation.start(CONTROLLER)
+        self.simulation.run_until(self.simulation.now)
+        self.mend("controller-crash", "controller")
+
+    def retain(self, broker: int, batches: int) -> None:
+        """The broker's own retention."""
+        if self._replica(broker) is None:
+            raise ScriptError(f"broker {self.name(broker)} is not running")
+        self.disturb("retention", f"retention {broker}", {"node": broker})
+        self.simulation.push(self.simulation.now, self.simulation.nodes[broker], RetentionDue(PARTITION, batches))
+        self.simulation.run_until(self.simulation.now)
+
     def elect(self, how: str, broker: int) -> None:
         """An operator's election; ends when the controller has decided, which the brokers do not know yet."""
         self.disturb(f"{how}-election", "elect", {"node": broker})
         self.simulation.elect(PARTITION, how, broker)
+        self.simulation.run_until(self.simulation.now)
+
+    def reassign(self, replicas: tuple[int, ...]) -> None:
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers do not know yet."""
+        refused = self.simulation.controller.refuses(Reassign(CONTROLLER, PARTITION, replicas))
+        if refused:
+            raise ScriptError(f"the reassignment was refused: {refused}")
+        self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
+        self.simulation.reassign(PARTITION, replicas)
         self.simulation.run_until(self.simulation.now)
 
     def block(self, links: tuple[Link, ...]) -> None:
@@ -235,6 +301,7 @@ class SimulatedTarget(ScriptTarget):
         simulation = self.simulation
         healed = simulation.now
         simulation.heal()
+        simulation.start(CONTROLLER)
         for broker in simulation.brokers():
             simulation.resume(broker)
             simulation.start(broker)
@@ -244,6 +311,7 @@ class SimulatedTarget(ScriptTarget):
         for producer in dict.fromkeys(self.sends.values()):
             if isinstance(producer, BatchProducer):
                 producer.give_up()
+        self._admin.give_up()
         read_back(simulation)
         dump_logs(simulation)
         return healed

@@ -16,7 +16,7 @@ _INVOKED: tuple[object, ...] = (("poll", {}),)
 
 
 class Consumer(Client):
-    """Polls its partitions in turn from the last position on; out of range begins again at 0 (``auto.offset.reset``)."""
+    """Polls its partitions in turn from the last position on; out of range it goes to the log start (``auto.offset.reset``)."""
 
     __slots__ = ("_at", "_busy", "_final", "_key", "_poll_us", "_turn")
 
@@ -82,7 +82,7 @@ class Consumer(Client):
         else:
             self._finish("fail", (("poll", {}),), message.error)
             if message.error == OFFSET_OUT_OF_RANGE:
-                self._at[key] = 0
+                self._at[key] = message.start
                 self._note("invoke", "assign", tuple(k for k in self.keys if k != key))
                 self._note("ok", "assign", tuple(k for k in self.keys if k != key))
             else:

@@ -38,6 +38,11 @@ class Producer(Client):
         self._deadline = 0
         self._in_flight = False
 
+    @property
+    def is_sending(self) -> bool:
+        """Whether a batch is on its way, or waits for a leader; it is given up after ``produce_timeout_us``."""
+        return bool(self._values)
+
     def begin(self) -> None:
         """First send after a pause."""
         self._pause()

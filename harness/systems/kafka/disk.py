@@ -1,4 +1,4 @@
-"""What lies on the disk of a broker's machine: one partition's log, its leader epochs, and the checkpointed high watermark."""
+"""What lies on the disk of a broker's machine: one partition's log, its leader epochs, its checkpointed offsets."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from harness.machines.errors import NodeError
 from nodes.formats import checkpoints
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.message_set import read_partition
+from nodes.formats.partition_files import log_start_of
 
 if TYPE_CHECKING:
     from harness.machines.node_control import NodeControl
@@ -29,7 +30,8 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
         NodeError: the files cannot be fetched or read.
     """
     data = quote(control.places.data)
-    wanted = f"{quote(partition)}/*.log {quote(partition)}/{checkpoints.EPOCHS} {checkpoints.HIGH_WATERMARKS}"
+    checkpointed = f"{checkpoints.HIGH_WATERMARKS} {checkpoints.LOG_STARTS}"
+    wanted = f"{quote(partition)}/*.log {quote(partition)}/{checkpoints.EPOCHS} {checkpointed}"
     script = f"cd {data} && {{ tar -cf - $(ls -d {wanted} 2>/dev/null) 2>/dev/null || :; }} | base64 -w0"
     error: Exception | None = None
     for _ in range(LOOKS):  # a file may be cut while it is read
@@ -48,11 +50,12 @@ def _unpacked(packed: bytes, partition: str) -> Disk:
             with tarfile.open(fileobj=BytesIO(packed)) as archive:
                 archive.extractall(data, filter="data")
         directory = data / partition
-        for name in (data / checkpoints.HIGH_WATERMARKS, directory / checkpoints.EPOCHS):
+        for name in (data / checkpoints.HIGH_WATERMARKS, data / checkpoints.LOG_STARTS, directory / checkpoints.EPOCHS):
             if name.exists() and not name.stat().st_size:
                 name.unlink()  # a broker that starts makes it empty, and fills it later
         return Disk(
             read_partition(directory) if directory.is_dir() else [],
             checkpoints.read_epochs(directory),
             checkpoints.read_high_watermarks(data).get(partition, 0),
+            log_start_of(directory, checkpoints.read_log_starts(data).get(partition, 0)),
         )

@@ -146,6 +146,10 @@ class _Partition:
             log.append(base, written_in, values)
         elif event == "truncate":
             log.cut(fields[0])
+        elif event == "log-start" and fields[2] == "begin-anew":
+            log.begin_at(fields[0])
+        elif event == "removed":
+            log.begin_at(0)
         elif event == "recovered":
             log.cut(fields[0])
             for offset in range(log.end, fields[0]):  # written just before the process was killed, and never told

@@ -10,8 +10,16 @@ from harness.evidence.run_error import RunError
 from harness.systems.kafka.places import KafkaPlaces
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
-from nodes.formats.message_set import base_of, read_segments
-from nodes.formats.partition_files import RECOVERY_POINTS, CheckpointFormatError, is_internal, read_epochs, read_offsets
+from nodes.formats.message_set import read_segments
+from nodes.formats.partition_files import (
+    RECOVERY_POINTS,
+    CheckpointFormatError,
+    is_internal,
+    is_partition,
+    read_epochs,
+    read_offsets,
+)
+from nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BrokerFiles:
-    """What one broker's log directory holds; internal topics and KRaft's metadata are left out.
+    """What one broker's log directory holds; internal topics, KRaft's metadata and logs that are being deleted are left out.
 
     Attributes:
         segments: partition → its batches; epoch −1 where the message format has none.
@@ -61,7 +69,12 @@ def files_of(files: Mapping[str, bytes], name: str, data: str = KafkaPlaces().da
     logs: dict[str, dict[str, bytes]] = defaultdict(dict)
     for path, content in below.items():
         partition, _, file = path.rpartition("/")
-        if base_of(file) is not None and "/" not in partition and not is_internal(partition):
+        if (
+            base_of(file) is not None
+            and is_partition(partition)
+            and "/" not in partition
+            and not is_internal(partition)
+        ):
             logs[partition][file] = content
     try:
         return BrokerFiles(

@@ -35,6 +35,11 @@ def interpret(found: ReplicaEvidence, version: str) -> ReplicaEvidence:
     return replace(seen, not_understood=[*doubts, *agreement_of_all(seen)][:MOST_DOUBTS])
 
 
+def not_verified(version: str) -> str:
+    """Why nothing that a version's brokers say is believed, as a sentence; empty if their lines have been verified."""
+    return dialect(version).why
+
+
 def without_past_reigns(events: Sequence[TraceEvent]) -> list[TraceEvent]:
     """One node's events without leaderships of an epoch that it led in an earlier life.
 

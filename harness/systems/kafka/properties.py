@@ -161,7 +161,7 @@ def zookeeper_properties(cluster: ClusterSpec, data_dir: str, *, proxied: bool) 
         "maxClientCnxns": "0",
         "admin.enableServer": "false",
         "preAllocSize": "1024",
-        "4lw.commands.whitelist": "srvr,ruok",
+        "4lw.commands.whitelist": "srvr,ruok,dump",
     }
 
 
@@ -200,6 +200,7 @@ def _replication(cluster: ClusterSpec) -> Properties:
         "replica.fetch.backoff.ms": str(min(request, 1000)),
         "replica.fetch.max.bytes": str(_fetch_bytes(settings.max_fetch_batches)),
         "replica.high.watermark.checkpoint.interval.ms": str(_ms(settings.hw_checkpoint_us)),
+        "log.flush.start.offset.checkpoint.interval.ms": str(_ms(settings.log_start_checkpoint_us)),
         "controller.socket.timeout.ms": str(max(request, LEAST_CONTROLLER_TIMEOUT_MS)),
     }
 

@@ -40,19 +40,26 @@ class _Era(NamedTuple):
     model: str
 
 
-_BOUNCE = "+bounce-detection"
+_BINARY = "+bounce-detection+fresh-answers+partition-failure+replace-reassignment+KAFKA-9672"
 """KIP-380 is in every binary from 2.2 on: the controller tells incarnations apart by their registration's zxid, whatever the
-protocol. That requests carry broker epochs needs protocol 2.2, and only matters to a request older than a restart."""
+protocol. That requests carry broker epochs needs protocol 2.2, and only matters to a request older than a restart. So are the fixes
+of KAFKA-7786 (2.1.1) and KIP-461 (2.3). Since 2.4 a reassignment can take another one's place (KIP-455), and until 3.0 a leader
+whose ISR names a removed broker takes nobody out of it (KAFKA-9672)."""
+_OLD_KRAFT = "+metadata-log+no-whole-target+refuse-strangers"
+"""What KRaft's binaries before 3.7 have beside their protocol: a reassignment that ends when all that it adds are in sync
+(KAFKA-15665, until 3.8), and leaders that refuse a fetch of a broker that is no replica (KAFKA-13837, since 3.3)."""
 
 _ERAS = (
-    _Era((0, 10), "kafka-0.10", f"kafka-2.0+truncation=hw{_BOUNCE}"),
-    _Era((0, 11), "kafka-0.11", f"kafka-2.0+truncation=kip101{_BOUNCE}"),
-    _Era((2, 0), "kafka-2.0", f"kafka-2.0{_BOUNCE}"),
-    _Era((2, 1), "kafka-2.1", f"kafka-2.1{_BOUNCE}"),
-    _Era((2, 7), "kafka-2.7", "kafka-2.7+KAFKA-14704"),
-    _Era((3, 3), "kafka-3.7", "kafka-2.7+metadata-log"),
-    _Era((3, 5), "kafka-3.7", "kafka-2.7+broker-epochs+metadata-log"),
+    _Era((0, 10), "kafka-0.10", f"kafka-2.0+truncation=hw{_BINARY}"),
+    _Era((0, 11), "kafka-0.11", f"kafka-2.0+truncation=kip101{_BINARY}"),
+    _Era((2, 0), "kafka-2.0", f"kafka-2.0{_BINARY}"),
+    _Era((2, 1), "kafka-2.1", f"kafka-2.1{_BINARY}"),
+    _Era((2, 7), "kafka-2.7", "kafka-2.7+KAFKA-14704+KAFKA-9672"),
+    _Era((3, 3), "kafka-3.7", f"kafka-2.7{_OLD_KRAFT}"),
+    _Era((3, 5), "kafka-3.7", f"kafka-2.7+broker-epochs{_OLD_KRAFT}"),
+    _Era((3, 6), "kafka-3.7", f"kafka-2.7+broker-epochs{_OLD_KRAFT}+no-shrink-raises-epoch"),
     _Era((3, 7), "kafka-3.7", "kafka-3.7"),
+    _Era((3, 8), "kafka-3.7", "kafka-3.7+whole-target"),
     _Era((4, 1), "kafka-4.0", "kafka-4.0"),
 )
 """What depends on the protocol and what on the binary (2.4 or newer):
@@ -62,6 +69,8 @@ _ERAS = (
 * KIP-320's fences: protocol 2.1, whose fetches (v9 and later) and epoch requests (v2) carry the leader epoch.
 * The new leader assigns its epoch at once (KAFKA-7415), followers restart at every epoch (KAFKA-7164), and no follower stops its
   broker because its log is longer than its leader's (KAFKA-7414): binary. So the models of 0.10 and 0.11 are built on that of 2.0.
+* The leader writes the ISR itself (KIP-497), and an ISR that the controller shrinks raises the leader epoch (KAFKA-15021): protocol
+  before 2.7, and before 3.6.
 * Broker epochs in AlterPartition and fetches (KIP-903): protocol 3.5. No HW advance under min ISR (KAFKA-15583): binary, 3.7.
 * Eligible leader replicas (KIP-966): on in a cluster that is made with 4.1.
 """

@@ -17,7 +17,7 @@ from harness.machines.needs import MachineNeeds
 from harness.systems.kafka.control import KafkaControl
 from harness.systems.kafka.disk import read_disk
 from harness.systems.kafka.evidence import segments_of
-from harness.systems.kafka.interpretation import interpret
+from harness.systems.kafka.interpretation import interpret, not_verified
 from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
 from harness.systems.kafka.node_configuration import node_configuration
 from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
@@ -32,7 +32,7 @@ from harness.systems.system import Deployment, Rules, System
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -49,8 +49,10 @@ TOPIC_S = 30.0
 SESSION_END_S = 5.0
 LOOK_S = 0.1
 ELECTION_S = 30.0
+REASSIGNMENT_S = 30.0
 LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"
+TOO_EARLY = ("Fatal error during KafkaServer startup", "NodeExists")
 
 
 class KafkaSystem(System):
@@ -70,6 +72,7 @@ class KafkaSystem(System):
     spreads_rules = True
     renumbers_epochs = True
     outlives_controller = True
+    reassigns = True
     container_kill = "crash"
 
     def __init__(
@@ -166,6 +169,15 @@ class KafkaSystem(System):
             return str(error)
         return ""
 
+    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
+        """Through Kafka's own API, likewise."""
+        asked = {"partition": partition, "replicas": list(replicas), "wait": False}
+        try:
+            controls[CONTROLLER].admin.ask("reassign", timeout_s=REASSIGNMENT_S, **asked)
+        except NodeError as error:
+            return str(error)
+        return ""
+
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
         """To every sidecar: a message passes that of the machine which accepted its connection, whoever sent it.
 
@@ -188,6 +200,10 @@ class KafkaSystem(System):
         """A broker's protocol has one reason to give up: the leader's log is shorter, and unclean elections are off."""
         return HALT in words
 
+    def came_too_early(self, words: str) -> bool:
+        """A broker that finds its id taken by the session of its last life, which ZooKeeper has not ended yet."""
+        return all(part in words for part in TOO_EARLY)
+
     def has_idempotence(self, variant: Variant) -> bool:
         """Not with the message formats before 0.11, which have no leader epochs either."""
         return variant.has_epoch_cache
@@ -209,6 +225,10 @@ class KafkaSystem(System):
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
         return interpret(found, self.kafka.version)
+
+    def doubts_all_evidence(self) -> str:
+        """A version whose log lines nobody has verified."""
+        return not_verified(self.kafka.version)
 
     def describe(self, variant: Variant) -> dict[str, Any]:
         """Binary, protocol, and settings that were asked for."""

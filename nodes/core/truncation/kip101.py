@@ -1,6 +1,6 @@
 """KIP-101: ask the leader where the own latest epoch ends, once (0.11 to 1.1)."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochCache, EpochCache011, EpochEnd
+from nodes.core.epoch_cache import UNDEFINED, EpochEnd
 from nodes.core.truncation.rule import LogView, Step, TruncationRule
 
 
@@ -31,7 +31,3 @@ class Kip101Rule(TruncationRule):
     def leaders_answer(self, end: EpochEnd) -> EpochEnd:
         """Asked for an epoch, a leader tells an offset and not whose it is (version 0)."""
         return EpochEnd(UNDEFINED, end.offset)
-
-    def epoch_cache(self, entries: tuple[tuple[int, int], ...], *, epoch_on_lead: bool) -> EpochCache:
-        """A replica notes where each leader epoch begins; before KAFKA-7415 it ignores a note not newer than all others."""
-        return EpochCache(entries) if epoch_on_lead else EpochCache011(entries)

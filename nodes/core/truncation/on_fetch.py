@@ -1,6 +1,6 @@
 """Truncation on fetch: every fetch names the last fetched epoch, and the leader answers where it diverges (2.7 on; KIP-595)."""
 
-from nodes.core.epoch_cache import EpochEnd
+from nodes.core.epoch_cache import UNDEFINED, EpochEnd
 from nodes.core.truncation.kip279 import Kip279Rule
 from nodes.core.truncation.rule import LogView, Step
 
@@ -17,7 +17,12 @@ class OnFetchRule(Kip279Rule):
     epoch_in_fetch = True
 
     def on_new_leader(self, view: LogView) -> Step:
-        """A follower fetches at once; each fetch names the epoch of its last record, and the leader says if its log differs."""
+        """A follower fetches at once; each fetch names the epoch of its last record, and the leader says if its log differs.
+
+        Without epochs it first cuts to its high watermark (``AbstractFetcherThread.partitionFetchState``, 2.7).
+        """
+        if view.latest_epoch == UNDEFINED:
+            return Step(cut=view.hw, why="no epochs known: to high watermark")
         return Step()
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Protocol
 
-from nodes.core.epoch_cache import EpochCache, EpochEnd
+from nodes.core.epoch_cache import EpochCache, EpochCache011, EpochEnd
 
 
 class LogView(Protocol):
@@ -72,5 +72,5 @@ class TruncationRule(ABC):
         return end
 
     def epoch_cache(self, entries: tuple[tuple[int, int], ...], *, epoch_on_lead: bool) -> EpochCache:
-        """A replica notes where each leader epoch begins; the newest note wins over those it contradicts."""
-        return EpochCache(entries)
+        """A replica notes where each leader epoch begins; the newest note wins over those it contradicts (KAFKA-7415)."""
+        return EpochCache(entries) if epoch_on_lead else EpochCache011(entries)

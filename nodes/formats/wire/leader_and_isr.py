@@ -4,9 +4,9 @@ kio leaves this API out, because Kafka 4.0 dropped it with ZooKeeper. The fields
 (``LeaderAndIsrRequest.json`` of 2.4 to 3.9; version 4 is the first flexible one). They are declared as kio declares its own
 entities, so that kio reads and writes them; it looks at the types, so they must not be strings.
 
-One field is ours: which replicas could be in the ISR now (KIP-841's knowledge, which a KRaft broker has from its metadata
-log). It rides in a tagged field of the partition state, with a tag that no Kafka version uses; whoever does not know the tag
-skips it.
+Two fields are ours: which replicas could be in the ISR now (KIP-841's knowledge, which a KRaft broker has from its metadata
+log), and whether the broker is to delete what it has of the partition (which Kafka asks for with a StopReplica request). They ride
+in tagged fields of the partition state, with tags that no Kafka version uses; whoever does not know a tag skips it.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from kio.static.constants import EntityType
 from kio.static.primitive import i16, i32, i64
 
 VERSION = 4
-ELIGIBLE_TAG = 10_000
+ELIGIBLE_TAG, DELETE_TAG = 10_000, 10_001
 
 
 def _is(kafka_type: str) -> dict[str, object]:
@@ -49,6 +49,8 @@ class LeaderAndIsrPartitionState:
     is_new: bool = field(metadata=_is("bool"), default=False)
     eligible: tuple[BrokerId, ...] = field(metadata={"kafka_type": "int32", "tag": ELIGIBLE_TAG}, default=())
     """Ours: replicas that are neither fenced nor shutting down."""
+    delete: bool = field(metadata={"kafka_type": "bool", "tag": DELETE_TAG}, default=False)
+    """Ours: the broker is no replica, and is to delete its log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

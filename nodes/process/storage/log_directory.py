@@ -4,17 +4,33 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
-from nodes.core.actions import Action, Append, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.actions import (
+    Action,
+    Append,
+    BeginAt,
+    Delete,
+    DropBefore,
+    MarkCleanShutdown,
+    Sync,
+    Truncate,
+    WriteEpochs,
+    WriteHighWatermarks,
+    WriteLogStarts,
+)
 from nodes.core.log import Batch
 from nodes.core.recovery import DiskImage, PartitionImage, Recovered
 from nodes.formats import checkpoints
+from nodes.formats.durable_files import sync_directory
 from nodes.process.storage import directory_lock
 from nodes.process.storage.log_file import LogFile
 
 _PARTITION = re.compile(r"[a-zA-Z0-9._-]{1,249}-[0-9]+")
 """Kafka's rule for a topic, a dash, and the partition's number."""
+_DELETED = "-delete"
+"""What a directory's name ends with while it is being deleted (Kafka: ``t-0.UUID-delete``)."""
 
 
 def is_partition(name: str) -> bool:
@@ -58,14 +74,19 @@ class LogDirectory:
         except checkpoints.CheckpointError:
             clean = None
         checkpoints.delete_clean_shutdown(self.data)
+        self._finish_deletions()
         partitions = {}
         for name in sorted(partition_names(self.data) | partition_names(self.volatile)):
             self._files[name] = log = LogFile(self.volatile / name, self.data / name)
             self._epochs[name] = checkpoints.read_epochs(self.data / name)
-            partitions[name] = found = PartitionImage(log.load(), self._epochs[name])
+            partitions[name] = found = PartitionImage(log.load(), self._epochs[name], log.base)
             if found.batches and not found.batches[-1].sound:
                 clean = None
-        return DiskImage(partitions, checkpoints.read_high_watermarks(self.data), clean)
+        high_watermarks, log_starts = (
+            checkpoints.read_high_watermarks(self.data),
+            checkpoints.read_log_starts(self.data),
+        )
+        return DiskImage(partitions, high_watermarks, clean, log_starts)
 
     def after_recovery(self, recovered: Recovered) -> None:
         """Cut the logs to what recovery kept, and write back the epochs that it changed.
@@ -74,7 +95,10 @@ class LogDirectory:
             OSError: a file cannot be cut or written.
         """
         for name, found in recovered.partitions.items():
-            self.file(name).keep_first(len(found.batches))
+            log = self.file(name)
+            log.keep_first(len(found.batches))
+            if not found.batches and log.base != found.leo:
+                log.begin_at(found.leo)
             if found.epochs != self._epochs.get(name, ()):
                 self._write_epochs(name, found.epochs)
 
@@ -106,6 +130,29 @@ class LogDirectory:
         """
         return self.file(partition).append(batch)
 
+    def delete(self, partition: str) -> None:
+        """Delete a partition's directories; one that is not there is fine.
+
+        Each gets another name first, so that a process that dies meanwhile leaves all of it or nothing (as Kafka's does).
+
+        Raises:
+            OSError: something of it is left.
+        """
+        self._epochs.pop(partition, None)
+        log = self._files.pop(partition, None)
+        if log is not None:
+            log.close()
+        for directory in (self.volatile, self.data):
+            if (directory / partition).exists():
+                (directory / partition).rename(directory / f"{partition}{_DELETED}")
+                sync_directory(directory)
+        self._finish_deletions()
+
+    def _finish_deletions(self) -> None:
+        for directory in (self.volatile, self.data):
+            for left in directory.glob(f"*{_DELETED}"):
+                shutil.rmtree(left)
+
     def carry_out(self, action: Action) -> None:
         """Do what the core asks of its disk.
 
@@ -118,12 +165,20 @@ class LogDirectory:
                 self.append(partition, batch)
             case Truncate(partition, offset):
                 self.file(partition).truncate(offset)
+            case BeginAt(partition, offset):
+                self.file(partition).begin_at(offset)
+            case DropBefore(partition, offset):
+                self.file(partition).drop_before(offset)
+            case Delete(partition):
+                self.delete(partition)
             case Sync(partition):
                 self.file(partition).sync()
             case WriteEpochs(partition, entries):
                 self._write_epochs(partition, entries)
             case WriteHighWatermarks(offsets):
                 checkpoints.write_high_watermarks(self.data, offsets)
+            case WriteLogStarts(offsets):
+                checkpoints.write_log_starts(self.data, offsets)
             case MarkCleanShutdown(broker_epoch):
                 checkpoints.write_clean_shutdown(self.data, broker_epoch)
             case _:

@@ -23,9 +23,10 @@ from random import Random
 from nodes.admin.power_loss_command import PowerLossCommand, check_keep
 from nodes.core.power_loss import WRITEBACK_US, draw_survivors
 from nodes.formats.durable_files import sync_directory, write_all
-from nodes.formats.segment import SEGMENT, scan
+from nodes.formats.segment import SEGMENT, scan, segment_in
 from nodes.process.storage import directory_lock
 from nodes.process.storage.log_directory import partition_names
+from nodes.process.storage.log_file import make_alike
 from nodes.process.storage.written_at import WRITTEN_AT, now_ms, old_until
 
 _WRITEBACK_MS = WRITEBACK_US // 1_000
@@ -36,6 +37,7 @@ class LosingLog:
     """One partition's log at the moment the power goes.
 
     Attributes:
+        segment: its name.
         text: the sound batches of the volatile file.
         ends: the position behind each of them.
         records: how many records each has.
@@ -46,6 +48,7 @@ class LosingLog:
 
     name: str
     durable: Path
+    segment: str
     text: bytes
     ends: list[int]
     records: list[int]
@@ -75,7 +78,7 @@ class LosingLog:
         else:
             self.durable.mkdir(exist_ok=True)
             begin, end = self.end_of(self.synced), self.end_of(keep) + torn
-            fd = os.open(self.durable / SEGMENT, os.O_RDWR | os.O_CREAT, 0o644)
+            fd = os.open(self.durable / self.segment, os.O_RDWR | os.O_CREAT, 0o644)
             try:
                 os.ftruncate(fd, begin)
                 write_all(fd, self.text[begin:end], begin)
@@ -109,17 +112,20 @@ def log_before(name: str, data: Path, volatile: Path, killed_ms: int) -> LosingL
         OSError: they cannot be read.
     """
     durable = data / name
-    on_disk = durable / SEGMENT
-    synced = on_disk.stat().st_size if on_disk.exists() else 0
-    written = volatile / name / SEGMENT
-    source = written if written.exists() else on_disk
-    text = source.read_bytes() if source.exists() else b""
+    on_disk = segment_in(durable)
+    written = segment_in(volatile / name)
+    if on_disk is not None and written is not None:
+        on_disk = make_alike(on_disk, written)
+    synced = on_disk.stat().st_size if on_disk is not None else 0
+    source = written or on_disk
+    text = source.read_bytes() if source is not None else b""
     found = [f for f in scan(lambda position, size: text[position : position + size], len(text)) if f.sound]
     ends = list(accumulate(len(f.raw) for f in found))
     old = max(synced, old_until(volatile / name / WRITTEN_AT, killed_ms - _WRITEBACK_MS))
     return LosingLog(
         name,
         durable,
+        source.name if source is not None else SEGMENT,
         text[: ends[-1]] if ends else b"",
         ends,
         [f.header.count for f in found if f.header is not None],

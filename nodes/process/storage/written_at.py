@@ -45,6 +45,18 @@ class WrittenAt:
             raise OSError(ENOSPC, os.strerror(ENOSPC))
         self._end += _PAIR.size
 
+    def drop(self, size: int) -> None:
+        """So many bytes were taken from the beginning of the log.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        data = os.pread(self._fd, self._end, 0)
+        left = b"".join(_PAIR.pack(end - size, at_ms) for end, at_ms in _PAIR.iter_unpack(data) if end > size)
+        os.pwrite(self._fd, left, 0)
+        os.ftruncate(self._fd, len(left))
+        self._end = len(left)
+
     def close(self) -> None:
         """Close the file."""
         os.close(self._fd)

@@ -45,12 +45,14 @@ class BrokerPeers:
     Args:
         driver: gets what is heard.
         took: whether the core took a state that it was given.
+        hears: whether the core listens to the controller yet; what is not heard is not answered.
     """
 
-    def __init__(self, driver: NodeDriver, took: Callable[[LeaderAndIsr], bool]) -> None:
+    def __init__(self, driver: NodeDriver, took: Callable[[LeaderAndIsr], bool], hears: Callable[[], bool]) -> None:
         """Know the messages, and how each is sent."""
         self._driver = driver
         self._took = took
+        self._hears = hears
         self._node = driver.config.node
         self._fetches = FetchTranslation(driver.config.variant, driver.config.cluster.settings, driver.topics)
         self._asked: dict[int, Request] = {}
@@ -141,16 +143,21 @@ class BrokerPeers:
         except MeaninglessError as e:
             request.connection.refuse(str(e))
             return
+        if not self._hears():
+            request.no_reply()
+            return
         self._driver.deliver(state)
         self._driver.perform(partial(self._acknowledge, request, state))
 
     def _check_state(self, state: LeaderAndIsr) -> None:
-        replicas = self._driver.partitions.get(state.partition, ())
-        in_sync, eligible = set(state.isr), set(state.eligible)
+        """With ZooKeeper a leader or a member of the ISR need be no replica any more, for a moment."""
+        brokers = self._driver.config.cluster.broker_ids()
         if (
-            state.replicas != replicas
-            or state.leader not in (-1, *replicas)
-            or not in_sync | eligible <= set(replicas)
+            state.partition not in self._driver.partitions
+            or not state.replicas
+            or len(set(state.replicas)) < len(state.replicas)
+            or not {*state.replicas, *state.isr, *state.eligible} <= set(brokers)
+            or state.leader not in (-1, *brokers)
             or min(state.leader_epoch, state.partition_epoch) < 0
         ):
             raise MeaninglessError(f"no state of a partition of this cluster: {state}")

@@ -8,6 +8,7 @@ Fetch                4 to 11, or 8 before KIP-320        client_fetch
 ListOffsets          1 to 5, or 3 before KIP-320         client_list_offsets
 Metadata             4 to 9, or 6 before KIP-320         client_metadata
 ApiVersions          0 to 3                              client_versions
+DeleteRecords        0 to 2, 1 before KIP-320, if any    client_delete_records
 InitProducerId       0 to 3                              client_producer_ids
 OffsetForLeaderEpoch 2 and 3, none before KIP-320        client_epochs
 ===================  ==================================  ===================
@@ -20,8 +21,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from nodes.core.messages import DeleteRecordsResponse
 from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
-from nodes.process.wire.client_entities import INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE
+from nodes.process.wire.client_delete_records import DeleteRecordsApi
+from nodes.process.wire.client_entities import DELETE_RECORDS, INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE
 from nodes.process.wire.client_epochs import EpochsApi
 from nodes.process.wire.client_fetch import FetchApi
 from nodes.process.wire.client_list_offsets import ListOffsetsApi
@@ -59,12 +62,14 @@ class ClientApis:
         self._versions = versions = client_versions(variant)
         self._produce = ProduceApi(driver, partitions)
         self._fetch = FetchApi(driver, partitions)
+        self._deletions = DeleteRecordsApi(driver, partitions)
         apis: dict[int, Handler] = {
             PRODUCE: self._produce.handle,
             FETCH: self._fetch.handle,
             LIST_OFFSETS: ListOffsetsApi(partitions, monotonic="fetch" in variant.fences).handle,
             METADATA: MetadataApi(driver).handle,
             API_VERSIONS: lambda request: answer_versions(request, versions),
+            DELETE_RECORDS: self._deletions.handle,
             INIT_PRODUCER_ID: ProducerIds(driver.config).handle,
             OFFSET_FOR_LEADER_EPOCH: EpochsApi(partitions, variant).handle,
         }
@@ -78,11 +83,16 @@ class ClientApis:
 
     def after_step(self, traces: Iterable[tuple[object, ...]]) -> None:
         """A step's trace has been written, and its messages sent: clients may see what it did."""
+        traces = list(traces)
+        self._produce.after_step(traces)
         self._fetch.after_step(traces)
 
-    def on_produce_response(self, to: int, message: ProduceResponse) -> None:
-        """The core answers a client's batch; ``to`` is the number of the connection it came on."""
-        self._produce.on_response(message)
+    def on_answer(self, message: ProduceResponse | DeleteRecordsResponse) -> None:
+        """The core answers a client's batch, or its deletion."""
+        if isinstance(message, DeleteRecordsResponse):
+            self._deletions.on_response(message)
+        else:
+            self._produce.on_response(message)
 
     def on_closed(self, connection: Connection) -> None:
         """A connection has ended."""

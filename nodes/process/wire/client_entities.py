@@ -11,7 +11,7 @@ from typing import Any
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-PRODUCE, LIST_OFFSETS, METADATA, INIT_PRODUCER_ID = 0, 2, 3, 22
+PRODUCE, LIST_OFFSETS, METADATA, DELETE_RECORDS, INIT_PRODUCER_ID = 0, 2, 3, 21, 22
 
 NO_THROTTLE = timedelta(0)
 

@@ -38,10 +38,10 @@ MAX_BYTES = 8 << 20
 _WITH_SESSIONS = 7
 _WITH_EPOCH = 9
 
-_STIRRING = frozenset({"hw", "lead", "follow", "truncate"})
+_STIRRING = frozenset({"hw", "lead", "follow", "truncate", "removed"})
 """Trace events after which a parked fetch may have an answer."""
 
-_base = attrgetter("base")
+_end = attrgetter("end")
 
 
 class _Asked(NamedTuple):
@@ -62,6 +62,7 @@ class _Found(NamedTuple):
     hw: int
     records: list[Records]
     size: int
+    start: int = -1
 
 
 class _Parked:
@@ -170,11 +171,11 @@ class FetchApi:
             if isinstance(replica, str):
                 found.append(_Found(replica, -1, [], 0))
                 continue
-            if not replica.log.start <= one.offset <= replica.log.leo:
+            if replica.leading is None or replica.leading.out_of_range(one.offset):
                 found.append(_Found(OFFSET_OUT_OF_RANGE, -1, [], 0))
                 continue
             records, size = _committed(replica, one.offset, min(one.max_bytes, left), at_least_one=nothing_yet)
-            found.append(_Found(None, replica.hw, records, size))
+            found.append(_Found(None, replica.hw, records, size, replica.log.start))
             nothing_yet = nothing_yet and not records
             left -= size
         return found
@@ -192,7 +193,7 @@ class FetchApi:
                 error_code=error_code(what.error),
                 high_watermark=what.hw,
                 last_stable_offset=what.hw,
-                log_start_offset=-1 if what.error else 0,
+                log_start_offset=what.start,
                 aborted_transactions=aborted,
                 records=b"".join([records.raw() for records in what.records]),
             )
@@ -208,11 +209,11 @@ class FetchApi:
 
 
 def _committed(replica: Replica, offset: int, max_bytes: int, *, at_least_one: bool) -> tuple[list[Records], int]:
-    """Whole batches from the one that holds ``offset`` on, as far as they end at or below the high watermark."""
+    """Whole batches from the first that ends behind ``offset`` on, as far as they end at or below the high watermark."""
     if offset >= replica.hw:
         return [], 0
     batches = replica.log.batches
-    first = max(bisect_right(batches, offset, key=_base) - 1, 0)
+    first = bisect_right(batches, offset, key=_end)
     chosen: list[Records] = []
     size = 0
     for batch in islice(batches, first, None):

@@ -88,12 +88,13 @@ class ListOffsetsApi:
 
 
 def _first_since(replica: Replica, timestamp: int) -> _Place:
-    """The first committed batch whose latest record is not older; records within it are not looked at."""
+    """The first committed batch whose latest record is not older; records within it are not looked at, but for the log start."""
+    start = replica.log.start
     for batch in replica.log.batches:
         if batch.end > replica.hw:
             break
-        if isinstance(batch.values, Records):
+        if batch.end > start and isinstance(batch.values, Records):
             latest = batch.values.header().max_timestamp
             if latest >= timestamp:
-                return _Place(batch.base, latest, batch.epoch)
+                return _Place(max(batch.base, start), latest, batch.epoch)
     return _NOWHERE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,12 +33,13 @@ _TRANSACTIONAL = 0x10
 
 
 class _Slot(NamedTuple):
-    """One partition of a request and its answer; ``base`` is −1 with an error."""
+    """One partition of a request and its answer; ``base`` and ``start``, the log start, are −1 with an error."""
 
     topic: str
     partition: int
     error: str | None = None
     base: int = -1
+    start: int = -1
 
 
 class _Answer:
@@ -51,9 +53,9 @@ class _Answer:
         self.open = 1
         """Slots without an answer, and one more until the whole request has been looked at."""
 
-    def settle(self, at: int, error: str | None, base: int) -> None:
+    def settle(self, at: int, error: str | None, base: int = -1, start: int = -1) -> None:
         """One partition's answer has come."""
-        self.slots[at] = self.slots[at]._replace(error=error, base=base)
+        self.slots[at] = self.slots[at]._replace(error=error, base=base, start=start)
         self.close_one()
 
     def close_one(self) -> None:
@@ -73,7 +75,7 @@ class _Answer:
                 index=slot.partition,
                 error_code=error_code(slot.error),
                 base_offset=slot.base,
-                log_start_offset=0 if slot.error is None else -1,
+                log_start_offset=slot.start,
                 record_errors=(),
             )
             topics.setdefault(slot.topic, []).append(answer)
@@ -90,7 +92,7 @@ class _NoAnswer(_Answer):
 
     __slots__ = ()
 
-    def settle(self, at: int, error: str | None, base: int) -> None:
+    def settle(self, at: int, error: str | None, base: int = -1, start: int = -1) -> None:
         """Nothing, or the end."""
         if error is not None:
             self.request.connection.refuse(f"a batch with acks=0 was refused with {error}")
@@ -131,9 +133,9 @@ class ProduceApi:
         answer.open += len(found)
         for at, name, raw in found:
             if acks is None:
-                answer.settle(at, INVALID_REQUIRED_ACKS, -1)
+                answer.settle(at, INVALID_REQUIRED_ACKS)
             elif not self._partitions.exists(name):
-                answer.settle(at, UNKNOWN_TOPIC_OR_PARTITION, -1)
+                answer.settle(at, UNKNOWN_TOPIC_OR_PARTITION)
             else:
                 self._take(answer, at, name, raw, acks)
         answer.close_one()
@@ -142,7 +144,7 @@ class ProduceApi:
         try:
             header = _checked(raw)
         except BadBatchError as problem:
-            answer.settle(at, problem.error, -1)
+            answer.settle(at, problem.error)
             return
         source = answer.request.connection.number
         message = ProduceRequest(source, name, Records(raw or b""), acks, next(self._numbers))
@@ -157,7 +159,7 @@ class ProduceApi:
         producers = self._producers.setdefault(message.partition, PartitionProducers())
         verdict = producers.judge(replica.log, header)
         if isinstance(verdict, str):
-            answer.settle(at, verdict, -1)
+            answer.settle(at, verdict)
         elif verdict is None:
             self._step(now, message, answer, at)
             producers.note(header, replica.log, message.values)
@@ -187,7 +189,17 @@ class ProduceApi:
         waiting = self._waiting.pop(message.correlation, None)
         if waiting is not None:
             answer, at = waiting
-            answer.settle(at, message.error, message.base_offset if message.error is None else -1)
+            replica = self._driver.broker.replicas.get(message.partition)
+            if message.error is None and replica is not None:
+                answer.settle(at, None, message.base_offset, replica.log.start)
+            else:
+                answer.settle(at, message.error)
+
+    def after_step(self, traces: Iterable[tuple[object, ...]]) -> None:
+        """What producers wrote is read anew from a log that was cut; one that retention made shorter is not."""
+        for trace in traces:
+            if trace[2] in ("truncate", "removed") or trace[-1] == "begin-anew":
+                self._producers.pop(str(trace[3]), None)
 
 
 def _answers(action: object, message: ProduceRequest) -> bool:

@@ -1,7 +1,8 @@
 """What idempotent producers wrote to a partition, so that a repeated batch is recognised (KIP-98).
 
 Nothing of this is stored: it is read off the log. Whenever it is asked, it takes in the batches that were appended since, by
-whichever role; if the log was cut in between, it begins again. So leader, follower and a restarted process know the same.
+whichever role; if the log was cut in between, it begins again. So leader, follower and a restarted process know the same, but for
+what retention dropped: that is known as long as the process lives (Kafka's has snapshots).
 
 Rules as in Kafka 2.5 and later (``ProducerAppendInfo.checkProducerEpoch``, ``checkSequence``;
 ``ProducerStateEntry.findDuplicateBatch``): the last five batches of a producer are known by their sequence numbers; a producer of
@@ -11,8 +12,10 @@ further back than those five, is ``DUPLICATE_SEQUENCE_NUMBER`` (KIP-192), which 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodes.formats.record_batch import Header, Records
@@ -26,6 +29,8 @@ INVALID_PRODUCER_EPOCH = "INVALID_PRODUCER_EPOCH"
 
 KEPT_BATCHES = 5
 """As many as a client may have in flight (``max.in.flight.requests.per.connection``)."""
+
+_base = attrgetter("base")
 
 _WRAP = 0x7FFF_FFFF
 """Sequence numbers are 31 bits wide: 0 follows 2,147,483,647."""
@@ -100,13 +105,23 @@ class PartitionProducers:
         batches = log.batches
         seen = self._seen
         if seen and (seen > len(batches) or batches[seen - 1] is not self._last):
-            self._producers.clear()
-            seen = 0
+            seen = self._find_last(log)
         for batch in batches[seen:]:
             if isinstance(batch.values, Records):
                 self._take_in(batch, batch.values.header())
         self._seen = len(batches)
         self._last = batches[-1] if batches else None
+
+    def _find_last(self, log: Log) -> int:
+        """How many batches of a log that has changed otherwise are taken in; nothing is, if it was cut."""
+        last = self._last
+        if last is not None and last.end <= log.base:
+            return 0
+        at = bisect_left(log.batches, last.base, key=_base) if last is not None else 0
+        if at < len(log.batches) and log.batches[at] is last:
+            return at + 1
+        self._producers.clear()
+        return 0
 
     def _take_in(self, batch: Batch, header: Header) -> None:
         if header.producer_id < 0:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
 from nodes.formats.wire.names import error_code
 from nodes.process.wire.client_entities import (
+    DELETE_RECORDS,
     INIT_PRODUCER_ID,
     LIST_OFFSETS,
     METADATA,
@@ -25,6 +26,7 @@ _BEFORE_KIP_320 = {
     LIST_OFFSETS: (1, 3),
     METADATA: (4, 6),
     API_VERSIONS: (0, 3),
+    DELETE_RECORDS: (0, 1),
     INIT_PRODUCER_ID: (0, 3),
 }
 """No leader epoch anywhere, as up to Kafka 2.0: clients cannot notice that a log was cut."""
@@ -33,6 +35,7 @@ _SINCE_KIP_320 = _BEFORE_KIP_320 | {
     FETCH: (4, 11),
     LIST_OFFSETS: (1, 5),
     METADATA: (4, 9),
+    DELETE_RECORDS: (0, 2),
     OFFSET_FOR_LEADER_EPOCH: (2, 3),
 }
 """Leader epochs in Metadata (v7; but clients trust them only from v9 on, KAFKA-9212), Fetch (v9) and ListOffsets (v4)."""
@@ -40,7 +43,10 @@ _SINCE_KIP_320 = _BEFORE_KIP_320 | {
 
 def client_versions(variant: Variant) -> dict[int, tuple[int, int]]:
     """API key → lowest and highest version, as the variant's inter-broker version would have it for what KIP-320 changed."""
-    return dict(_SINCE_KIP_320 if "fetch" in variant.fences else _BEFORE_KIP_320)
+    versions = dict(_SINCE_KIP_320 if "fetch" in variant.fences else _BEFORE_KIP_320)
+    if not variant.delete_records:
+        del versions[DELETE_RECORDS]
+    return versions
 
 
 def answer_versions(request: Request, versions: dict[int, tuple[int, int]]) -> None:

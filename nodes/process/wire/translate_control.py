@@ -100,19 +100,22 @@ def register_answer(entity: Any, asked: Register) -> Registered | None:  # noqa:
 
 
 def heartbeat_request(m: Heartbeat) -> object:
-    """BrokerHeartbeat. What the broker knows is not in it: the controller learns that from acknowledged states."""
+    """BrokerHeartbeat. What the broker knows is not in it: the controller learns that from acknowledged states.
+
+    The end of a ZooKeeper session is a heartbeat that wants to be fenced and to stop.
+    """
     return _BEAT.BrokerHeartbeatRequest(
         broker_id=m.source,
         broker_epoch=m.broker_epoch,
         current_metadata_offset=-1,
-        want_fence=False,
+        want_fence=m.closing,
         want_shut_down=m.shutting_down,
     )
 
 
 def heartbeat_message(entity: Any, known: dict[str, int]) -> Heartbeat:  # noqa: ANN401 (kio's entity)
     """What a broker's heartbeat says, with the partition epochs that it acknowledged."""
-    return Heartbeat(entity.broker_id, entity.broker_epoch, known, entity.want_shut_down)
+    return Heartbeat(entity.broker_id, entity.broker_epoch, known, entity.want_shut_down, entity.want_fence)
 
 
 def heartbeat_response(m: HeartbeatReply) -> object:
@@ -213,6 +216,7 @@ def state_request(m: LeaderAndIsr) -> object:
         partition_epoch=m.partition_epoch,
         replicas=m.replicas,
         eligible=m.eligible,
+        delete=m.delete,
     )
     topics = (_STATE.TopicState(topic_name=topic, partition_states=(part,)),)
     return _STATE.LeaderAndIsrRequest(
@@ -237,6 +241,7 @@ def state_message(entity: Any) -> LeaderAndIsr:  # noqa: ANN401 (an entity)
         part.replicas,
         entity.broker_epoch,
         part.eligible,
+        delete=part.delete,
     )
 
 

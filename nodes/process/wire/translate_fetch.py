@@ -8,7 +8,7 @@ The version follows the variant as Kafka's inter-broker versions did, because ea
 * 15: the broker epoch (KIP-903), and topic ids for names
 
 A request is about one partition. The leader's log end, which the core wants for followers that are out of range, rides in
-``last_stable_offset``: there are no transactions that could use it.
+``last_stable_offset``: there are no transactions that could use it. Log starts have their own fields (KIP-107, since version 5).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class FetchTranslation:
         part: dict[str, Any] = {
             "partition": index,
             "fetch_offset": m.offset,
-            "log_start_offset": 0,
+            "log_start_offset": m.start,
             "partition_max_bytes": MAX_FETCH_BYTES,
         }
         whole: dict[str, Any] = {
@@ -121,6 +121,7 @@ class FetchTranslation:
             part.last_fetched_epoch if version >= 12 else UNDEFINED,
             broker_epoch,
             correlation,
+            part.log_start_offset,
         )
 
     def response(self, m: FetchResponse, version: int) -> object:
@@ -132,7 +133,7 @@ class FetchTranslation:
             "error_code": error_code(m.error),
             "high_watermark": m.hw,
             "last_stable_offset": m.leo,
-            "log_start_offset": 0,
+            "log_start_offset": m.start,
             "aborted_transactions": None,
             "records": _raw(m.batches),
         }
@@ -164,6 +165,7 @@ class FetchTranslation:
             part.last_stable_offset,
             error_name(part.error_code),
             diverging,
+            part.log_start_offset,
         )
 
 

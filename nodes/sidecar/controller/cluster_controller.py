@@ -110,16 +110,29 @@ class ClusterController:
         await self._until(lambda: all(self._state(name).get("leader", -1) >= 0 for name in partitions))
         return {}
 
-    async def reassign(self, partition: str, replicas: Sequence[int]) -> dict[str, Any]:
-        """Give a partition other replicas, or another order of them; ends when it is done.
+    async def reassign(self, partition: str, replicas: Sequence[int], *, wait: bool = True) -> dict[str, Any]:
+        """Give a partition other replicas, or another order of them.
+
+        Args:
+            partition: such as ``t-0``.
+            replicas: the preferred leader first.
+            wait: until it is done; else until it is under way.
 
         Raises:
             CommandError: Kafka refused, or did not answer, or it took too long.
         """
         async with self._one_at_a_time:
-            await self._asked(self._operations.reassign(partition, replicas))
-            await self._until(lambda: tuple(self._state(partition).get("replicas", ())) == tuple(replicas))
+            await self._asked(self._operations.reassign(partition, replicas, wait=wait))
+            if wait:
+                await self._until(lambda: tuple(self._state(partition).get("replicas", ())) == tuple(replicas))
+            else:
+                await self._until(lambda: self._target(partition) == set(replicas))
         return self._outcome(partition)
+
+    def _target(self, partition: str) -> set[int]:
+        """Whom a partition will have as replicas when what is under way has ended."""
+        state = self._state(partition)
+        return set(state.get("replicas", ())) - set(state.get("removing", ()))
 
     async def elect(self, partition: str, how: str, target: int) -> dict[str, Any]:
         """An operator's election; leader and leader epoch after it.
@@ -154,6 +167,8 @@ class ClusterController:
     def _check(self, partition: str, how: str, target: int, state: Mapping[str, Any]) -> None:
         """Refuse what Kafka would refuse, before anything is changed for it."""
         leader = state["leader"]
+        if target not in state["replicas"]:
+            raise CommandError(f"target must be a replica of {partition}, not {target!r}")
         if leader == target:
             raise CommandError(f"broker {target} leads {partition} already")
         if how == UNCLEAN and leader >= 0:
@@ -168,6 +183,11 @@ class ClusterController:
 
     async def _elect_first(self, partition: str, how: str, target: int, replicas: tuple[int, ...]) -> None:
         reordered = self._first_choice(how, replicas) != target
+        state = self._state(partition)
+        if reordered and (state["adding"] or state["removing"]):
+            raise CommandError(
+                f"{partition} is being reassigned, and the other order of replicas that elects broker {target} would end that"
+            )
         if reordered:
             await self._asked(self._operations.reassign(partition, (target, *(b for b in replicas if b != target))))
         try:

@@ -71,6 +71,8 @@ class ControllerLog(ABC):
                 "isr": facts.isr,
                 "elr": facts.elr,
                 "replicas": facts.replicas,
+                "adding": facts.adding,
+                "removing": facts.removing,
             }
             for name, facts in self._decisions.partitions.items()
         }

@@ -7,16 +7,19 @@ before.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
 from nodes.core.messages import CONTROLLER
 
 Event: TypeAlias = tuple[Any, ...]
-"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``register`` or ``fence``, with the fields of docs/history.md."""
+"""``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register`` or ``fence``, with the fields of
+docs/history.md.
+"""
 
 PREFERRED, FORCED, UNCLEAN = "preferred", "forced", "unclean"
 INITIAL, ONLINE, OFFLINE, RESUMED, LAST_KNOWN = "initial", "online", "offline", "resumed", "last-known"
+REASSIGNING, REASSIGNED = "reassigning", "reassigned"
 
 
 class Decision(NamedTuple):
@@ -36,10 +39,15 @@ class PartitionFacts:
     """A partition's registration as the controller holds it; see ``nodes.core.partition_state.PartitionState``.
 
     Attributes:
+        adding, removing: of the replicas, while they are reassigned.
+        beginning: a reassignment has begun, and no leader epoch since.
         last_known: the one replica that KIP-966 may still elect when ISR and ELR are empty.
     """
 
     replicas: tuple[int, ...] = ()
+    adding: tuple[int, ...] = ()
+    removing: tuple[int, ...] = ()
+    beginning: bool = False
     leader: int = -1
     last_leader: int = -1
     leader_epoch: int = -1
@@ -95,10 +103,20 @@ class Decisions:
 
     # Told by the logs
 
-    def assigned(self, partition: str, replicas: Sequence[int]) -> None:
-        """The partition's replicas, in the order of preference."""
-        if self._counts(partition):
-            self.partitions.setdefault(partition, PartitionFacts()).replicas = tuple(replicas)
+    def assigned(
+        self, partition: str, replicas: Sequence[int], adding: Sequence[int] = (), removing: Sequence[int] = ()
+    ) -> None:
+        """The partition's replicas, in the order of preference, and who of them comes and goes. Another order is no event."""
+        if not self._counts(partition):
+            return
+        facts = self.partitions.setdefault(partition, PartitionFacts())
+        before = facts.replicas, facts.adding, facts.removing
+        facts.replicas, facts.adding, facts.removing = tuple(replicas), tuple(adding), tuple(removing)
+        same = set(before[0]) == set(replicas) and before[1:] == (facts.adding, facts.removing)
+        if before[0] and not same:
+            facts.beginning = bool(adding or removing)
+            fields = (facts.replicas, facts.adding, facts.removing)
+            self._found.append(Decision(self._now_us, ("reassign", partition, *fields)))
 
     def dropped(self, partition: str) -> None:
         """The partition was deleted."""
@@ -114,21 +132,20 @@ class Decisions:
         isr: Sequence[int],
         elr: Sequence[int] = (),
         last_known: Sequence[int] = (),
+        ends: bool = False,
     ) -> None:
-        """The partition's state is this now."""
+        """The partition's state is this now; `ends`: and with the same record a reassignment came to its end."""
         if not self._counts(partition):
             return
         facts = self.partitions.setdefault(partition, PartitionFacts())
-        before = PartitionFacts(
-            facts.replicas, facts.leader, facts.last_leader, facts.leader_epoch, isr=facts.isr, elr=facts.elr,
-            last_known=facts.last_known,
-        )  # fmt: skip
+        before = replace(facts)
         facts.leader, facts.leader_epoch, facts.partition_epoch = leader, leader_epoch, partition_epoch
         facts.isr, facts.elr, facts.last_known = tuple(isr), tuple(elr), tuple(last_known)
         if leader >= 0:
             facts.last_leader = leader
         if leader_epoch != before.leader_epoch:
-            how, clean = self._how(partition, before, leader)
+            how, clean = self._how(partition, before, facts, ends=ends)
+            facts.beginning = False
             fields = (leader, leader_epoch, facts.isr, facts.elr, how, clean, partition_epoch)
             self._found.append(Decision(self._now_us, ("elect", partition, *fields)))
         elif facts.isr != before.isr or facts.elr != before.elr:
@@ -168,21 +185,37 @@ class Decisions:
     def _counts(self, partition: str) -> bool:
         return self._wanted is None or partition in self._wanted
 
-    def _how(self, partition: str, before: PartitionFacts, leader: int) -> tuple[str, bool]:
+    def _how(self, partition: str, before: PartitionFacts, facts: PartitionFacts, *, ends: bool) -> tuple[str, bool]:
         """How a leader came to be, and whether it came from ISR or ELR."""
+        leader = facts.leader
         if before.leader_epoch < 0:
             return (INITIAL, True) if leader >= 0 else (OFFLINE, True)
         if leader < 0:
             return OFFLINE, True
+        if ends and leader in facts.isr:
+            return REASSIGNED, True
         if leader == before.leader:
-            return RESUMED, True
+            return self._how_it_stays(before, facts), True
         eligible = leader in before.isr or leader in before.elr
         how, wanted = self._asked_for.get(partition, ("", -1))
         if how and wanted == leader:
             del self._asked_for[partition]
             return (FORCED if how == UNCLEAN else how, True) if eligible else (UNCLEAN, False)
         if eligible:
-            return ONLINE, True
+            return REASSIGNED if self._must_go(before.leader, facts) else ONLINE, True
         if not before.isr and not before.elr and before.last_known == (leader,):
             return LAST_KNOWN, False
         return UNCLEAN, False
+
+    @staticmethod
+    def _how_it_stays(before: PartitionFacts, facts: PartitionFacts) -> str:
+        """Why a leader got a new epoch. With ZooKeeper one begins with a reassignment, and another when all are in sync."""
+        if facts.isr != before.isr or not (facts.adding or facts.removing):
+            return RESUMED
+        if set(facts.replicas) - set(facts.removing) <= set(facts.isr):
+            return REASSIGNED
+        return REASSIGNING if before.beginning else RESUMED
+
+    def _must_go(self, leader: int, facts: PartitionFacts) -> bool:
+        """Whether one that is there gives way because it is to be no replica."""
+        return leader in facts.removing and leader in self.brokers and self.brokers[leader].live

@@ -106,13 +106,13 @@ class MetadataControllerLog(ControllerLog):
     def _partition(self, body: FlexibleReader, version: int) -> None:
         name = self._name(body)
         replicas, isr = body.numbers(), body.numbers()
-        body.numbers(), body.numbers()  # being removed, being added
+        removing, adding = body.numbers(), body.numbers()
         leader, leader_epoch, partition_epoch = body.int32(), body.int32(), body.int32()
         if version >= 1:
             for _ in range(body.count()):  # the directory of each replica
                 body.uuid()
         tagged = body.tagged()
-        self._decisions.assigned(name, replicas)
+        self._decisions.assigned(name, replicas, adding, removing)
         self._decisions.changed(
             name,
             leader=leader,
@@ -129,8 +129,11 @@ class MetadataControllerLog(ControllerLog):
         if before is None:
             return
         tagged = body.tagged()
-        if 2 in tagged:
-            self._decisions.assigned(name, tagged[2].numbers())
+        replicas = _numbers(tagged, 2, before.replicas)
+        removing, adding = _numbers(tagged, 3, before.removing), _numbers(tagged, 4, before.adding)
+        moved = before.adding or before.removing or set(replicas) != set(before.replicas)
+        ends = bool(moved) and not (adding or removing)
+        self._decisions.assigned(name, replicas, adding, removing)
         named = tagged.get(1)
         self._decisions.changed(
             name,
@@ -140,6 +143,7 @@ class MetadataControllerLog(ControllerLog):
             isr=_numbers(tagged, 0, before.isr),
             elr=_numbers(tagged, 6, before.elr),
             last_known=_numbers(tagged, 7, before.last_known),
+            ends=ends,
         )
 
     def _clear_elr(self, body: FlexibleReader, _version: int) -> None:

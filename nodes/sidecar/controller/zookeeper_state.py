@@ -4,7 +4,7 @@
 node                                        is
 ==========================================  ==============================================================================
 ``/brokers/ids/N``                          broker N's registration, of its session; its broker epoch is the creating zxid
-``/brokers/topics/T``                       the assignment: partition → replicas
+``/brokers/topics/T``                       the assignment: partition → replicas, and those that come and go (KIP-455)
 ``/brokers/topics/T/partitions/P/state``    leader, leader epoch and ISR; the node's version is the partition epoch
 ==========================================  ==============================================================================
 """
@@ -82,9 +82,12 @@ class ZooKeeperControllerLog(ControllerLog):
                 )
         elif match := _TOPIC.fullmatch(path):
             names = self._topics.setdefault(match[1], set())
-            for number, replicas in _object(_object(data).get("partitions", {})).items():
-                names.add(f"{match[1]}-{number}")
-                self._decisions.assigned(f"{match[1]}-{number}", replicas)
+            topic = _object(data)
+            adding, removing = _object(topic.get("adding_replicas")), _object(topic.get("removing_replicas"))
+            for number, replicas in _object(topic.get("partitions", {})).items():
+                name = f"{match[1]}-{number}"
+                names.add(name)
+                self._decisions.assigned(name, replicas, adding.get(number, ()), removing.get(number, ()))
         elif path == _CONTROLLER:
             self.controller = int(_object(data).get("brokerid", -1))
 

@@ -10,7 +10,10 @@ from nodes.sidecar.lines.stamp import Head
 
 _OF = re.compile(r"\[Partition (\S+) broker=\d+\] ")
 _UPDATED = re.compile(r"ISR updated to ([\d, ]+?) *and (?:version|zkVersion) updated to \[?(\d+)\]?$")
-_RESET = re.compile(r"has been reset to the latest committed state CommittedPartitionState\(isr=Set\(([\d, ]*)\)")
+_RESET = re.compile(
+    r"has been reset to the latest committed state CommittedPartitionState(?:\(isr=Set\(|\[isr=\[)([\d, ]*)[)\]]"
+)
+"""A case class until 4.1, a record since."""
 _WRITING = re.compile(r"Writing new ISR List\(([\d, ]*)\) to ZooKeeper with version \d+ for partition (\S+)$")
 _ALTER_TOPIC = re.compile(
     r"TopicData\((?:(?:name|topicName)='([^']*)', )?(?:topicId=([\w-]+), )?partitions=\["

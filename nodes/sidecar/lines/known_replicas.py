@@ -55,6 +55,8 @@ class KnownReplicas:
         self._by_name: dict[str, KnownReplica] = {}
         self.topics: dict[str, str] = {}
         """Topic id → name."""
+        self.astray: set[str] = set()
+        """Directories of logs that the broker found when it started, and has no replica for; by the name that it gave them."""
 
     def __getitem__(self, partition: str) -> KnownReplica:
         """The replica of a partition, made when it is first spoken of."""

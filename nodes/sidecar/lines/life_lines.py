@@ -15,6 +15,7 @@ LOGGERS = frozenset(
         "kafka.server.BrokerServer",
         "kafka.server.ControllerServer",
         "kafka.server.BrokerLifecycleManager",
+        "org.apache.kafka.server.BrokerLifecycleManager",  # since 4.3
         "kafka.zk.KafkaZkClient",
         "org.apache.kafka.common.utils.AppInfoParser",
     }

@@ -1,13 +1,14 @@
-"""Lines of a broker's logs: loaded, created, appended to, cut; and their high watermarks."""
+"""Lines of a broker's logs: loaded, created, appended to, cut; their high watermarks and log starts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
-from nodes.sidecar.line_events import Appended, Event, HighWatermark, Loaded, Truncated, TruncatedFully
+from nodes.sidecar.line_events import Appended, Event, HighWatermark, Loaded, LogStart, Truncated, TruncatedFully
+from nodes.sidecar.lines import removal_lines
 from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
-from nodes.sidecar.lines.reasons import NO_REASON
+from nodes.sidecar.lines.reasons import FULLY, NO_REASON
 from nodes.sidecar.lines.stamp import Head
 
 _OF = re.compile(r"\[(?:Unified)?Log partition=([^,\s]+), dir=")
@@ -18,11 +19,17 @@ _APPENDED = re.compile(
 _HIGH_WATERMARK = re.compile(r"Setting high watermark \(offset=(\d+)[ ,]")
 _TRUNCATING = re.compile(r"Truncating to offset (\d+)$")
 _FULLY = re.compile(r"Truncate and start at offset (\d+)(?:,|$)")
+_LOG_START = re.compile(r"Incremented log start offset to (\d+) due to (.+)$")
+_HOW = {
+    "client delete records request": "delete-records",
+    "leader offset increment": "leader",
+    "segment deletion": "retention",
+}
 _LOADED = re.compile(
-    r"Completed load of Log\(dir=.*?, topic=([^,]+), partition=(\d+), highWatermark=\d+,.*? logEndOffset=(\d+)\)"
+    r"Completed load of Log\(dir=.*?, topic=([^,]+), partition=(\d+), highWatermark=\d+,.*? logStartOffset=(\d+),"
+    r" logEndOffset=(\d+)\)"
 )
 _CREATED = re.compile(r"Created log for partition (\S+) in ")
-_DELETED = re.compile(r"Log for partition (\S+) is renamed to \S+-delete and is scheduled for deletion$")
 _METADATA = "__cluster_metadata-0"
 
 
@@ -69,8 +76,15 @@ def _fully(replica: KnownReplica, message: str) -> list[Event]:
     found = _FULLY.match(message)
     if found is None:
         return []
-    replica.leo, replica.reason = int(found[1]), ""
-    return [TruncatedFully(replica.name, replica.leo)]
+    reason, replica.reason = replica.reason or FULLY, ""
+    replica.leo = int(found[1])
+    return [TruncatedFully(replica.name, replica.leo, reason)]
+
+
+def _log_start(replica: KnownReplica, message: str) -> list[Event]:
+    found = _LOG_START.match(message)
+    how = _HOW.get(found[2]) if found is not None else None
+    return [LogStart(replica.name, int(found[1]), how)] if found is not None and how is not None else []
 
 
 _BY_WORD: dict[str, Callable[[KnownReplica, str], list[Event]]] = {
@@ -78,24 +92,23 @@ _BY_WORD: dict[str, Callable[[KnownReplica, str], list[Event]]] = {
     "Setting": _high_watermark,
     "Truncating": _truncating,
     "Truncate": _fully,
+    "Incremented": _log_start,
 }
 
 
 def read_manager(replicas: KnownReplicas, head: Head) -> list[Event]:
     """Lines of ``kafka.log.LogManager``."""
+    of_no_replica = removal_lines.read(replicas, head.message)
+    if of_no_replica is not None:
+        return of_no_replica
     found = _LOADED.search(head.message)
     if found is not None:
         replica = replicas[f"{found[1]}-{found[2]}"]
-        replica.leo = int(found[3])
-        return [Loaded(replica.name, replica.leo)]
+        replica.leo = int(found[4])
+        return [Loaded(replica.name, replica.leo, int(found[3]))]
     found = _CREATED.match(head.message)
     if found is not None:
         replica = replicas[found[1]]
         replica.leo, replica.hw = 0, -1
         return [Loaded(replica.name, 0)]
-    found = _DELETED.match(head.message)
-    if found is not None:
-        replica = replicas[found[1]]
-        replica.leo, replica.hw, replica.leading, replica.leader_epoch = 0, -1, None, -1
-        return [TruncatedFully(replica.name, 0)]
     return []

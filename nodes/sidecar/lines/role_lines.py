@@ -25,8 +25,8 @@ _LEADERLESS = re.compile(
     r"for partition (\S+) .*but cannot become follower since the new leader (-?\d+) is unavailable"
 )
 _STILL_LEADS = re.compile(
-    r"Skipped the become-leader state change for (\S+) with topic id .*?leaderEpoch=(\d+), isr=\[[^\]]*\], "
-    r"partitionEpoch=(\d+), .* since it is already the leader with leader epoch \d+\. .*ISR \[([^\]]*)\],"
+    r"Skipped the become-leader state change for (\S+) with topic id .*?leaderEpoch=\d+, (?:isr=\[[^\]]*\], )?"
+    r"partitionEpoch=(\d+)\b.* since it is already the leader with leader epoch \d+\. .*ISR \[([^\]]*)\],"
 )
 _CREATING = re.compile(r"Creating new partition (\S+)-\d+ with topic id ([\w-]+)\.")
 
@@ -44,8 +44,8 @@ def read(replicas: KnownReplicas, head: Head) -> list[Event]:
     found = _STILL_LEADS.search(message)
     if found is not None:
         replica = replicas[found[1]]
-        isr = brokers(found[4])
-        return viewed(replica, IsrView(replica.name, isr, isr, int(found[3])))
+        isr = brokers(found[3])
+        return viewed(replica, IsrView(replica.name, isr, isr, int(found[2])))
     found = _LEADERLESS.search(message)
     if found is not None:
         return _leaderless(replicas[found[1]], int(found[2]))

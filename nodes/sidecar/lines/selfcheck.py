@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nodes.sidecar.line_events import Appended, Event, Loaded, Truncated, TruncatedFully
+from nodes.sidecar.line_events import Appended, Event, Loaded, Removed, Truncated, TruncatedFully
 
 
 def disagreement(
@@ -31,7 +31,10 @@ def disagreement(
     end = before
     cut_to: int | None = None
     for event in events:
-        if not isinstance(event, Loaded | Appended | Truncated | TruncatedFully) or event.partition != partition:
+        if (
+            not isinstance(event, Loaded | Removed | Appended | Truncated | TruncatedFully)
+            or event.partition != partition
+        ):
             continue
         problem, end, cut_to = _step(event, end, cut_to)
         if problem is not None:
@@ -45,8 +48,10 @@ def _step(event: Event, end: int | None, cut_to: int | None) -> tuple[str | None
     """One event: what is wrong with it, where the log ends after it, and where it was cut if the end follows from a cut."""
     if isinstance(event, Loaded):
         return None, event.leo, None
+    if isinstance(event, Removed):
+        return None, 0, None
     if isinstance(event, TruncatedFully):
-        return None, event.start, None
+        return None, event.start, event.start
     if isinstance(event, Truncated):
         if end is not None and event.to > end:
             return f"{event.partition} was cut at {event.to}, but its lines said that it ends at {end}", end, cut_to

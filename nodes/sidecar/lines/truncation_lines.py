@@ -25,7 +25,7 @@ _BELOW_ALL = re.compile(
 )
 _RESET_TO_END = re.compile(r"Reset fetch offset for partition (\S+) from \d+ to current leader's latest offset (\d+)$")
 _RESET_TO_START = re.compile(
-    r"[Rr]eset fetch offset for partition (\S+) from \d+ to (?:the )?current leader's start offset (\d+)$"
+    r"[Rr]eset fetch offset for partition (\S+) from \d+ to (?:the )?current leader's start offset (\d+)(?: because .*)?$"
 )
 _REFUSED = re.compile(
     r"(?:Unexpected error occurred (?:while processing data|during truncation) for|Found invalid messages during fetch for"

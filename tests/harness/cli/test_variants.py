@@ -24,13 +24,21 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
 
     assert code == 0
     assert out == (
-        "kafka-0.10  truncation=hw, no-fences, KAFKA-7164, KAFKA-7414\n"
-        "kafka-0.11  truncation=kip101, no-fences, KAFKA-7414, KAFKA-7415\n"
-        "kafka-2.0   truncation=kip279, no-fences\n"
-        "kafka-2.1   truncation=kip279, all-fences\n"
-        "kafka-2.7   truncation=fetch, all-fences, bounce-detection\n"
-        "kafka-3.7   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, metadata-log\n"
-        "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr, metadata-log\n"
+        "kafka-0.10  truncation=hw, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
+        "refuse-strangers, KAFKA-7164, KAFKA-7414, KAFKA-7786\n"
+        "kafka-0.11  truncation=kip101, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
+        "refuse-strangers, delete-records, KAFKA-7414, KAFKA-7415, KAFKA-7786\n"
+        "kafka-2.0   truncation=kip279, no-fences, leader-writes-isr, shrink-raises-epoch, whole-target, "
+        "delete-records, KAFKA-7786\n"
+        "kafka-2.1   truncation=kip279, all-fences, fresh-answers, leader-writes-isr, shrink-raises-epoch, "
+        "whole-target, delete-records\n"
+        "kafka-2.7   truncation=fetch, all-fences, bounce-detection, fresh-answers, partition-failure, "
+        "shrink-raises-epoch, replace-reassignment, whole-target, delete-records\n"
+        "kafka-3.7   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, fresh-answers, "
+        "partition-failure, metadata-log, replace-reassignment, refuse-strangers, delete-records, KAFKA-15665\n"
+        "kafka-4.0   truncation=fetch, all-fences, bounce-detection, min-isr-gate, broker-epochs, elr, "
+        "fresh-answers, partition-failure, metadata-log, replace-reassignment, whole-target, refuse-strangers, "
+        "delete-records\n"
     )
 
 
@@ -54,9 +62,9 @@ def test_two_names_tell_what_differs_and_nothing_else(variants):
 
 
 def test_two_names_for_one_protocol_do_the_same(variants):
-    _, out, _ = variants("kafka-2.0", "kafka-2.1+no-fences")
+    _, out, _ = variants("kafka-2.0", "kafka-2.1+no-fences+no-fresh-answers")
 
-    assert out == "kafka-2.0 and kafka-2.1+no-fences do the same.\n"
+    assert out == "kafka-2.0 and kafka-2.1+no-fences+no-fresh-answers do the same.\n"
 
 
 def test_three_names_are_told_in_full_one_after_the_other(variants):
@@ -73,12 +81,16 @@ def test_json_has_the_same_for_scripts(variants):
         ("kafka-3.7", "documented"),
         ("kafka-4.0", "kip-966"),
     ]
-    assert told["variants"][1]["modifiers"][-2:] == ["elr", "metadata-log"]
+    assert told["variants"][1]["modifiers"][4:7] == ["broker-epochs", "elr", "fresh-answers"]
     assert told["variants"][0]["does"][0] == {
         "topic": "truncation",
         "sentence": "The rule fetch: on fetch, KIP-595 (2.7 on).",
     }
-    assert [d["topic"] for d in told["differences"]] == ["ELR (KIP-966)", "promise"]
+    assert [d["topic"] for d in told["differences"]] == [
+        "ELR (KIP-966)",
+        "end of a reassignment (KAFKA-15665)",
+        "promise",
+    ]
 
 
 def test_json_without_names_has_every_preset_and_no_differences(variants):

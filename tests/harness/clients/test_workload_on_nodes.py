@@ -34,7 +34,7 @@ def work_under(local_cluster, library, acks, strike):
         )
         work.start()
         time.sleep(1)
-        strike(cluster, cluster.leader("t-0"))
+        strike(cluster, cluster.leader("t-0"), work)
         time.sleep(1.5)
         work.stop()
         for key in shape.assignment():
@@ -66,20 +66,26 @@ def batches_of(history):
     return {(value[0][1], value[0][2][0], len(value)) for value in sends}
 
 
-def kill_and_restart(cluster, leader):
+def kill_and_restart(cluster, leader, _work):
     cluster.kill(leader)
     time.sleep(1.5)
     cluster.start(leader)
 
 
-def pause_and_resume(cluster, leader):
+def pause_and_resume(cluster, leader, _work):
     cluster.signal(leader, signal.SIGSTOP)
     time.sleep(2)
     cluster.signal(leader, signal.SIGCONT)
 
 
-def nothing(cluster, leader):
+def nothing(cluster, leader, _work):
     pass
+
+
+def delete(cluster, leader, work):
+    status = cluster.status(leader, "t-0")
+    work.delete("t-0", status["hw"] // 2)
+    work.delete("t-1", 1 << 40)
 
 
 @pytest.mark.slow
@@ -93,3 +99,25 @@ def test_what_was_acknowledged_is_read_back(tmp_path, library, strike):
     if strike is nothing:
         assert verdict.stats["availability"] == 1.0
         assert batches_of(history) == {(key, *batch) for key, found in batches.items() for batch in found}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("library", "refused"), [("confluent", "info"), ("aiokafka", "fail")])
+def test_what_a_client_deleted_is_not_read_back_and_not_lost(tmp_path, library, refused):
+    history, _ = work_under(lambda **how: LocalCluster(tmp_path, **how), library, "all", delete)
+    verdict = check(history)
+    assert (verdict.valid, verdict.anomalies) == ("valid", ())
+    deletions = {op.process: op for op in history.ops if op.f == "delete" and op.type != "invoke"}
+    done, impossible = deletions["d1"], deletions["d2"]
+    ((_, _, offset),) = done.value
+    assert (done.type, done.error) == ("ok", None)
+    assert (impossible.type, impossible.error) == (refused, "OFFSET_OUT_OF_RANGE")
+    read = [
+        at
+        for op in history.ops
+        if op.final
+        for part, found in op.value[0][1].items()
+        if part == "t-0"
+        for at, _ in found
+    ]
+    assert 0 < offset <= min(read) == read[0]

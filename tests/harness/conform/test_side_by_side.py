@@ -65,6 +65,18 @@ def test_an_ending_says_it_all(compare):
     assert model.elections == "0:A 1:B"
 
 
+class LaterStart(SimulatedTarget):
+    """Says that B's log starts at 1."""
+
+    def state(self, broker):
+        seen = super().state(broker)
+        return seen._replace(start=1, log=seen.log[1:]) if broker == 2 and seen.leo == 3 else seen
+
+
+def test_where_a_log_starts_is_told_with_it(compare):
+    assert told(compare(LaterStart)) == [("log of B", "0:m1 0:new 1:m2", "from 1: 0:new 1:m2")]
+
+
 def test_the_number_of_an_epoch_is_no_difference(compare, late_epochs):
     comparison = compare(late_epochs)
 

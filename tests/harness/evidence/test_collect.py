@@ -40,6 +40,15 @@ def test_traces_logs_and_segments_are_fetched(control, files):
     assert found.read_segments() == {"t-0": [(0, 3, (7, 8)), (2, 3, (9,))]}
 
 
+def test_a_log_may_begin_later(control, files):
+    first = Path(control.places.volatile, "t-0", "00000000000000000000.log")
+    first.with_name("00000000000000000002.log").write_bytes(build([9], 2, 3))
+    assert fetch(0, control).read_segments() == {"t-0": [(2, 3, (9,))]}
+    first.unlink()
+
+    assert fetch(0, control).read_segments() == {"t-0": [(2, 3, (9,))]}
+
+
 def test_the_archives_are_kept_without_the_ballast(control, files, tmp_path):
     fetch_all({0: control}, tmp_path / "run")
     with tarfile.open(tmp_path / "run" / "nodes" / "controller.tar.gz") as archive:

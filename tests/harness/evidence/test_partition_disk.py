@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from harness.evidence.partition_disk import Disk, lay_out, read_disk
+from nodes.core.actions import DropBefore
+from nodes.formats.checkpoints import write_log_starts
 from nodes.process.storage.log_directory import LogDirectory
 
 GIVEN = Disk([(0, 1, (1, 2, 3)), (3, 1, (4,)), (4, 3, (5, 6))], ((1, 0), (3, 4)), 4)
@@ -41,3 +43,16 @@ def test_what_was_written_counts_before_what_was_fsynced(control):
     segment.write_bytes(b"")
 
     assert read_disk(control, "t-0").batches == GIVEN.batches
+
+
+def test_a_log_start_is_in_its_checkpoint_or_in_the_name_of_the_file(control):
+    lay_out(control, "t-0", GIVEN)
+    data = Path(control.places.data)
+    directory = LogDirectory(data, Path(control.places.volatile))
+    directory.load()
+    directory.carry_out(DropBefore("t-0", 3))
+    directory.close()
+    assert read_disk(control, "t-0") == Disk(GIVEN.batches[1:], GIVEN.epochs, 4, 3)
+    write_log_starts(data, {"t-0": 4})
+
+    assert read_disk(control, "t-0").start == 4

@@ -221,3 +221,74 @@ def test_a_batch_of_a_later_epoch_is_not_the_one_that_was_written():
     found = history(node, segments={1: {"t-0": [(0, 4, (7,))]}})
 
     assert [one for one in found if one[2] == "append"] == [(0, 1, "append", "t-0", 0, 3, (-1,))]
+
+
+def test_a_log_that_begins_anew_lost_nothing_that_a_recovery_could_find():
+    events = [
+        event(0, "start", 1, partition=""),
+        appended(1, 0, 1),
+        event(2, "truncate", 0, 1, "fully", 0),
+        event(3, "log-start", 5, 0, "begin-anew"),
+        appended(4, 5, 6, 7),
+        event(5, "start", 2, partition=""),
+        event(6, "recovered", 5, 5, -1),
+        event(6, "log-start", 5, 0, "recovered"),
+    ]
+
+    assert [e[6] for e in history(events) if e[2] == "recovered"] == [2]
+    assert sum(e[2] == "append" for e in history(events)) == 2
+
+
+def test_a_log_that_ended_below_its_start_held_no_batches_that_nobody_told_of():
+    events = [
+        event(0, "start", 1, partition=""),
+        appended(1, 0, 1),
+        event(5, "start", 2, partition=""),
+        event(6, "recovered", 5, 5, -1),
+        event(6, "log-start", 5, 0, "recovered"),
+    ]
+    told = history(events)
+
+    assert [e[6] for e in told if e[2] == "recovered"] == [0]
+    assert sum(e[2] == "append" for e in told) == 1
+    assert told[-1][4:] == (5, 0, "recovered")
+
+
+def test_a_batch_that_was_not_traced_is_put_in_where_a_log_start_was_found_as_well():
+    events = [
+        event(0, "start", 1, partition=""),
+        appended(1, 0, 1, 2),
+        event(5, "start", 2, partition=""),
+        event(6, "recovered", 3, 2, -1),
+        event(6, "log-start", 1, 0, "recovered"),
+    ]
+
+    assert [e[4] for e in history(events) if e[2] == "append"] == [0, 2]
+
+
+def test_a_log_that_was_deleted_with_its_replica_is_not_lost_by_the_next_recovery():
+    events = [
+        appended(1, 0, 7, 8),
+        event(2, "removed", 2, 0),
+        appended(3, 0, 7),
+        START,
+        event(51, "recovered", 1, 0, -1),
+    ]
+
+    assert [one[2:] for one in history(events)][-3:] == [
+        ("append", "t-0", 0, 0, (7,)),
+        ("start", "", 2),
+        ("recovered", "t-0", 1, 0, 0),
+    ]
+
+
+def test_a_log_that_was_found_though_it_was_told_to_be_gone_has_the_records_it_had():
+    events = [
+        event(0, "follow", 3, 2, 0, 0),
+        appended(1, 0, 7, 8, epoch=3),
+        event(2, "removed", 2, 3),
+        START,
+        event(51, "recovered", 2, 0, -1),
+    ]
+
+    assert (2, 1, "append", "t-0", 0, 3, (7, 8)) in history(events)

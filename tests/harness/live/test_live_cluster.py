@@ -1,6 +1,7 @@
 """The nemesis's verbs mean what they mean in the simulator. The nodes are played; their lanes and the run_loop are real."""
 
 import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -28,8 +29,11 @@ class PlayedNode:
         self.lost = on_lost
         self.traced = on_trace
         self.control = self
+        self.admin = SimpleNamespace(ask=self._ask)
+        self.answer = {"refused": ""}
         self.places = SimpleNamespace(data="/data", volatile="/volatile", trace="/trace")
         self.hindrances = {}
+        self.state = {}
         self.done = []
         self.rules_then = []
         self.process = "gone"
@@ -43,6 +47,10 @@ class PlayedNode:
         self.done.append(what)
         if self.fails == what:
             raise NodeError(f"{self.name} is on fire")
+
+    def _ask(self, command, **entries):
+        self._do(f"{command} {entries}")
+        return self.answer
 
     def clean(self):
         self._do("clean")
@@ -121,7 +129,7 @@ class PlayedNode:
         self._do(f"elect {partition} {how} {target}")
 
     def status(self, timeout_s=5.0):
-        state = {"leader": 1, "isr": [1, 2], "replicas": [1, 2]}
+        state = {"leader": 1, "isr": [1, 2], "replicas": [1, 2], **self.state}
         return {"partitions": {T: state}, "mono_us": monotonic_now_us()}
 
     def end(self):
@@ -151,15 +159,35 @@ def played_cluster(system=None):
     return LiveCluster(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport", system=system)
 
 
+@contextmanager
+def quiet_cluster(system=None):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(live_cluster, "ContainedNode", PlayedNode)
+        made = played_cluster(system)
+        made.boot()
+        for node in made.nodes.values():
+            node.done.clear()
+        yield made
+        made.close()
+
+
 @pytest.fixture
-def cluster(monkeypatch):
-    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
-    made = played_cluster()
-    made.boot()
-    for node in made.nodes.values():
-        node.done.clear()
-    yield made
-    made.close()
+def cluster():
+    with quiet_cluster() as made:
+        yield made
+
+
+class WithControllerOfItsOwn(TidemarkSystem):
+    """As real Kafka's, which is killed with its process."""
+
+    hands_over_controller = False
+
+
+@pytest.fixture
+def killable():
+    """A cluster whose controller's process can be killed."""
+    with quiet_cluster(WithControllerOfItsOwn()) as made:
+        yield made
 
 
 def told(cluster):
@@ -359,9 +387,20 @@ def test_a_run_without_its_controller_is_no_run(cluster):
         settle(cluster)
 
 
-def test_while_the_controller_is_down_what_it_said_last_stands(cluster):
-    assert cluster.leader_of(T) == 1
-    controller = cluster.nodes[0]
+def test_our_own_controller_fails_and_is_replaced_while_its_process_goes_on(cluster):
+    cluster.stop(0, "crash")
+    assert not cluster.running(0)
+    cluster.start(0)
+    assert cluster.running(0)
+    settle(cluster)
+
+    assert cluster.nodes[0].done == ["controller {'there': False}", "controller {'there': True}"]
+    assert told(cluster) == []
+
+
+def test_while_the_controller_is_down_what_it_said_last_stands(killable):
+    assert killable.leader_of(T) == 1
+    controller = killable.nodes[0]
     controller.blocked = "start"
     answers = controller.status
 
@@ -369,19 +408,19 @@ def test_while_the_controller_is_down_what_it_said_last_stands(cluster):
         raise NodeError("nobody there")
 
     controller.status = status
-    cluster.stop(0, "crash")
-    cluster.observation.forget()
-    assert not cluster.running(0)
-    assert cluster.leader_of(T) == 1
-    cluster.start(0)
-    assert cluster.leader_of(T) == 1
+    killable.stop(0, "crash")
+    killable.observation.forget()
+    assert not killable.running(0)
+    assert killable.leader_of(T) == 1
+    killable.start(0)
+    assert killable.leader_of(T) == 1
     controller.status = answers
     controller.go.set()
-    settle(cluster)
+    settle(killable)
 
     assert controller.done == ["kill", "start"]
-    assert told(cluster) == []
-    assert not cluster.processes.away(0)
+    assert told(killable) == []
+    assert not killable.processes.away(0)
 
 
 def test_what_cannot_be_done_fails_the_run(cluster):
@@ -399,6 +438,39 @@ def test_an_election_waits_for_the_fault_that_goes_with_it(cluster):
 
     assert [what for what in cluster.nodes[0].done if what != "links"] == ["rules", f"elect {T} forced 2"]
     assert cluster.nodes[0].rules_then == [{"3": [{"kind": "leadership", "to": 1, "effect": "drop", "amount": 0}]}]
+
+
+def test_the_controller_is_asked_for_a_reassignment_and_a_refusal_is_kept(cluster):
+    controller = cluster.nodes[0]
+    cluster.reassign(T, (2, 3))
+    settle(cluster)
+    assert cluster.refused == []
+    controller.answer = {"refused": "it is under way"}
+    cluster.reassign(T, (1,))
+    settle(cluster)
+
+    assert controller.done == [
+        "reassign {'partition': 't-0', 'replicas': [2, 3]}",
+        "reassign {'partition': 't-0', 'replicas': [1]}",
+    ]
+    assert [(one["how"], one["target"], one["why"]) for one in cluster.refused] == [
+        ("reassignment", [1], "it is under way")
+    ]
+
+
+def test_a_broker_that_was_to_get_a_replica_may_have_something_of_it(cluster):
+    assert cluster.partitions_on(3) == ()
+    cluster.reassign(T, (2, 3))
+
+    assert cluster.partitions_on(3) == cluster.partitions_on(1) == (T,)
+
+
+def test_replicas_that_are_going_are_no_target(cluster):
+    cluster.nodes[0].state = {"replicas": [1, 2, 3], "adding": [3], "removing": [1]}
+    cluster.observation.forget()
+
+    assert cluster.replicas_of(T) == (1, 2, 3)
+    assert cluster.target_of(T) == (2, 3)
 
 
 def test_link_faults_reach_every_node_they_concern_and_go_again(cluster):
@@ -603,6 +675,9 @@ class PlayedSystem(TidemarkSystem):
     def is_halt(self, words):
         return "log truncation" in words
 
+    def came_too_early(self, words):
+        return words == "my id is taken"
+
 
 @pytest.fixture
 def system(monkeypatch):
@@ -699,6 +774,98 @@ def test_only_an_end_that_the_protocol_wanted_is_a_finding(system, monkeypatch, 
     assert not cluster.running(1)
 
 
+def settle_often(cluster):
+    for _ in range(8):
+        settle(cluster)
+
+
+def comes_too_early(node, times):
+    """Its next starts fail so many times, because its id is taken; stays as it is until it starts."""
+    begin, fails = node.start, [True] * times
+
+    def start(config, *, clock_faults):
+        if not fails:
+            begin(config, clock_faults=clock_faults)
+            return
+        fails.pop()
+        node._do("start too early")
+        node.end_told = "fatal"
+        raise NodeError(f"{node.name}: the node process ended at once")
+
+    node.start = start
+    node.took_leave = lambda: None if node.process == "running" else (node.end_told, "my id is taken")
+
+
+@pytest.mark.parametrize("node", [0, 1])
+def test_who_comes_too_early_is_started_again_and_the_history_says_so(system, node):
+    system.hands_over_controller = False
+    cluster = booted(system)
+    comes_too_early(system.nodes[node], 2)
+    cluster.stop(node, "crash")
+    cluster.start(node)
+    settle(cluster)
+    settle(cluster)
+
+    assert system.nodes[node].done[-3:] == ["start too early", "start too early", "start"]
+    assert cluster.running(node)
+    assert cluster.processes.died == []
+    told = [(one["node"], one["incarnation"], one["log"]) for one in cluster.processes.started_again]
+    assert told == [(node, 2, "my id is taken"), (node, 3, "my id is taken")]
+    assert cluster.processes.excused == {(node, 2), (node, 3)}
+    assert not cluster.processes.away(node)
+
+
+def test_who_comes_too_early_again_and_again_is_given_up(system):
+    cluster = booted(system)
+    comes_too_early(system.nodes[1], 9)
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    settle_often(cluster)
+
+    assert system.nodes[1].done.count("start too early") == 6
+    assert not cluster.running(1)
+    assert [(death["incarnation"], death["how"]) for death in cluster.processes.died] == [(7, "broken-off")]
+
+
+def test_a_controller_that_comes_too_early_again_and_again_ends_the_run(system):
+    system.hands_over_controller = False
+    cluster = booted(system)
+    comes_too_early(system.nodes[0], 9)
+    cluster.stop(0, "crash")
+    cluster.start(0)
+    with pytest.raises(RunError, match=r"^the controller's process ended: my id is taken$"):
+        settle_often(cluster)
+
+
+def test_a_start_that_works_begins_the_count_anew(system):
+    cluster = booted(system)
+    for _ in range(3):
+        comes_too_early(system.nodes[1], 2)
+        cluster.stop(1, "crash")
+        cluster.start(1)
+        settle_often(cluster)
+
+    assert cluster.running(1)
+    assert len(cluster.processes.started_again) == 6
+    assert cluster.processes.died == []
+
+
+def test_who_came_too_early_and_was_to_stop_is_not_started(system):
+    cluster = booted(system)
+    node = system.nodes[1]
+    comes_too_early(node, 1)
+    node.blocked = "start too early"
+    cluster.stop(1, "crash")
+    cluster.start(1)
+    cluster.stop(1, "clean")
+    node.go.set()
+    settle_often(cluster)
+
+    assert not cluster.running(1)
+    assert node.done[-1] in {"start too early", "terminate"}
+    assert cluster.processes.died == []
+
+
 def test_a_broker_that_a_full_disk_ended_breaks_nothing_off(system):
     cluster = booted(system)
     cluster.hinder(5, 1, "disk-full", 0)
@@ -744,3 +911,66 @@ def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monke
         assert [node.rules_then[-1] for node in cluster.nodes.values()] == [{}] * 3
     finally:
         cluster.close()
+
+
+def stands(cluster, broker, replica):
+    """Let a broker's replica stand so, with five batches of two records; what it is asked."""
+    asked = []
+    answers = {"log": {"batches": [(base, 0, 2) for base in range(0, 10, 2)]}}
+
+    def ask(command, **entries):
+        asked.append((command, entries))
+        return answers.get(command, {})
+
+    cluster.nodes[broker].admin = SimpleNamespace(ask=ask)
+    status = None if replica is None else {"partitions": {T: replica} if replica else {}}
+    cluster.observation.statuses = lambda nodes, patience_s=2.0: dict.fromkeys(nodes, status)
+    return asked
+
+
+@pytest.mark.parametrize(("share", "offset"), [(0, 2), (500, 5), (1000, 8)])
+def test_a_client_is_to_delete_a_share_of_what_is_below_the_leaders_high_watermark(cluster, share, offset):
+    stands(cluster, 1, {"start": 2, "hw": 8})
+    asked = []
+    cluster.ask_to_delete = lambda *what: asked.append(what)
+    cluster.delete_records(T, share)
+    settle(cluster)
+
+    assert asked == [(T, offset)]
+
+
+@pytest.mark.parametrize("replica", [None, {}])
+def test_nobody_knows_what_to_delete_where_the_leader_does_not_say(cluster, replica):
+    assert stands(cluster, 1, replica) == []
+    asked = []
+    cluster.ask_to_delete = lambda *what: asked.append(what)
+    cluster.delete_records(T, 500)
+    cluster.retain(T, 1, 500)
+    settle(cluster)
+    cluster.stop(1, "crash")
+    stands(cluster, 1, {"start": 2, "hw": 8})
+    cluster.delete_records(T, 500)
+    cluster.retain(T, 1, 500)
+    settle(cluster)
+
+    assert asked == []
+
+
+@pytest.mark.parametrize(("share", "batches"), [(0, 0), (1, 1), (500, 2), (501, 3), (1000, 4)])
+def test_retention_takes_a_share_of_the_batches_below_the_high_watermark(cluster, share, batches):
+    asked = stands(cluster, 2, {"start": 2, "hw": 9})
+    cluster.retain(T, 2, share)
+    settle(cluster)
+
+    assert asked[-1] == ("retention", {"partition": T, "batches": batches})
+
+
+def test_a_broker_that_dies_before_its_retention_is_no_failure(cluster):
+    stands(cluster, 2, {"start": 2, "hw": 9})
+
+    def ask(command, **_):
+        raise NodeError("b2 is gone")
+
+    cluster.nodes[2].admin = SimpleNamespace(ask=ask)
+    cluster.retain(T, 2, 1000)
+    settle(cluster)

@@ -3,7 +3,7 @@
 import pytest
 
 from harness.evidence.run_error import RunError
-from harness.live.observation import CONTROLLER_PATIENCE_S, PATIENCE_S, Observation
+from harness.live.observation import CONTROLLER_PATIENCE_S, PATIENCE_S, Observation, partition_view
 from harness.machines.errors import NodeError
 
 STATE = {"leader": 1, "leader_epoch": 0, "isr": [1], "elr": [], "replicas": [1]}
@@ -43,3 +43,16 @@ def test_a_node_is_given_the_time_that_was_asked_for():
 
     assert nodes.statuses((1,))[1] is None
     assert nodes.statuses((1,), 6)[1] is not None
+
+
+@pytest.mark.parametrize(
+    ("adding", "removing", "target"), [([], [], ()), ([3], [1], (2, 3)), ([], [1], (2, 3)), ([3], [], (1, 2, 3))]
+)
+def test_a_reassignment_has_a_target_while_it_is_under_way(adding, removing, target):
+    state = {**STATE, "replicas": [1, 2, 3], "adding": adding, "removing": removing}
+
+    assert partition_view("t-0", state, {}).target == target
+
+
+def test_a_system_that_says_nothing_of_reassignments_has_none():
+    assert partition_view("t-0", STATE, {}).target == ()

@@ -1,4 +1,4 @@
-"""A Ctrl-C waits until what must be removed is removed."""
+"""A Ctrl-C waits until what must be removed is removed; a kill is a Ctrl-C where it is asked to be."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness.machines.interrupts import held_interrupts
+from harness.machines.interrupts import held_interrupts, terminated_like_interrupted
 
 
 @pytest.fixture(autouse=True)
@@ -61,3 +61,37 @@ def test_other_threads_leave_the_handler_alone():
     thread.join()
 
     assert seen == [signal.default_int_handler]
+
+
+def killed(done):
+    with terminated_like_interrupted():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            done.append("removed")
+
+
+def test_a_kill_lets_us_remove_what_has_to_be_removed():
+    before = signal.getsignal(signal.SIGTERM)
+    done = []
+
+    with pytest.raises(KeyboardInterrupt):
+        killed(done)
+
+    assert done == ["removed"]
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_other_threads_leave_the_handler_of_a_kill_alone():
+    before = signal.getsignal(signal.SIGTERM)
+    seen = []
+
+    def look():
+        with terminated_like_interrupted():
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+
+    assert seen == [before]

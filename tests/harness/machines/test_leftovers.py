@@ -12,7 +12,7 @@ from rich.console import Console
 
 from harness.machines import leftovers
 from harness.machines.errors import ClusterError, EngineError
-from harness.machines.leftovers import every, offer_cleanup, remove, stale
+from harness.machines.leftovers import clean_up, every, offer_cleanup, remove, stale
 from harness.machines.owner import Owner
 
 # Owners
@@ -173,6 +173,19 @@ def test_on_a_terminal_it_asks_first(engine, leave, only, monkeypatch, answer, l
 
     assert asked == ["Remove them?"]
     assert len(every(engine, run)) == left
+
+
+@pytest.mark.docker
+def test_a_command_that_nobody_watches_removes_it_and_says_so(engine, leave, only):
+    run = leave(DEAD)
+    only(run)
+    console, told = said(terminal=False)
+    clean_up(console)
+
+    assert every(engine, run) == []
+    assert told.getvalue() == (
+        f"3 containers, networks and volumes are left of runs that were killed ({run}); they are removed\n"
+    )
 
 
 @pytest.mark.docker

@@ -217,7 +217,50 @@ def test_a_network_fault_is_a_span_until_it_heals() -> None:
     ]
 
 
+def with_log_starts(*events: tuple[object, ...]) -> History:
+    """Broker 1 has the record until 2.130400 s; these events of its come before."""
+    before = history()
+    return replace(before, trace=sorted([*before.trace, *events], key=lambda event: event[0]))
+
+
+def test_a_record_ends_with_the_log_start_that_passes_it_and_may_come_back() -> None:
+    deleted = (300_000, 1, "log-start", PARTITION, 2, 0, "delete-records")
+    one = lanes_of(with_log_starts(deleted), PARTITION, 1)[0]
+    remembered = (2_101_000, 1, "log-start", PARTITION, 2, 0, "recovered")
+    remembering = lanes_of(with_log_starts(deleted, remembered), PARTITION, 1)[0]
+    not_reached = lanes_of(with_log_starts((300_000, 1, "log-start", PARTITION, 1, 0, "leader")), PARTITION, 1)[0]
+
+    lives = [(life.value, life.start, life.end) for life in one.lives]
+    assert lives == [(M2, 200_400, 300_000), (M2, 2_101_000, 2_130_400), (M3, 2_135_000, 3_000_001)]
+    assert [(life.value, life.start, life.end) for life in remembering.lives] == [lives[0], lives[2]]
+    assert not_reached.lives[0].end == 2_130_400
+
+
+def test_a_log_that_begins_anew_ends_every_record() -> None:
+    anew = (300_000, 1, "log-start", PARTITION, 1, 0, "begin-anew")
+    one = lanes_of(with_log_starts(anew), PARTITION, 1)[0]
+
+    assert (one.lives[0].end, one.lives[0].ended_by) == (300_000, anew)
+    assert (300_000, 1) in one.leo
+
+
 # ------------------------------------------------------------------------------------------------------------- the story
+
+
+def test_the_story_tells_of_deletions_that_reach_the_record() -> None:
+    deletions = [
+        Op(280_000, "d1", "invoke", "delete", (("delete", PARTITION, 2),)),
+        Op(310_000, "d1", "ok", "delete", (("delete", PARTITION, 2),)),
+        Op(280_000, "d2", "invoke", "delete", (("delete", PARTITION, 1),)),
+    ]
+    told = with_log_starts((300_000, 1, "log-start", PARTITION, 2, 0, "delete-records"))
+    story = tell(replace(told, ops=sorted([*told.ops, *deletions], key=lambda op: op.time)), anomaly())
+    words = [moment.sentence for moment in story.moments]
+
+    assert f"Client d1 asks for the deletion of {PARTITION} before offset 2." in words
+    assert "d1 is told that everything before offset 2 is deleted." in words
+    assert "The log of broker 1 starts at 2 (delete-records): record 102 is gone from this replica." in words
+    assert not any("d2" in sentence for sentence in words)
 
 
 def test_the_story_tells_birth_commit_ack_and_loss_in_order() -> None:

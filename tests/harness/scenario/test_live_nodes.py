@@ -45,7 +45,13 @@ class FakeControl:
         return self.alive
 
     def own_end(self):
-        return self.last_words
+        return self.last_words or ""
+
+    def log_tail(self):
+        return "one\nlast words"
+
+    def terminate(self):
+        self.alive, self.last_words = False, "clean"
 
     def kill(self):
         self.alive = False
@@ -117,6 +123,7 @@ def test_a_process_may_stop_itself_before_anybody_asks_it(nodes, last_words, ref
 
     assert nodes.status(1) is None
     assert nodes.controls[1].configured == [(1, 1), (1, 2)]
+    assert [(death.incarnation, death.how) for death in nodes.deaths] == ([] if refused else [(2, "fatal")])
 
 
 def test_a_process_that_starts_anew_gets_the_rules_in_force(nodes):
@@ -166,6 +173,54 @@ def test_a_process_that_ended_itself_has_no_status(nodes):
 
     assert nodes.status(1) is None
     assert nodes.gone(1)
+
+
+@pytest.mark.parametrize(
+    ("account", "is_halt", "how"),
+    [("fatal", True, "fatal"), ("fatal", False, "broken-off"), ("", True, "broken-off"), ("clean", False, "clean")],
+)
+def test_a_process_that_ended_itself_is_remembered_once_with_its_words(nodes, account, is_halt, how):
+    nodes.system = SimpleNamespace(is_halt=lambda words: is_halt)
+    nodes.controls[1].alive, nodes.controls[1].last_words = False, account
+    assert nodes.gone(1)
+    assert nodes.gone(1)
+
+    (death,) = nodes.deaths
+    assert (death.node, death.incarnation, death.account, death.how, death.words) == (
+        1,
+        1,
+        account,
+        how,
+        "one\nlast words",
+    )
+
+
+def test_a_process_that_was_asked_to_end_did_not_die(nodes):
+    nodes.terminate(1)
+    assert nodes.gone(1)
+    nodes.kill(2)
+    assert nodes.gone(2)
+
+    assert nodes.deaths == []
+
+
+def test_a_process_that_is_asked_to_end_and_gives_up_did_die(nodes):
+    nodes.terminate(1)
+    nodes.controls[1].last_words = "fatal"
+    assert nodes.gone(1)
+
+    assert [(death.node, death.how) for death in nodes.deaths] == [(1, "fatal")]
+
+
+def test_who_was_asked_to_end_in_an_earlier_life_was_not_asked_in_this_one(nodes):
+    nodes.terminate(1)
+    assert nodes.gone(1)
+    nodes.controls[1].last_words = None
+    nodes.start(1)
+    nodes.controls[1].alive, nodes.controls[1].last_words = False, "clean"
+    assert nodes.gone(1)
+
+    assert [(death.incarnation, death.how) for death in nodes.deaths] == [(2, "clean")]
 
 
 def test_a_process_that_runs_and_does_not_answer_is_an_error(nodes):

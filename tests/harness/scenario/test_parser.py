@@ -41,6 +41,7 @@ def test_comments_and_blank_lines_count_as_lines_but_say_nothing():
         (HEAD + "2. A leads.\n", 6, "step 2 should be step 1"),
         (HEAD + "1. A leads.\n   > jump m1\n", 7, "the verbs are send, write, read"),
         (HEAD + "1. A leads.\n   > crash\n", 7, "write crash BROKER"),
+        (HEAD + "1. A leads.\n   > reassign to A, C\n", 7, "there is no broker 'C'; there are A, B"),
         (HEAD + "1. A leads.\n   > crash C\n", 7, "there is no broker 'C'; there are A, B"),
         (HEAD + "1. A leads.\n   > run 5 minutes\n", 7, "'5 minutes' is not a time like 250 ms or 5 s"),
         (HEAD + "1. A leads.\n   > until the moon is full\n", 7, "conditions are A, B have LEO 2"),

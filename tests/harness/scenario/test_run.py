@@ -94,6 +94,7 @@ def test_the_promises_a_loss_breaks_are_compared():
     [
         ("leader B", "line 8: the leader should be B, but is A"),
         ("ISR A", "line 8: the ISR should be A, but is A, B"),
+        ("replicas B", "line 8: the replicas should be B, but are A, B"),
         ("not acked m1", "line 8: m1 should not be acknowledged, but is acked"),
         ("m1 failed with NOT_ENOUGH_REPLICAS", "line 8: m1 should have failed with NOT_ENOUGH_REPLICAS, but is acked"),
         ("to read m1", "line 8: the consumer should have read m1, but was refused"),
@@ -120,8 +121,14 @@ def test_waiting_has_a_bound_and_says_what_for_and_how_things_stand():
 @pytest.mark.parametrize(
     ("command", "words"),
     [
+        ("delete records before 2", "A does not delete: OFFSET_OUT_OF_RANGE"),
+        ("delete records before 1 at B", "B does not delete: NOT_LEADER_OR_FOLLOWER"),
         ("power off A keeping 2 batches", "broker A: it has 1 batches, 0 of them fsynced, so it cannot keep 2"),
         ("release leadership to A", "these messages were not held"),
+        (
+            "reassign to A, A",
+            "the reassignment was refused: a partition has at least one replica, and no broker has two of one partition",
+        ),
         ("unblock heartbeats from A", "these messages were not blocked"),
     ],
 )
@@ -129,6 +136,36 @@ def test_what_cannot_be_done_is_told(command, words):
     outcome = run(f"1. A leads.\n   > write m1\n   > {command}\n")
 
     assert outcome.mismatches[0] == f"line 8: {words}"
+
+
+def test_a_log_start_is_part_of_what_is_claimed():
+    steps = """\
+1. A leads.
+   > write m1
+   > delete records before 1
+   > until A, B have log start 1
+   > retention on B drops 1 batches
+   > expect A: leader | log start 1 | empty | LEO 1 | epochs 0@1
+   > expect B: log start 2
+   > crash B
+   > expect B: down | log start 1 | empty | LEO 1
+   > retention on B drops 1 batches
+"""
+    outcome = run(steps)
+
+    assert outcome.mismatches == [
+        "line 12: the log of B should start at 2, but starts at 1",
+        "line 15: broker B is not running",
+        "the steps after that were not carried out, and the outcome was not compared",
+    ]
+
+
+def test_a_final_log_begins_at_0_unless_the_script_says_otherwise():
+    steps = "1. A leads.\n   > write m1\n   > write m2\n   > delete records before 1\n   > until B has log start 1\n"
+    wrong, end = run(steps), GOOD_END.replace("0:m1 | HW 1 | epochs 0@0", "log start 1 | 0:m2 | HW 2 | epochs 0@1")
+
+    assert "line 14: in the end the log of A should start at 0, but starts at 1" in wrong.mismatches
+    assert run(steps, end).mismatches == []
 
 
 def test_a_broker_that_is_down_cannot_be_stopped_again():
@@ -233,6 +270,7 @@ def test_the_json_has_the_narrative_and_can_be_written():
         "paused": False,
         "leader_epoch": 1,
         "log": "1:A 1:B",
+        "log_start": 0,
         "leo": 2,
         "hw": 1,
         "epochs": [[1, 0]],

@@ -77,10 +77,16 @@ CUT = (Link(None, 1, 2), Link(None, 2, 1))
         ("wipe B", ("end_process", 2, "disk")),
         ("power off A keeping 2 batches", ("end_process", 1, "power", 2)),
         ("start A", ("start", 1)),
+        ("crash the controller", ("crash_controller",)),
+        ("start the controller", ("start_controller",)),
         ("pause A", ("pause", 1)),
         ("resume A", ("resume", 1)),
+        ("delete records before 6", ("delete_records", 6, None)),
+        ("delete records before 6 at B", ("delete_records", 6, 2)),
+        ("retention on B drops 2 batches", ("retain", 2, 2)),
         ("elect B uncleanly", ("elect", "unclean", 2)),
         ("elect the preferred leader", ("elect", "preferred", 1)),
+        ("reassign to B, A", ("reassign", (2, 1))),
     ],
 )
 def test_a_command_is_one_call_of_the_stage(command, call):
@@ -91,7 +97,7 @@ def test_a_command_is_one_call_of_the_stage(command, call):
 
 
 def seen(role="follower", epoch=3, leader=1, leo=5, hw=4, hw_on_disk=2):
-    return Glance(role, epoch, leader, leo, hw, hw_on_disk)
+    return Glance(role, epoch, leader, leo, hw, hw_on_disk, start=3, start_on_disk=1)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +106,11 @@ def seen(role="follower", epoch=3, leader=1, leo=5, hw=4, hw_on_disk=2):
         ("B has LEO 5", seen(), True),
         ("B has HW 5", seen(), False),
         ("B has HW 2 on disk", seen(), True),
+        ("B has log start 3", seen(), True),
+        ("B has log start 1", seen(), False),
+        ("B has log start 4", seen(), False),
+        ("B has log start 1 on disk", seen(), True),
+        ("B has log start 3 on disk", seen(), False),
         ("B follows A", seen(), True),
         ("B follows A in epoch 2", seen(), False),
         ("B follows A in epoch 3", seen(leader=2), False),
@@ -138,6 +149,8 @@ def test_where_a_system_spends_epochs_that_no_script_counts_a_later_one_will_do(
         ("the ISR is A", False),
         ("the leader is B", True),
         ("the leader is none", False),
+        ("the replicas are B, A", True),
+        ("the replicas are A", False),
         ("A is fenced", True),
         ("B is fenced", False),
         ("all is at rest", True),
@@ -146,6 +159,7 @@ def test_where_a_system_spends_epochs_that_no_script_counts_a_later_one_will_do(
 def test_other_conditions_ask_the_stage(condition, holds):
     target = SimpleNamespace(
         isr=lambda: (1, 2),
+        replicas=lambda: (1, 2),
         leader=lambda: 2,
         fenced=lambda broker: broker == 1,
         at_rest=lambda: True,
@@ -155,8 +169,8 @@ def test_other_conditions_ask_the_stage(condition, holds):
     assert parse_command(Vocabulary(BrokerNames(("A", "B")), Names()), f"until {condition}")(target) is holds
 
 
-def test_only_a_high_watermark_has_a_checkpoint():
-    with pytest.raises(ValueError, match="only a high watermark"):
+def test_a_log_end_has_no_checkpoint():
+    with pytest.raises(ValueError, match="only a high watermark and a log start have a checkpoint on disk"):
         parse_command(Vocabulary(BrokerNames(("A",)), Names()), "until A has LEO 5 on disk")
 
 
@@ -197,6 +211,33 @@ def test_a_fault_and_its_healing_have_the_same_number(target):
         ("heal", 0, "start", {}),
         ("heal", 1, "cut", {}),
     ]
+
+
+def test_a_controller_is_crashed_once_and_started_again(target):
+    target.prepare()
+    target.boot()
+    target.crash_controller()
+    with pytest.raises(ScriptError, match=r"^there is no controller$"):
+        target.crash_controller()
+    target.elect("forced", 2)
+    target.start_controller()
+
+    assert [entry[1:] for entry in target.nemesis if entry[3].startswith("controller")] == [
+        ("strike", 0, "controller-crash", {"node": 0, "nodes": [0]}),
+        ("heal", 0, "controller-crash", {}),
+    ]
+    assert [event[2] for event in target.trace if event[1] == 0 and event[2] in ("stop", "start", "elect")] == [
+        *("elect", "stop", "start")
+    ]
+
+
+def test_what_a_script_left_without_controller_gets_one_in_the_end(target):
+    target.prepare()
+    target.boot()
+    target.crash_controller()
+    target.finish()
+
+    assert [event[2] for event in target.trace if event[1] == 0 and event[2] in ("stop", "start")] == ["stop", "start"]
 
 
 def test_without_a_leader_nothing_can_be_sent(target):

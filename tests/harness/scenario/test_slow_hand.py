@@ -12,7 +12,19 @@ from harness.scenario.simulated.simulation import carries
 from harness.scenario.target import PATIENCE_US, ScriptError
 from nodes.core.events import Started
 
-COMMANDS = ("send", "read", "end_process", "pause", "resume", "elect", "block", "unblock", "hold", "release")
+COMMANDS = (
+    "send",
+    "read",
+    "end_process",
+    "pause",
+    "resume",
+    "elect",
+    "reassign",
+    "block",
+    "unblock",
+    "hold",
+    "release",
+)
 
 
 class SlowStage(SimulatedTarget):
@@ -59,7 +71,7 @@ class SlowStage(SimulatedTarget):
         for broker in self.simulation.brokers():
             self._dawdle(0, 0.1, 1_000_000)
             self.simulation.start(broker)
-        self.wait("all know the first leader", lambda: all(state.epoch >= 0 for state in self.states()))
+        self.wait("all know the first leader", lambda: all(self.glance(b).epoch >= 0 for b in self.replicas()))
 
     def start(self, broker):
         self._dawdle(0.3, 1.5, 1_000_000)

@@ -4,14 +4,24 @@ import threading
 from datetime import timedelta
 
 import pytest
+from kio.schema.delete_records.v1.response import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
 from kio.schema.errors import ErrorCode
 from kio.schema.fetch.v4.response import FetchableTopicResponse, FetchResponse, PartitionData
+from kio.schema.list_offsets.v1.response import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
 from kio.schema.produce.v7.response import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
-from harness.scenario.live.clients import BatchSender, Reader
-from harness.scenario.live.wire_client import PRODUCE, BrokerConnection, NoAnswerError, RefusedError
+from harness.scenario.live.clients import BatchSender, Deleter, Reader
+from harness.scenario.live.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
 from nodes.formats.record_batch import build, values_of
 
 NO_WAIT = i32Timedelta.parse(timedelta(0))
@@ -189,3 +199,100 @@ def test_a_refused_reader_has_read_nothing(broker):
         ("invoke", None, True),
         ("fail", "NOT_LEADER_OR_FOLLOWER", True),
     ]
+
+
+def deleted(low, error=ErrorCode.none):
+    answer = DeleteRecordsPartitionResult(partition_index=i32(0), low_watermark=i64(low), error_code=error)
+    topic = DeleteRecordsTopicResult(name=TopicName("t"), partitions=(answer,))
+    return DeleteRecordsResponse(throttle_time=NO_WAIT, topics=(topic,))
+
+
+def listed(offset, error=ErrorCode.none):
+    answer = ListOffsetsPartitionResponse(
+        partition_index=i32(0), error_code=error, timestamp=i64(-1), offset=i64(offset)
+    )
+    return ListOffsetsResponse(topics=(ListOffsetsTopicResponse(name=TopicName("t"), partitions=(answer,)),))
+
+
+def test_a_deletion_is_one_request_with_what_was_asked_for(broker, connection):
+    broker.answer = lambda key, request: deleted(7)
+
+    assert connection.delete_records("t-0", 9, 1_500) == 7
+    (request,) = broker.requests
+    (topic,) = request.topics
+    (part,) = topic.partitions
+    assert (request.timeout.total_seconds(), topic.name, part.partition_index, part.offset) == (1.5, "t", 0, 9)
+
+
+def test_a_deletion_can_be_refused(broker, connection):
+    broker.answer = lambda key, request: deleted(-1, ErrorCode.offset_out_of_range)
+
+    with pytest.raises(RefusedError) as refused:
+        connection.delete_records("t-0", 9, 1_500)
+    assert refused.value.name == "OFFSET_OUT_OF_RANGE"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (deleted(7), [("invoke", None), ("ok", None)]),
+        (deleted(-1, ErrorCode.offset_out_of_range), [("invoke", None), ("fail", "OFFSET_OUT_OF_RANGE")]),
+        (deleted(-1, ErrorCode.unsupported_version), [("invoke", None), ("fail", "UNSUPPORTED_VERSION")]),
+        (deleted(-1, ErrorCode.request_timed_out), [("invoke", None), ("info", "REQUEST_TIMED_OUT")]),
+        (
+            deleted(-1, ErrorCode.not_leader_or_follower),
+            [("invoke", None), ("info", "NOT_LEADER_OR_FOLLOWER")],
+        ),
+        ("silence", [("invoke", None), ("info", "REQUEST_TIMED_OUT")]),
+        (None, [("invoke", None), ("info", "REQUEST_TIMED_OUT")]),
+    ],
+)
+def test_only_two_answers_to_a_deletion_prove_that_nothing_went(broker, answer, told):
+    asked = threading.Event()
+
+    def says(key, request):
+        asked.set()
+        return answer
+
+    broker.answer, ops = says, []
+    deleter = Deleter(lambda: 5, ops, "d1", "t-0", 9)
+    deleter.send(broker.address, 1_000)
+    assert asked.wait(5)
+    if answer not in ("silence", None):
+        deleter._thread.join()
+    deleter.give_up()
+    deleter.give_up()
+
+    assert [(op.type, op.error) for op in ops] == told
+    assert {(op.process, op.f, op.value) for op in ops} == {("d1", "delete", (("delete", "t-0", 9),))}
+
+
+def test_a_deletion_that_nobody_hears_is_in_doubt():
+    ops = []
+    deleter = Deleter(lambda: 5, ops, "d1", "t-0", 9)
+    deleter.send(("127.0.0.1", 1), 1_000)
+    deleter.give_up()
+
+    assert [(op.type, op.error) for op in ops] == [("invoke", None), ("info", "REQUEST_TIMED_OUT")]
+
+
+def test_a_reader_begins_where_the_log_does(broker):
+    def says(key, request):
+        if key == LIST_OFFSETS:
+            return listed(3)
+        offset = request.topics[0].partitions[0].fetch_offset
+        return fetched(hw=5, error=ErrorCode.offset_out_of_range) if offset < 3 else fetched(build((8, 9), 3), hw=5)
+
+    broker.answer, ops = says, []
+
+    assert Reader(lambda: 5, ops, "c1", "t-0").read(broker.address) == (8, 9)
+    assert ops[-1].value == (("poll", {"t-0": [(3, 8), (4, 9)]}),)
+
+
+def test_a_reader_that_is_out_of_range_from_the_log_start_on_is_refused(broker):
+    broker.answer = lambda key, request: (
+        listed(0) if key == LIST_OFFSETS else fetched(error=ErrorCode.offset_out_of_range)
+    )
+
+    with pytest.raises(RefusedError):
+        Reader(lambda: 5, [], "c1", "t-0").read(broker.address)

@@ -47,10 +47,12 @@ PLANS = {
         *[Fault("lost-leadership", n * SECOND, 800 * MS, "b3") for n in (1, 2, 3)],
         *[fault for n in (1, 2, 3) for fault in elections(2, 1, start=n * SECOND + 10 * MS, every=390 * MS)],
     ),
+    # KAFKA-7164: the session of broker 3 ends, and what it was to hear of with it.
     "missed epochs": story(
-        *[Fault("slow", SECOND, 3 * SECOND, f"b{b}", amount=100 * MS) for b in (1, 2)],
-        *[Fault("lost-leadership", n * SECOND, 800 * MS, "b3") for n in (1, 2, 3)],
-        *[fault for n in (1, 2, 3) for fault in elections(2, 1, start=n * SECOND + 10 * MS, every=240 * MS)],
+        *[Fault("slow", SECOND, 9 * SECOND, f"b{b}", amount=100 * MS) for b in (1, 2)],
+        *[Fault("from-controller", n * SECOND, 2_300 * MS, "b3") for n in (1, 4, 7)],
+        *[fault for n in (1, 4, 7) for fault in elections(2, 1, start=n * SECOND + 1_300 * MS, every=240 * MS)],
+        end=10,
     ),
     "deaf and slow": story(
         *[Fault("slow", SECOND, 4 * SECOND, f"b{b}", amount=120 * MS) for b in (1, 3)],
@@ -66,7 +68,7 @@ PLANS = {
         Fault("forced-election", 0, 0, "b2", after=Trigger("hw", 2, 1)),
         Fault("crash", 0, 900 * MS, "b1", after=Trigger("hw", 2, 1)),
         Fault("one-way-in", 1_500 * MS, 600 * MS, "b3", after=Trigger("follow", 1, 3)),
-        Fault("forced-election", 0, 0, "b3", after=Trigger("isr-change", 2, 0)),
+        Fault("forced-election", 0, 0, "b3", after=Trigger("isr-change", 1, 0)),
         end=9,
         producers=1,
         consumers=0,
@@ -82,17 +84,16 @@ PLANS = {
         end=4,
         interval_us=300 * MS,
     ),
-    # KAFKA-1120: broker 2 loses its page cache and is back before its session ends.
-    "power loss within the session": story(
-        Fault("power", SECOND, 350 * MS, "b2"), Fault("forced-election", 1_355 * MS, 0, "b2"), end=4
-    ),
+    # KAFKA-1120: broker 2 stops and starts before the controller looks.
+    "restart between two looks": story(Fault("restart", 1_010 * MS, 5 * MS, "b2"), end=4),
     # KIP-903: broker 3 comes back empty while the leader's proposal to take it in is on its way.
     "reboot with an empty disk": story(
         Fault("isolate", SECOND, 2 * SECOND, "b3"),
-        Fault("from-controller", 2_950 * MS, 750 * MS, "b1"),
-        Fault("disk", 3_300 * MS, 300 * MS, "b3"),
+        Fault("from-controller", 2_900 * MS, 450 * MS, "b3"),
+        Fault("from-controller", 2_950 * MS, 800 * MS, "b1"),
+        Fault("disk", 3_300 * MS, 100 * MS, "b3"),
         Fault("from-peers", 3_300 * MS, 1_200 * MS, "b3"),
-        Fault("forced-election", 3_800 * MS, 0, "b3", after=Trigger("isr-change", 1, 0)),
+        Fault("forced-election", 3_600 * MS, 0, "b3", after=Trigger("isr-change", 1, 0)),
         end=6,
     ),
     # KAFKA-15583: the last ISR member goes on committing alone, and loses its disk cache.
@@ -150,8 +151,8 @@ MUTANTS = [
     mutant("kafka-2.7+KAFKA-7128", "kafka-2.7", "join below the epoch start", LOST, of=20, least=3),
     mutant("kafka-2.7+KAFKA-13141", "kafka-2.7", "slow followers, fast leaders", LOST, of=5, least=4),
     mutant("kafka-2.7+KAFKA-10706", "kafka-2.7", "leaders without records", STUCK, of=5, least=4),
-    mutant("kafka-2.1", "kafka-2.1+bounce-detection", "power loss within the session", LOST, least=3),
-    mutant("kafka-2.7+no-bounce-detection", "kafka-2.7", "power loss within the session", LOST, of=20, least=1),
+    mutant("kafka-2.1", "kafka-2.1+bounce-detection", "restart between two looks", STUCK, least=3),
+    mutant("kafka-2.7+no-bounce-detection", "kafka-2.7", "restart between two looks", STUCK, least=3),
     mutant("kafka-3.7+no-broker-epochs", "kafka-3.7", "reboot with an empty disk", LOST, of=5, least=3),
     mutant("kafka-4.0+no-min-isr-gate", "kafka-4.0", "committing alone", LOST, of=5, least=4),
     mutant("kafka-4.0+no-elr", "kafka-4.0", "last replica standing", LOST, contract="kip-966", least=3),
@@ -178,37 +179,36 @@ def test_the_same_runs_are_sound_with_it(m):
     assert {violations(m.right, m.plan, noise, m.contract) for noise in range(m.seeds)} == {frozenset()}
 
 
-@pytest.mark.parametrize("plan", [name for name in PLANS if name != "reboot with an empty disk"])
+@pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("variant", NEWEST)
 def test_the_newest_designs_pass_every_story(variant, plan):
-    """But for the one that KIP-903 is about: 2.7 does lose then."""
     assert {violations(variant, plan, noise) for noise in range(5)} == {frozenset()}
 
 
-@pytest.mark.parametrize("variant", ["kafka-3.7", "kafka-4.0"])
-def test_from_3_7_that_one_as_well(variant):
-    assert {violations(variant, "reboot with an empty disk", noise) for noise in range(5)} == {frozenset()}
+def test_the_epoch_that_the_end_of_a_session_costs_keeps_a_rebooted_empty_broker_out():
+    """KAFKA-14139 takes a controller that leaves the leader epoch alone, as KRaft's does since 3.6."""
+    lost = {
+        variant: {LOST in violations(variant, "reboot with an empty disk", noise) for noise in range(5)}
+        for variant in ("kafka-2.7", "kafka-2.7+no-shrink-raises-epoch")
+    }
 
-
-def test_2_7_still_takes_in_a_rebooted_empty_broker():
-    """KAFKA-14139."""
-    assert LOST in frozenset.union(*(violations("kafka-2.7", "reboot with an empty disk", noise) for noise in range(5)))
+    assert lost == {"kafka-2.7": {False}, "kafka-2.7+no-shrink-raises-epoch": {True}}
 
 
 # Random plans
 
-PINNED_2_1 = (13, 53, 84, 85)
-"""Destructive plans of seed 1; about one in fifteen will do."""
+PINNED_2_1 = (352, 572)
+"""Plans of seed 1; about one in 400 will do."""
 PINNED_INTACT = (
-    *(("kafka-0.10", index) for index in (45, 112, 194)),
-    *(("kafka-0.11", index) for index in (347, 997, 1003)),
-    *(("kafka-2.0", index) for index in (112, 997, 1003)),
+    *(("kafka-0.10", index) for index in (3, 4, 12)),
+    *(("kafka-0.11", index) for index in (114, 280, 336)),
+    *(("kafka-2.0", index) for index in (112, 336, 401)),
 )
 """Plans of seed 1. If the generator has changed, find others: ``tidemark compare --variants kafka-2.0,kafka-2.1 --plans 2000``."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["kafka-2.1", *NEWEST])
+@pytest.mark.parametrize("variant", ["kafka-2.1+bounce-detection", *NEWEST])
 def test_sixty_random_plans_of_intact_logs_are_sound(variant):
     for index in range(60):
         verdict = execute(generate_plan(1, index, "intact", ClusterSpec()), variant).verdict
@@ -224,10 +224,10 @@ def test_sixty_random_plans_that_destroy_logs_are_sound_with_bounce_detection(va
 
 
 @pytest.mark.parametrize("index", PINNED_2_1)
-def test_2_1_loses_a_restarted_brokers_records_in_random_plans_and_with_bounce_detection_does_not(index):
-    plan = generate_plan(1, index, "destructive", ClusterSpec())
+def test_2_1_forgets_a_restarted_broker_in_random_plans_and_with_bounce_detection_does_not(index):
+    plan = generate_plan(1, index, "intact", ClusterSpec())
 
-    assert LOST in {a.name for a in execute(plan, "kafka-2.1").verdict.anomalies if a.verdict == "violation"}
+    assert STUCK in {a.name for a in execute(plan, "kafka-2.1").verdict.anomalies if a.verdict == "violation"}
     assert execute(plan, "kafka-2.1+bounce-detection").verdict.valid != "invalid"
 
 

@@ -171,11 +171,14 @@ def test_what_was_under_way_to_an_old_process_does_not_reach_the_new_one(simulat
 
 
 def test_an_answer_to_an_old_process_does_no_harm_to_the_new_one(simulation):
-    """Broker 2's fetch waits at the leader when broker 2 crashes; its connection is gone before the answer is sent."""
+    """Broker 2's fetch waits at the leader when broker 2 crashes; its connection is gone before the answer is sent.
+
+    The new process is registered when the session of the old one is over.
+    """
     w = simulation()
     w.stop(2, "crash")
     w.start(2)
-    w.run_until(2 * SECOND)
+    w.run_until(4 * SECOND)
 
     assert waiting_for(w, T) == ""
 

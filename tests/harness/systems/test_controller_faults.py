@@ -17,12 +17,22 @@ def check(system, kind):
     system.check(plan(kind), system.variant(system.default_variant))
 
 
+class KeepsNothing(TidemarkSystem):
+    """Its controller begins with nothing if its process is killed, and cannot fail by itself."""
+
+    hands_over_controller = False
+
+
 def test_a_controller_that_keeps_nothing_is_not_killed():
-    check(TidemarkSystem(), "controller-isolated")
+    check(KeepsNothing(), "controller-isolated")
     with pytest.raises(
         SystemRefusalError, match=r"cannot do controller-crash: run this plan with --system kafka:VERSION$"
     ):
-        check(TidemarkSystem(), "controller-crash")
+        check(KeepsNothing(), "controller-crash")
+
+
+def test_ours_fails_and_is_replaced():
+    check(TidemarkSystem(), "controller-crash")
 
 
 @pytest.mark.parametrize("version", ["kafka:2.8.2", "kafka:4.1.1"])

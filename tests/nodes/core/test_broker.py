@@ -3,7 +3,7 @@
 import pytest
 
 from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
-from nodes.core.broker import Broker
+from nodes.core.broker import PUBLISH, Broker
 from nodes.core.events import ShutdownRequested, Started, TimerFired
 from nodes.core.messages import (
     AlterPartitionResponse,
@@ -22,8 +22,10 @@ from nodes.core.messages import (
     ProduceResponse,
     Register,
     Registered,
+    StateTaken,
 )
 from nodes.core.recovery import Recovered, RecoveredPartition
+from nodes.core.roles import Role
 from nodes.core.settings import Settings
 from nodes.core.variant import PRESETS, parse_variant
 
@@ -117,23 +119,78 @@ def test_from_kip_380_on_a_state_for_another_incarnation_is_ignored(broker):
     assert one.broker.replicas == {}
 
 
+def request(one, now, broker_epoch, correlation=7, version=0):
+    """ZooKeeper's controller tells broker 1 that it leads."""
+    return one.step(now, LeaderAndIsr(0, T, 1, 5, (1,), version, (1, 2), broker_epoch, (1, 2), correlation))
+
+
+@pytest.mark.parametrize("broker_epoch", [11, 10], ids=["its own", "another incarnation's"])
+def test_a_request_is_answered_whatever_becomes_of_it(broker, broker_epoch):
+    one = broker("kafka-2.7")
+    request(one, 1, broker_epoch)
+
+    assert one.sent(StateTaken) == [StateTaken(1, 7)]
+
+
+def test_so_is_its_repetition(broker):
+    one = broker("kafka-2.7")
+    request(one, 1, 11)
+    request(one, 2, 11)
+
+    assert one.did == [Send(0, StateTaken(1, 7))]
+
+
+def test_what_a_metadata_log_says_is_not(broker):
+    one = broker("kafka-3.7")
+    one.told(1, 1, 5)
+
+    assert one.sent(StateTaken) == []
+
+
+def test_a_request_counts_though_a_newer_partition_epoch_is_known(broker):
+    """A leader knows the partition epochs of its own changes; ZooKeeper's brokers look at the leader epoch alone."""
+    one = broker("kafka-2.1")
+    one.told(1, 2, 5, version=8)
+    one.told(2, 1, 6, version=7)
+
+    assert one.replica.leader_epoch == 6
+
+
+def unregistered(variant):
+    """A process that has asked to be registered, and has no answer yet."""
+    one = Broker(1, 1, parse_variant(variant), Settings(), Recovered({}))
+    one.step(0, Started())
+    return one
+
+
 def test_a_state_that_overtakes_the_answer_to_its_registration_waits_for_it():
-    broker = Broker(1, 1, parse_variant("kafka-2.7"), Settings(), Recovered({}))
-    broker.step(0, Started())
+    one = unregistered("kafka-3.7")
+    assert request(one, 1, 42, correlation=0) == []
 
-    assert list(broker.step(1, LeaderAndIsr(0, T, 1, 5, (1,), 0, (1, 2), 42))) == []
-
-    broker.step(2, Registered(0, 1, 42))
-    assert broker.replicas[T].leader_epoch == 5
+    one.step(2, Registered(0, 1, 42))
+    one.step(7, PUBLISH.event)
+    assert one.replicas[T].leader_epoch == 5
 
 
 def test_one_for_an_older_incarnation_does_not_survive_the_registration():
-    broker = Broker(1, 1, parse_variant("kafka-2.7"), Settings(), Recovered({}))
-    broker.step(0, Started())
-    broker.step(1, LeaderAndIsr(0, T, 1, 5, (1,), 0, (1, 2), 41))
-    broker.step(2, Registered(0, 1, 42))
+    one = unregistered("kafka-3.7")
+    request(one, 1, 41, correlation=0)
+    one.step(2, Registered(0, 1, 42))
+    one.step(7, PUBLISH.event)
 
-    assert broker.replicas == {}
+    assert one.replicas == {}
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7"])
+def test_with_zookeeper_a_process_hears_nobody_before_it_is_registered(variant):
+    """It does not answer either, so that the controller says it again."""
+    one = unregistered(variant)
+    assert request(one, 1, 42) == []
+
+    one.step(2, Registered(0, 1, 42))
+    assert one.replicas == {}
+    request(one, 3, 42)
+    assert one.replicas[T].leader_epoch == 5
 
 
 @pytest.mark.parametrize("variant", ["kafka-2.1", "kafka-2.7+no-bounce-detection"])
@@ -262,11 +319,25 @@ def test_asking_twice_is_asking_once(broker):
 
 
 def test_it_stops_when_it_may(broker, batch):
-    one = broker(batches=[batch(0, 4, 70)], hw=1)
+    one = broker("kafka-3.7", batches=[batch(0, 4, 70)], hw=1)
     one.step(5 * MS, ShutdownRequested())
     one.step(6 * MS, HeartbeatReply(0, may_stop=True))
 
     assert one.did == [Sync(T), WriteHighWatermarks({T: 1}), MarkCleanShutdown(11), Halt("clean")]
+
+
+def test_with_zookeeper_it_closes_its_session_last(broker, batch):
+    one = broker("kafka-2.7", batches=[batch(0, 4, 70)], hw=1)
+    one.step(5 * MS, ShutdownRequested())
+    one.step(6 * MS, HeartbeatReply(0, may_stop=True))
+
+    assert one.did == [
+        Sync(T),
+        WriteHighWatermarks({T: 1}),
+        MarkCleanShutdown(11),
+        Send(0, Heartbeat(1, 11, {}, shutting_down=True, closing=True)),
+        Halt("clean"),
+    ]
 
 
 def test_it_does_not_stop_unasked(broker):
@@ -276,24 +347,58 @@ def test_it_does_not_stop_unasked(broker):
     assert one.did == []
 
 
-def test_it_stops_anyway_if_the_controller_does_not_answer_for_a_session(broker):
-    one = broker()
+@pytest.mark.parametrize(("variant", "ms"), [("kafka-2.7", 1_000), ("kafka-3.7", 2_000)])
+def test_it_stops_anyway_if_the_controller_does_not_answer_for_a_session(broker, variant, ms):
+    """With KRaft the controller waits for the others, until their sessions are over."""
+    one = broker(variant)
     one.step(0, ShutdownRequested())
-    one.tick(999 * MS)
+    one.tick((ms - 1) * MS)
     assert one.done(Halt) == []
 
-    one.tick(1_000 * MS)
+    one.tick(ms * MS)
     assert one.done(Halt) == [Halt("clean")]
     assert one.done(SetTimer) == []
 
 
-def test_a_leader_that_is_about_to_stop_takes_no_more_records(broker):
+def test_a_leader_that_is_about_to_stop_takes_records(broker):
+    """A broker goes on serving until it has handed over (``KafkaServer.shutdown``: controlledShutdown comes first)."""
     one = broker(min_isr=1)
     one.lead(1, 5, (1,))
     one.step(2, ShutdownRequested())
     one.produced(3, 7)
 
-    assert one.sent() == [ProduceResponse(1, T, 1, -1, NO_LEADER)]
+    assert one.sent() == [ProduceResponse(1, T, 1, 0)]
+
+
+def test_with_zookeeper_a_broker_that_is_about_to_stop_follows_nobody(broker):
+    """StopReplica: it must not be taken into the ISR again. It still tells clients who leads."""
+    one = broker("kafka-2.7")
+    one.lead(1, 5)
+    one.step(2, ShutdownRequested())
+    one.told(3, 2, 6)
+    assert one.sent(FetchRequest) == []
+    assert (one.replica.role, one.replica.leader_epoch) == (Role.NO_LEADER, 6)
+
+    one.step(4, MetadataRequest(101, 9))
+    assert one.sent() == [MetadataResponse(1, 9, {T: 2})]
+
+
+def test_it_leads_on_where_nobody_else_can(broker):
+    one = broker("kafka-2.7")
+    one.lead(1, 5)
+    one.step(2, ShutdownRequested())
+    one.lead(3, 6, (1,))
+
+    assert (one.replica.role, one.replica.leader_epoch) == (Role.LEADING, 6)
+
+
+def test_with_kraft_it_follows_until_it_stops(broker):
+    one = broker("kafka-3.7")
+    one.lead(1, 5)
+    one.step(2, ShutdownRequested())
+    one.told(3, 2, 6)
+
+    assert len(one.sent(FetchRequest, to=2)) == 1
 
 
 def test_it_serves_fetches_until_it_stops(broker, batch):

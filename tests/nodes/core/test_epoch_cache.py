@@ -183,7 +183,7 @@ STEPS = st.lists(APPEND | TRUNCATE, max_size=40)
 
 
 def replayed(steps):
-    """A log and its epoch cache, kept as a replica keeps them; truncation may fall into the middle of a batch."""
+    """A log and its epoch cache, kept as a replica keeps them, and cut where batches end."""
     log, cache = Log(), EpochCache()
     for what, number, size in steps:
         if what == "append":
@@ -191,7 +191,8 @@ def replayed(steps):
             cache.assign(epoch, log.leo)
             log.append(Batch(log.leo, epoch, (7,) * size))
         else:
-            cache.truncate_from_end(log.truncate(number))
+            log.truncate(max((batch.end for batch in log.batches if batch.end <= number), default=0))
+            cache.truncate_from_end(log.leo)
     return log, cache
 
 
@@ -209,9 +210,17 @@ def test_the_cache_is_what_the_logs_batches_say(steps):
 @given(STEPS, st.integers(0, 60))
 def test_the_answer_is_the_last_record_whose_epoch_is_not_above_the_one_asked_for(steps, asked):
     log, cache = replayed(steps)
-    epochs = [batch.epoch for batch in log.batches for _ in batch.values]
-    not_above = [epoch for epoch in epochs if epoch <= asked]
-    known = epochs and asked <= epochs[-1]
-    expected = (max(not_above, default=asked), len(not_above)) if known else (-1, -1)
+    not_above = [batch.epoch for batch in log.batches if batch.epoch <= asked]
+    above = [batch.base for batch in log.batches if batch.epoch > asked]
+    known = log.batches and asked <= log.batches[-1].epoch
+    expected = (max(not_above, default=asked), min(above, default=log.leo)) if known else (-1, -1)
 
     assert cache.end_offset_for(asked, log.leo) == expected
+
+
+def test_a_log_that_begins_anew_has_no_epochs():
+    cache = EpochCache(THREE)
+
+    assert cache.clear()
+    assert (cache.entries(), cache.latest) == ((), -1)
+    assert not cache.clear()

@@ -328,7 +328,8 @@ def test_a_cut_inside_a_batch_drops_all_of_it(follower, batch):
     two = follower("kafka-2.1", batches=[batch(0, 1, *range(11)), batch(11, 1, *range(15))], hw=22)
     told_end(two, 1, 1, 21)
     assert two.traced("truncate") == [(11, 26, "to the end of common epoch 1", 5)]
-    assert two.traced("hw") == [(11, 5, False)]
+    assert two.traced("hw") == [(21, 5, False)]
+    assert two.replica.leo == 21
 
 
 def test_an_epoch_without_records_at_the_logs_end_goes_in_a_cut_that_cuts_no_record(follower):
@@ -405,25 +406,33 @@ def test_an_unchanged_high_watermark_is_not_traced(follower):
     assert two.traced("hw") == []
 
 
-def test_a_batch_that_does_not_begin_at_the_log_end_is_refused(follower, batch):
+def test_a_batch_that_begins_below_the_log_end_is_refused(follower, batch):
     two = follower()
-    got(two, 1, batch(5, 5, 75), hw=6)
+    got(two, 1, batch(3, 5, 74, 75), hw=6)
 
-    assert two.traced("out-of-order") == [(5, 4)]
+    assert two.traced("out-of-order") == [(3, 4)]
     assert two.done(Append) == []
     assert (two.replica.leo, two.replica.hw) == (4, 1)
     assert fetches(two) == []
 
     two.tick(100 * MS)
-    assert fetches(two) == [(4, 5, 3)]
+    assert fetches(two) == [], "until there is a newer leader epoch"
 
 
 def test_batches_before_the_one_that_does_not_fit_are_kept(follower, batch):
     two = follower()
-    got(two, 1, batch(4, 5, 74), batch(7, 5, 75))
+    got(two, 1, batch(4, 5, 74), batch(4, 5, 75))
 
     assert two.replica.leo == 5
-    assert two.traced("out-of-order") == [(7, 5)]
+    assert two.traced("out-of-order") == [(4, 5)]
+
+
+def test_a_hole_of_the_leader_is_taken_over(follower, batch):
+    two = follower()
+    got(two, 1, batch(6, 5, 74), hw=4)
+
+    assert two.replica.leo == 7
+    assert fetches(two) == [(7, 5, 5)]
 
 
 @pytest.mark.parametrize(

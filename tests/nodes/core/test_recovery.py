@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.recovery import DiskImage, PartitionImage, StoredBatch, recover
+from nodes.core.recovery import DiskImage, PartitionImage, RecoveryRules, StoredBatch, recover
 
 T = "t-0"
 
@@ -56,9 +56,9 @@ def test_a_batch_of_which_nothing_was_written_ends_it_too(recovered, batch):
     assert found.epochs == ((0, 0), (1, 2), (3, 3))
 
 
-def test_a_batch_that_does_not_follow_the_one_before_ends_it(recovered, batch):
+def test_a_batch_that_begins_before_the_one_before_ends_ends_it(recovered, batch):
     """KAFKA-3919."""
-    found = recovered(*stored(batch(7, 3, 75), batch(8, 3, 76))).partitions[T]
+    found = recovered(*stored(batch(4, 3, 75), batch(8, 3, 76))).partitions[T]
 
     assert [b.base for b in found.batches] == [0, 2, 3]
 
@@ -124,3 +124,88 @@ def test_0_10_ignores_an_epoch_file(broker, batch):
     one = broker("kafka-0.10", batches=[batch(0, 0, 70)], epochs=((0, 0),))
 
     assert one.replica.cache.entries() == ()
+
+
+# The log start
+
+
+@pytest.fixture(scope="session")
+def started(batch):
+    """Offsets 5-6 of epoch 2 and 7 of epoch 3 lie in a file that begins at 5; the log start is checkpointed."""
+
+    def make(checkpoint=None, *, batches=2, epochs=((2, 5), (3, 7)), hw=8, base=5, rules=None, mark=None):
+        written = stored(batch(5, 2, 75, 76), batch(7, 3, 77))[:batches]
+        starts = {} if checkpoint is None else {T: checkpoint}
+        image = DiskImage({T: PartitionImage(written, epochs, base)}, {T: hw}, mark, starts)
+        return recover(image, rules or RecoveryRules()).partitions[T]
+
+    return make
+
+
+def test_a_log_starts_where_its_file_begins(started):
+    found = started()
+
+    assert (found.start, found.leo, found.epochs, found.hw) == (5, 8, ((2, 5), (3, 7)), 8)
+
+
+def test_or_where_its_checkpoint_says(started):
+    found = started(6)
+
+    assert (found.start, found.leo, found.epochs) == (6, 8, ((2, 6), (3, 7)))
+    assert [b.base for b in found.batches] == [5, 7]
+
+
+def test_a_checkpoint_from_before_retention_is_no_help(started):
+    assert started(2).start == 5
+
+
+def test_an_empty_log_ends_where_its_file_begins(started):
+    found = started(batches=0)
+
+    assert (found.start, found.leo, found.epochs, found.hw) == (5, 5, (), 5)
+
+
+def test_the_high_watermark_is_not_below_the_log_start(started):
+    assert started(6, hw=2).hw == 6
+
+
+def test_a_log_that_ends_below_its_start_is_dropped_and_begins_there(started):
+    """KAFKA-8306: the checkpoint was flushed, the batches were not."""
+    found = started(9)
+
+    assert (found.batches, found.start, found.leo, found.hw, found.epochs) == ([], 9, 9, 9, ())
+
+
+def test_before_kafka_8306_it_was_kept(started):
+    found = started(9, rules=RecoveryRules(keep_short_logs=True))
+
+    assert ([b.base for b in found.batches], found.start, found.leo, found.hw) == ([5, 7], 9, 8, 8)
+    assert found.epochs == ((3, 9),)
+
+
+def test_a_log_that_ends_at_its_start_is_in_order(started):
+    found = started(8)
+
+    assert (found.start, found.leo, [b.base for b in found.batches]) == (8, 8, [5, 7])
+    assert found.epochs == ((3, 8),)
+
+
+def test_what_the_checkpoint_says_is_handed_on():
+    assert recover(DiskImage(log_starts={T: 4})).log_starts == {T: 4}
+
+
+def test_epochs_that_a_crash_has_brought_back_stay_forgotten(started):
+    """The log start was not checkpointed yet, the epochs were: Kafka looks for later epochs only."""
+    assert started(epochs=((3, 7),)).epochs == ((3, 7),)
+    assert started(epochs=((2, 6), (3, 7))).epochs == ((2, 6), (3, 7))
+
+
+@pytest.mark.parametrize("epochs", [((3, 7),), ((2, 6), (3, 7)), (), ((2, 5), (3, 7), (4, 8))])
+def test_unless_all_epochs_are_taken_from_the_batches(started, epochs):
+    """The repair of what comes of that (docs/findings/forgotten-log-start.md)."""
+    assert started(epochs=epochs, rules=RecoveryRules(rebuild_epochs=True)).epochs == ((2, 5), (3, 7))
+    assert started(6, epochs=epochs, rules=RecoveryRules(rebuild_epochs=True)).epochs == ((2, 6), (3, 7))
+
+
+def test_after_a_clean_stop_the_file_is_believed(started):
+    assert started(epochs=((3, 7),), rules=RecoveryRules(rebuild_epochs=True), mark=7).epochs == ((3, 7),)

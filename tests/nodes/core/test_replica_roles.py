@@ -89,7 +89,7 @@ def test_the_same_leader_epoch_does_not_change_a_role(replica):
 
 
 def test_a_leader_takes_a_newer_isr_of_its_own_epoch(replica):
-    two = replica()
+    two = replica("kafka-3.7")
     two.told(1, 2, 5, (2, 3), version=5)
     two.told(2, 2, 5, (2,), version=6)
 
@@ -99,7 +99,7 @@ def test_a_leader_takes_a_newer_isr_of_its_own_epoch(replica):
 
 @pytest.mark.parametrize("version", [4, 5])
 def test_but_no_older_one(replica, version):
-    two = replica()
+    two = replica("kafka-3.7")
     two.told(1, 2, 5, (2, 3), version=5)
     two.told(2, 2, 5, (2,), version=version)
 
@@ -107,8 +107,29 @@ def test_but_no_older_one(replica, version):
     assert two.replica.leading.isr == (2, 3)
 
 
+@pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-2.1", "kafka-2.7"])
+def test_with_zookeeper_nothing_of_its_own_epoch_is_new(replica, variant):
+    """``ReplicaManager.becomeLeaderOrFollower``, to 2.8: "Ignoring LeaderAndIsr request"."""
+    two = replica(variant)
+    two.told(1, 2, 5, (2, 3), version=5)
+    two.told(2, 2, 5, (2,), version=6)
+
+    assert two.did == []
+    assert (two.replica.leading.isr, two.replica.partition_epoch) == ((2, 3), 5)
+
+
+@pytest.mark.parametrize("variant", ["kafka-2.7+no-shrink-raises-epoch", "kafka-2.7+elr"])
+def test_unless_its_controller_changes_an_isr_without_a_new_epoch(replica, variant):
+    """Else its version would be stale for ever, and it could never change the ISR again."""
+    two = replica(variant)
+    two.told(1, 2, 5, (2, 3), version=5)
+    two.told(2, 2, 5, (2,), version=6)
+
+    assert (two.replica.leading.isr, two.replica.partition_epoch) == ((2,), 6)
+
+
 def test_a_follower_takes_the_partition_epoch_without_starting_anew(replica):
-    two = replica()
+    two = replica("kafka-3.7")
     two.told(1, 1, 5, version=5)
     two.told(2, 1, 5, version=6)
 

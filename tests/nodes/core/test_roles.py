@@ -10,23 +10,26 @@ from nodes.core.actions import Halt, Sync
 from nodes.core.broker import Broker
 from nodes.core.cluster import ClusterSpec
 from nodes.core.epoch_cache import EpochEnd
-from nodes.core.events import ShutdownRequested
+from nodes.core.events import RetentionDue, ShutdownRequested
 from nodes.core.follower import Following
 from nodes.core.leader import Leadership
 from nodes.core.log import Batch
 from nodes.core.messages import (
     AlterPartitionResponse,
     ConsumeRequest,
+    DeleteRecordsRequest,
     EpochRequest,
     EpochResponse,
     FetchResponse,
     HeartbeatReply,
+    LeaderAndIsr,
 )
 from nodes.core.replica import Replica
 from nodes.core.roles import _ROWS, TABLE, Event, Role, TransitionError
 from nodes.core.variant import PRESETS, parse_variant
 
 T = "t-0"
+OTHER = "t-1"
 BATCHES = (Batch(0, 1, (70,)), Batch(1, 2, (71,)))
 NOT_AWAITED = [(role, event) for role in Role for event in Event if event not in TABLE[role]]
 
@@ -48,6 +51,13 @@ def got(two, *batches, error=None, diverging=None, leo=9):
 
 def out_of_range(two, leo):
     got(two, error="OFFSET_OUT_OF_RANGE", leo=leo)
+
+
+def fetcher_dies(two):
+    """A batch of another partition with the same leader does not fit (before KIP-461)."""
+    two.step(3, LeaderAndIsr(0, OTHER, 1, 5, (1, 2, 3), 0, (1, 2, 3), two.broker.broker_epoch))
+    other = two.broker.replicas[OTHER].following
+    two.step(3, FetchResponse(1, OTHER, other.in_flight, [Batch(0, 5, (72,)), Batch(0, 5, (72,))], 0, 9))
 
 
 def stopped(two):
@@ -81,6 +91,12 @@ def delayed_fetching(two):
     got(two, error="NOT_LEADER_OR_FOLLOWER")
 
 
+def failed(two):
+    """A batch did not fit."""
+    following(two)
+    got(two, Batch(1, 5, (72,)))
+
+
 def halted(two):
     """0.10: the leader's log ends before this one's high watermark."""
     following(two)
@@ -94,14 +110,15 @@ REACH = {
     Role.TRUNCATING_DELAYED: ("kafka-2.1", delayed_truncating),
     Role.FETCHING: ("kafka-2.7", following),
     Role.FETCHING_DELAYED: ("kafka-2.7", delayed_fetching),
+    Role.FAILED: ("kafka-2.7", failed),
     Role.HALTED: ("kafka-0.10", halted),
 }
 
 
 # What makes each event happen.
 CAUSE = {
-    Event.ELECTED: lambda two: two.told(3, 2, 7),
-    Event.ELECTED_AGAIN: lambda two: two.told(3, 2, 6),
+    Event.ELECTED: lambda two: two.told(3, 2, 6),
+    Event.ELECTED_AGAIN: lambda two: two.told(3, 2, 7),
     Event.OTHER_ELECTED: lambda two: two.told(3, 3, 6),
     Event.SAME_LEADER: lambda two: two.told(3, 1, 6),
     Event.NOBODY_ELECTED: lambda two: two.told(3, -1, 6),
@@ -114,13 +131,23 @@ CAUSE = {
     Event.EPOCH_END: told_end,
     Event.EPOCH_ERROR: lambda two: told_end(two, error="FENCED_LEADER_EPOCH"),
     Event.RECORDS: lambda two: got(two, Batch(2, 5, (72,))),
-    Event.OUT_OF_ORDER: lambda two: got(two, Batch(7, 5, (72,))),
+    Event.OUT_OF_ORDER: lambda two: got(two, Batch(1, 5, (72,))),
+    Event.FETCHER_DIED: fetcher_dies,
     Event.DIVERGING: lambda two: got(two, diverging=EpochEnd(1, 1)),
     Event.OUT_OF_RANGE: lambda two: out_of_range(two, leo=1),
     Event.FETCH_ERROR: lambda two: got(two, error="FENCED_LEADER_EPOCH"),
+    Event.DELETE: lambda two: two.step(3, DeleteRecordsRequest(102, T, 1, 1)),
     Event.TICK: lambda two: two.tick(900_000),
+    Event.RETENTION: lambda two: two.step(3, RetentionDue(T, 1)),
     Event.STOP: stopped,
+    Event.REMOVED: lambda two: two.told(3, 1, 7, replicas=(1, 3), delete=True),
 }
+VARIANT_WITH = {
+    Event.SAME_LEADER: "+KAFKA-7164",
+    Event.NEW_STATE: "+metadata-log",
+    Event.FETCHER_DIED: "+no-partition-failure",
+}
+"""Event → what a variant must be to meet it."""
 
 
 @pytest.fixture
@@ -129,8 +156,7 @@ def in_role(broker):
 
     def start(role, event=None):
         variant, reach = REACH[role]
-        by_id = "+KAFKA-7164" if event is Event.SAME_LEADER else ""
-        two = broker(variant + by_id, node=2, batches=BATCHES, hw=1)
+        two = broker(variant + VARIANT_WITH.get(event, ""), node=2, batches=BATCHES, hw=1)
         reach(two)
         assert two.replica.role is role
         return two
@@ -175,11 +201,12 @@ def allowed(role, event):
 @pytest.mark.parametrize(("role", "event"), [(role, event) for role in Role for event in TABLE[role]])
 def test_after_each_event_the_role_is_the_tables(in_role, happened, role, event):
     two = in_role(role, event)
+    replica = two.replica
     happened.clear()
     CAUSE[event](two)
 
-    assert (role, event, two.replica.role) == happened[-1]
-    assert two.replica.role in allowed(role, event)
+    assert (role, event, replica.role) == happened[-1]
+    assert replica.role in allowed(role, event)
 
 
 @pytest.mark.parametrize(("role", "event"), NOT_AWAITED)
@@ -197,9 +224,14 @@ def test_only_awaited_answers_are_left_out_and_what_only_leaders_or_only_others_
         Event.FETCH_ERROR,
     }  # fmt: skip
 
-    assert {event for _, event in NOT_AWAITED} == awaited | {Event.SAME_LEADER, Event.ELECTED_AGAIN}
+    others = {Event.SAME_LEADER, Event.ELECTED, Event.ELECTED_AGAIN, Event.FETCHER_DIED}
+    assert {event for _, event in NOT_AWAITED} == awaited | others
     assert {role for role in Role if Event.ELECTED_AGAIN in TABLE[role]} == {Role.LEADING}
+    assert [role for role, event in NOT_AWAITED if event is Event.ELECTED] == [Role.LEADING]
     assert [role for role, event in NOT_AWAITED if event is Event.SAME_LEADER] == [Role.LEADING]
+    assert [role for role, event in NOT_AWAITED if event is Event.FETCHER_DIED] == [
+        *(Role.NO_LEADER, Role.LEADING, Role.FAILED)
+    ]
 
 
 def test_no_pair_of_role_and_event_is_said_twice():
@@ -233,6 +265,7 @@ def test_every_step_is_a_method_that_says_what_it_does(name):
         ("kafka-0.11", Event.OTHER_ELECTED, following, Role.TRUNCATING),
         ("kafka-2.1", Event.OTHER_ELECTED, following, Role.TRUNCATING),
         ("kafka-2.7", Event.OTHER_ELECTED, following, Role.FETCHING),
+        ("kafka-2.1", Event.OTHER_ELECTED, lambda two: (fetcher_dies(two), following(two)), Role.FAILED),
         ("kafka-2.1", Event.EPOCH_END, lambda two: (following(two), told_end(two, epoch=2)), Role.FETCHING),
         ("kafka-2.1", Event.EPOCH_END, lambda two: (following(two), told_end(two, epoch=1)), Role.FETCHING),
         ("kafka-2.7", Event.OUT_OF_RANGE, lambda two: (following(two), out_of_range(two, leo=1)), Role.FETCHING),
@@ -275,7 +308,7 @@ def test_a_halted_replica_neither_answers_nor_asks(in_role):
     two = in_role(Role.HALTED)
     assert two.done(Halt) == [Halt("fatal")]
 
-    for event in set(CAUSE) - {Event.TICK, Event.STOP}:
+    for event in set(CAUSE) - {Event.TICK, Event.STOP, Event.FETCHER_DIED}:
         CAUSE[event](two)
         assert two.did == []
 

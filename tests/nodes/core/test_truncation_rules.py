@@ -47,16 +47,15 @@ def test_the_epoch_rules_ask(rule):
     assert (step.cut, step.ask) == (None, True)
 
 
-@pytest.mark.parametrize("rule", ["kip101", "kip279"])
-def test_without_epochs_they_cut_to_the_own_high_watermark(rule):
+@pytest.mark.parametrize("rule", ["kip101", "kip279", "fetch"])
+def test_without_epochs_all_cut_to_the_own_high_watermark(rule):
     step = RULES[rule].on_new_leader(View(entries=()))
 
     assert (step.cut, step.ask) == (3, False)
 
 
-@pytest.mark.parametrize("entries", [(), View().entries])
-def test_truncation_on_fetch_does_nothing_before_the_first_fetch(entries):
-    step = RULES["fetch"].on_new_leader(View(entries))
+def test_truncation_on_fetch_does_nothing_before_the_first_fetch():
+    step = RULES["fetch"].on_new_leader(View())
 
     assert (step.cut, step.ask) == (None, False)
 
@@ -82,9 +81,11 @@ def test_only_0_10_keeps_no_epochs():
     assert caches == {"hw": (), "kip101": ((1, 0), (3, 5)), "kip279": ((1, 0), (3, 5)), "fetch": ((1, 0), (3, 5))}
 
 
-@pytest.mark.parametrize(("rule", "below_the_first"), [("kip101", (-1, -1)), ("kip279", (0, 0)), ("fetch", (0, 0))])
-def test_only_kip101_before_kafka_7415_has_the_first_epoch_cache(rule, below_the_first):
-    cache = RULES[rule].epoch_cache(((1, 0), (3, 5)), epoch_on_lead=False)
+@pytest.mark.parametrize("rule", ["kip101", "kip279", "fetch"])
+@pytest.mark.parametrize(("epoch_on_lead", "below_the_first"), [(False, (-1, -1)), (True, (0, 0))])
+def test_before_kafka_7415_every_rule_has_the_first_epoch_cache(rule, epoch_on_lead, below_the_first):
+    """KIP-279's rule was released with it, in 2.0.0."""
+    cache = RULES[rule].epoch_cache(((1, 0), (3, 5)), epoch_on_lead=epoch_on_lead)
 
     assert cache.end_offset_for(0, 9) == below_the_first
 

@@ -57,6 +57,18 @@ def test_an_operators_election(cluster):
     assert cluster.status(0, "t-0")["leader_epoch"] in (epoch + 1, epoch + 2)
 
 
+def test_the_controller_fails_and_another_one_takes_over(cluster):
+    """Sessions go on, or begin anew; nobody is elected meanwhile."""
+    controller, before = cluster.admin(0), cluster.status(0, "t-0")
+    other = next(b for b in cluster.brokers if b != before["leader"])
+    controller("controller", there=False)
+    answer = controller("elect", partition="t-0", how="forced", target=other)
+    assert (answer["leader"], answer["leader_epoch"]) == (before["leader"], before["leader_epoch"])
+    controller("controller", there=True)
+    assert controller("elect", partition="t-0", how="forced", target=other)["leader"] == other
+    assert cluster.settled() == other
+
+
 def test_watching(cluster):
     leader = cluster.leader()
     base = cluster.status(leader, "t-0")["leo"]
@@ -89,6 +101,8 @@ def test_watching(cluster):
         (0, {"do": "slow-disk", "delay_us": 1}, "the controller has no log and no disk"),
         (1, {"do": "slow-disk", "delay_us": -1}, "delay_us must be"),
         (1, {"do": "elect", "partition": "t-0", "how": "forced", "target": 1}, "only the controller holds elections"),
+        (1, {"do": "controller", "there": True}, "only the controller can be handed over"),
+        (0, {"do": "controller", "there": 1}, "there must be true or false, not 1"),
         (0, {"do": "elect", "partition": "t-9", "how": "forced", "target": 1}, "there is no partition 't-9'"),
         (0, {"do": "elect", "partition": "t-0", "how": "fair", "target": 1}, "how must be one of preferred"),
         (

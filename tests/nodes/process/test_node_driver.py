@@ -8,7 +8,7 @@ import pytest
 
 from nodes.admin.config_file import Address
 from nodes.admin.trace_file import Trace
-from nodes.core.actions import Append, Halt, Send, SetTimer, Sync
+from nodes.core.actions import Append, Delete, Halt, Send, SetTimer, Sync
 from nodes.core.cluster import ClusterSpec
 from nodes.core.events import TimerFired
 from nodes.core.log import Batch
@@ -37,6 +37,7 @@ class Script:
 SCRIPT = {
     "talk": [Send(2, "a"), Append("t-0", BATCH), (5, 1, "hw", "t-0", 1, 0, True), Send(3, "b")],
     "append": [Append("t-0", BATCH)],
+    "remove": [(5, 1, "removed", "t-0", 1, 0), Delete("t-0"), Append("t-1", BATCH), Send(2, "done")],
     "sync": [Sync("t-0"), Send(2, "synced")],
     "halt clean": [Send(2, "bye"), Halt("clean")],
     "halt fatal": [Halt("fatal")],
@@ -103,6 +104,38 @@ def drive(tmp_path):
         asyncio.run(with_driver())
 
     return run
+
+
+def test_a_log_is_told_to_be_gone_before_it_is_deleted(drive):
+    """Who is killed in between finds it again and tells so; the other way round a log would be gone and nobody had told."""
+
+    async def case(driver):
+        then = []
+        write = driver.write
+
+        def watch(now, action):
+            then.append((type(action).__name__, [entry[0] for entry in driver.traced()]))
+            return write(now, action)
+
+        driver.write = watch
+        driver.deliver("remove")
+
+        assert then == [("Delete", ["removed"]), ("Append", ["removed"])]
+        assert [entry[0] for entry in driver.traced()] == ["removed", "isr"]
+        assert driver.done[-2:] == [("send", "done", 2), ("stepped", 2)]
+
+    drive(case)
+
+
+def test_a_log_that_cannot_be_deleted_ends_the_process_and_nothing_is_told_twice(drive):
+    async def case(driver):
+        driver.disk_error = FULL
+        driver.deliver("remove")
+
+        assert [entry[0] for entry in driver.traced()] == ["removed", "fatal", "stop"]
+        assert await driver.ended == FATAL
+
+    drive(case)
 
 
 def test_disk_then_trace_then_wire(drive):

@@ -1,7 +1,8 @@
 """Stands in for ``java``: does what a script says, as a broker would seem to do from outside.
 
 The script is the property ``test.script`` of the ``server.properties`` file that is the last argument: a JSON list of steps,
-``[what, …]``. ``zoo.cfg`` in its place makes it a ZooKeeper that answers ``srvr``.
+``[what, …]``. ``zoo.cfg`` in its place makes it a ZooKeeper that answers ``srvr``, and ``dump`` with a session of broker 0 that
+lasts ``test.session`` seconds more.
 """
 
 import contextlib
@@ -38,8 +39,9 @@ def serve(address, answer):
             say("DEBUG kafka.network.Acceptor - Accepted connection")
             connection.settimeout(5)
             with contextlib.suppress(OSError):
-                if connection.recv(1 << 16):
-                    connection.sendall(answer)
+                question = connection.recv(1 << 16)
+                if question:
+                    connection.sendall(answer(question))
             connection.close()
 
     threading.Thread(target=run, daemon=True).start()
@@ -63,7 +65,7 @@ class Broker:
             "write": self.write,
             "environment": lambda: self.write("environment.json", json.dumps(dict(os.environ))),
             "arguments": lambda: self.write("arguments.json", json.dumps(sys.argv)),
-            "serve": lambda address: serve(address, b"\0\0\0\x04ABCD"),
+            "serve": lambda address: serve(address, lambda question: b"\0\0\0\x04ABCD"),
             "sleep": time.sleep,
             "wait": self.wait,
             "kill": lambda number: os.kill(os.getpid(), number),
@@ -96,7 +98,17 @@ def zookeeper(path):
     if settings.get("test.broken"):
         print_plain("java.net.BindException: Address already in use")
         sys.exit(1)
-    serve(f"127.0.0.1:{settings['clientPort']}", b"Zookeeper version: 3.5.9\nMode: standalone\n")
+    session_ends = time.monotonic() + float(settings.get("test.session", 0))
+
+    def answer(question):
+        if question != b"dump":
+            return b"Zookeeper version: 3.5.9\nMode: standalone\n"
+        held = "0x100000c2b5a0000:\n\t/controller\n\t/brokers/ids/0\n" if time.monotonic() < session_ends else ""
+        return (
+            f"SessionTracker dump:\nephemeral nodes dump:\nSessions with Ephemerals ({bool(held):d}):\n{held}".encode()
+        )
+
+    serve(f"127.0.0.1:{settings['clientPort']}", answer)
     signal.pause()
 
 

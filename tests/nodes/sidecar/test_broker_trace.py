@@ -101,10 +101,34 @@ def test_cuts(broker_trace, tail):
     assert (state.leo, state.hw) == (0, 0)
 
 
-def test_a_log_that_goes_on_elsewhere(broker_trace):
+def test_a_log_that_begins_anew(broker_trace):
     told(broker_trace, e.Loaded("t-0", 9))
-    assert told(broker_trace, e.TruncatedFully("t-0", 20)) == [("truncate", "t-0", 0, 9, "fully, to go on at 20", -1)]
-    assert broker_trace.replicas["t-0"].leo == 20
+    assert told(broker_trace, e.TruncatedFully("t-0", 20, "out of range")) == [
+        ("truncate", "t-0", 0, 9, "out of range", -1),
+        ("log-start", "t-0", 20, 0, "begin-anew"),
+    ]
+    state = broker_trace.replicas["t-0"]
+    assert (state.start, state.leo, state.hw) == (20, 20, 0)
+    assert told(broker_trace, e.TruncatedFully("t-0", 20)) == []
+    assert told(broker_trace, e.TruncatedFully("t-0", 15)) == [("log-start", "t-0", 15, 20, "begin-anew")]
+    assert told(broker_trace, e.Appended("t-0", 15, 17), e.TruncatedFully("t-0", 16)) == [
+        ("truncate", "t-0", 15, 17, "fully", -1),
+        ("log-start", "t-0", 16, 15, "begin-anew"),
+    ]
+    assert told(broker_trace, e.TruncatedFully("t-0", 0)) == [("truncate", "t-0", 0, 16, "fully", -1)]
+    assert broker_trace.replicas["t-0"].start == 0
+
+
+def test_log_starts(broker_trace):
+    assert told(broker_trace, e.Loaded("t-0", 9, 6)) == [
+        ("recovered", "t-0", 9, 6, -1),
+        ("log-start", "t-0", 6, 0, "recovered"),
+    ]
+    assert told(broker_trace, e.LogStart("t-0", 6, "leader"), e.LogStart("t-0", 8, "leader")) == [
+        ("log-start", "t-0", 8, 6, "leader")
+    ]
+    assert told(broker_trace, e.Truncated("t-0", 7, "epoch-end", 3)) == [("truncate", "t-0", 7, 9, "epoch-end", 3)]
+    assert broker_trace.replicas["t-0"].start == 7
 
 
 def test_high_watermarks_that_move(broker_trace):
@@ -189,3 +213,27 @@ def test_a_cut_through_a_batch_is_told_as_what_it_left(broker_trace):
     broker_trace.tails["t-0"].ends_at = 1
 
     assert told(broker_trace, e.Truncated("t-0", 2, "epoch", 3)) == [("truncate", "t-0", 1, 4, "epoch", 3)]
+
+
+def test_a_removed_replica_is_told_and_forgotten(broker_trace, tail):
+    told(broker_trace, e.Loaded("t-0", 3), e.Follows("t-0", 4, 1, 3, 3))
+
+    assert told(broker_trace, e.Removed("t-0")) == [("removed", "t-0", 3, 4)]
+    assert broker_trace.replicas == {}
+    assert tail.calls[-1] == ("close",)
+
+
+def test_one_that_comes_back_begins_with_nothing_and_enters_its_epoch_anew(broker_trace, tail):
+    told(broker_trace, e.Loaded("t-0", 3), e.Follows("t-0", 4, 1, 3, 3), e.Removed("t-0"))
+
+    assert told(broker_trace, e.Loaded("t-0", 0), e.Follows("t-0", 4, 1, 0, 0)) == [
+        ("recovered", "t-0", 0, 0, -1),
+        ("follow", "t-0", 4, 1, 0, 0),
+    ]
+
+
+def test_what_was_appended_before_a_removal_is_looked_for_among_what_was_seen_first(broker_trace, tail):
+    told(broker_trace, e.Loaded("t-0", 0))
+    told(broker_trace, e.Appended("t-0", 0, 1), e.Removed("t-0"))
+
+    assert [call for call in tail.calls if call[0] == "claim"] == [("claim", 0, 1, 1 << 31, True)]

@@ -169,3 +169,18 @@ def test_a_directory_that_comes_later_and_goes(tmp_path):
     tail.look()
     assert claimed(tail, 0, 1) is None
     tail.close()
+
+
+def test_a_log_that_was_set_aside_is_another_than_the_one_that_comes_after_it(log, tmp_path):
+    """A replica that is removed and comes back: the first log's files stay a while, under another name."""
+    first = SegmentTail(log.parent)
+    append(log, build([1], 0, 0), build([2], 1, 0))
+    first.look()
+    log.parent.rename(tmp_path / "t-0.0123-delete")
+    first.close()
+    again = SegmentTail(log.parent)
+    log.parent.mkdir()
+    append(log, build([1], 0, 0), build([9], 1, 1))
+
+    assert claimed(again, 0, 2) == [(0, 0, (1,)), (1, 1, (9,))]
+    again.close()

@@ -227,12 +227,14 @@ def test_status(node, serve):
         "leader": -1,
         "leader_epoch": -1,
         "partition_epoch": -1,
+        "start": 0,
         "leo": 9,
         "hw": 0,
         "isr": [],
         "maximal": [],
         "epochs": [[0, 0], [3, 5]],
         "checkpointed_hw": 7,
+        "checkpointed_start": 0,
         "refused": "",
     }
 
@@ -457,6 +459,7 @@ class TestControllersMachine:
             "role": "zookeeper",
             "zookeeper": {"dataDir": str(node.data / "zookeeper"), "clientPort": self.zookeeper},
         }
+        node.config["properties"] |= {"broker.id": 0, "zookeeper.session.timeout.ms": 3000}
         node.environment = {"TIDEMARK_JVM_LD_PRELOAD": "/nowhere/libclock.so"}
         return node
 
@@ -469,6 +472,22 @@ class TestControllersMachine:
         assert machine.wait() == 0
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", self.zookeeper), timeout=5)
+
+    def test_its_broker_waits_until_zookeeper_has_forgotten_its_last_life(self, machine, serve):
+        machine.config["zookeeper"]["test.session"] = "1.5"
+        machine.start("arguments", *serve, "wait")
+        eventually(lambda: "binding" in machine.log(), "ZooKeeper was not started")
+        time.sleep(0.5)
+        assert not (machine.data / "arguments.json").exists(), machine.log()
+        machine.ready()
+        start, waited, *_ = machine.trace()
+        assert start[2:] == ["start", "", 3]
+        assert waited[2:5] == ["waited", "", "for the session of its last life to end"]
+        assert 500_000 < waited[5] < 15_000_000
+
+    def test_a_broker_that_nobody_remembers_does_not_wait(self, machine, serve):
+        machine.start(*serve, "wait").ready()
+        assert "waited" not in [event[0] for event in machine.events()]
 
     def test_zookeeper_stands_still_with_its_broker(self, machine, serve):
         machine.start(*serve, "wait").ready()

@@ -66,6 +66,21 @@ def test_the_same_record_at_the_same_place_in_two_epochs():
     assert found.segments[1][T] == [(0, 1, (10,))]
 
 
+def test_a_replica_that_was_removed_and_comes_back_copies_the_log_anew():
+    follower = node(2, follow(0, 1), wrote(0, 1), ("removed", 1, 0), follow(1, 3), wrote(0, 1), wrote(1, 2))
+    found = attribute(
+        {
+            1: node(1, lead(0, 0), wrote(0, 1)),
+            2: follower,
+            3: node(3, follow(0, 1), wrote(0, 1), lead(1, 1), wrote(1, 2)),
+        },
+        {},
+    )
+
+    assert epochs(found, 2) == [(0, (1,), 0), (0, (1,), 0), (1, (2,), 1)]
+    assert found.unknown == []
+
+
 def test_divergent_logs_have_different_epochs_at_one_offset():
     """KIP-101: after the power loss of both, each has a record of its own at offset 1."""
     found = attribute(

@@ -32,6 +32,13 @@ def test_everything_is_found():
     assert found.recovery_points == {}
 
 
+@pytest.mark.parametrize("aside", ["t-0.0123456789abcdef-delete", "t-0.0123456789abcdef-stray"])
+def test_a_log_that_was_set_aside_is_no_partition(aside):
+    found = files_of({**FILES, f"{DATA}/{aside}/{FIRST}": b"whatever"}, "n2")
+
+    assert sorted(found.segments) == ["t-0", "t-1"]
+
+
 def test_the_logs_of_collected_evidence():
     evidence = Evidence(2, "n2", b"", "", "", {}, FILES)
 

@@ -39,6 +39,15 @@ def test_all_segments_epochs_and_the_high_watermark(control, lay):
     assert read_disk(control, "t-0") == Disk([(0, 3, (7, 8)), (2, 4, (9,))], ((3, 0), (4, 2)), 2)
 
 
+def test_a_log_start_is_in_its_checkpoint_or_in_the_first_segments_name(control, lay):
+    lay(**{"log-start-offset-checkpoint": b"0\n1\nt 0 1\n"})
+    assert read_disk(control, "t-0").start == 1
+    Path(control.places.data, f"t-0/{FIRST}").unlink()
+    found = read_disk(control, "t-0")
+
+    assert (found.batches, found.start) == ([(2, 4, (9,))], 2)
+
+
 def test_a_partition_that_is_not_there_is_empty(control, lay):
     assert read_disk(control, "t-7") == Disk([], (), 0)
 
@@ -54,7 +63,8 @@ def test_a_batch_that_is_being_written_is_left_out(control, lay):
 
 
 def test_a_checkpoint_that_was_begun_and_not_filled_says_nothing(control, lay):
-    lay(**{"t-0/leader-epoch-checkpoint": b"", "replication-offset-checkpoint": b""})
+    empty = ("t-0/leader-epoch-checkpoint", "replication-offset-checkpoint", "log-start-offset-checkpoint")
+    lay(**dict.fromkeys(empty, b""))
 
     assert read_disk(control, "t-0") == Disk([(0, 3, (7, 8)), (2, 4, (9,))], (), 0)
 

@@ -130,6 +130,19 @@ def test_who_has_no_such_session_starts_at_once(deployment, text, node):
     system.before_start(node, {0: None}, deployment(system.default_variant))
 
 
+def test_a_broker_whose_id_is_taken_still_came_too_early():
+    """The words are those of 2.8.2 (tests/nodes/sidecar/lines/recordings)."""
+    words = (
+        "10:00:00,000 sidecar: gave up: the JVM ended by itself with exit code 1: [KafkaServer id=0] Fatal error during "
+        "KafkaServer startup. Prepare to shutdown: "
+        "org.apache.zookeeper.KeeperException$NodeExistsException: KeeperErrorCode = NodeExists"
+    )
+
+    assert kafka().came_too_early(words)
+    assert not kafka().came_too_early(words.replace("NodeExists", "ConnectionLoss"))
+    assert not kafka().came_too_early("KeeperErrorCode = NodeExists")
+
+
 def test_the_topic_is_made_with_the_runs_replicas_and_settings(deployment):
     controller = PlayedControl(create_topics={})
     kafka().after_start({0: controller}, deployment(unclean_election=True, min_isr=1))
@@ -157,6 +170,14 @@ def test_an_election_is_asked_of_the_controllers_keeper():
 
 def test_an_election_that_kafka_refuses_is_told_and_no_failure():
     assert kafka().elect({0: PlayedControl()}, "t-0", "unclean", 1) == "the sidecar cannot do elect"
+
+
+def test_a_reassignment_is_asked_of_the_controllers_keeper_and_not_waited_for():
+    controller = PlayedControl(reassign={})
+
+    assert kafka().reassign({0: controller}, "t-0", (2, 3)) == ""
+    assert controller.asked == [("reassign", {"partition": "t-0", "replicas": [2, 3], "wait": False})]
+    assert kafka().reassign({0: PlayedControl()}, "t-0", (2, 3)) == "the sidecar cannot do reassign"
 
 
 def test_rules_go_to_every_keeper_with_their_sender():

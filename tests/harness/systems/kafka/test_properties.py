@@ -24,9 +24,10 @@ def made(kafka=OLD, protocol="1.1", place=BROKER, extra=None, **settings):
 def test_a_run_s_settings_are_kafka_s():
     found = made(
         min_isr=3, unclean_election=True, fetch_wait_us=250_000, request_timeout_us=500_000, lag_time_us=1_500_000,
-        session_us=1_000_000, hw_checkpoint_us=2_000_000,
+        session_us=1_000_000, hw_checkpoint_us=2_000_000, log_start_checkpoint_us=7_000_000,
     )  # fmt: skip
-    assert {name: found[name] for name in found if "replica." in name or "timeout" in name or "insync" in name} == {
+    of_the_run = ("replica.", "timeout", "insync", "start.offset")
+    assert {name: value for name, value in found.items() if any(word in name for word in of_the_run)} == {
         "min.insync.replicas": "3",
         "replica.lag.time.max.ms": "1500",
         "replica.fetch.wait.max.ms": "250",
@@ -34,6 +35,7 @@ def test_a_run_s_settings_are_kafka_s():
         "replica.fetch.backoff.ms": "500",
         "replica.fetch.max.bytes": str(50 * 16_384),
         "replica.high.watermark.checkpoint.interval.ms": "2000",
+        "log.flush.start.offset.checkpoint.interval.ms": "7000",
         "controller.socket.timeout.ms": "2000",
         "zookeeper.session.timeout.ms": "1000",
         "zookeeper.connection.timeout.ms": "30000",

@@ -114,6 +114,8 @@ def test_every_protocol_is_modelled_and_shown_as_the_preset_with_its_rule(protoc
     # The repairs of KAFKA-7164 and KAFKA-7415, and KIP-380's bounce detection, are the binary's under any protocol.
     assert (model.restart_on_epoch, model.epoch_on_lead, model.bounce_detection) == (True, True, True)
     assert not model.broker_epoch_checks
+    # So is what KIP-455 made of reassignments, and KAFKA-9672.
+    assert (model.reassignments_replace, "KAFKA-9672" in model.bugs) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -138,10 +140,15 @@ def test_the_model_of_a_binary_under_a_protocol(version, protocol, rule, epochs,
 @pytest.mark.parametrize(
     ("version", "model"),
     [
-        ("3.4.1", "kafka-2.7+metadata-log"),
-        ("3.6.2", "kafka-2.7+broker-epochs+metadata-log"),
-        ("3.9.1", "kafka-3.7"),
-        ("4.0.1", "kafka-3.7"),
+        ("3.4.1", "kafka-2.7+metadata-log+no-whole-target+refuse-strangers"),
+        ("3.5.2", "kafka-2.7+broker-epochs+metadata-log+no-whole-target+refuse-strangers"),
+        (
+            "3.6.2",
+            "kafka-2.7+broker-epochs+metadata-log+no-whole-target+refuse-strangers+no-shrink-raises-epoch",
+        ),
+        ("3.7.2", "kafka-3.7"),
+        ("3.9.1", "kafka-3.7+whole-target"),
+        ("4.0.1", "kafka-3.7+whole-target"),
         ("4.1.1", "kafka-4.0"),
     ],
 )

@@ -24,7 +24,7 @@ def test_every_error_of_the_core_has_kafkas_number():
     errors = [
         value for name, value in vars(messages).items() if name.isupper() and isinstance(value, str) and name != "ALL"
     ]
-    assert len(errors) == 10
+    assert len(errors) == 12
     for error in errors:
         assert error_name(error_code(error)) == error
     assert error_code("NOT_LEADER_OR_FOLLOWER") == 6

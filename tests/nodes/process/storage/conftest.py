@@ -29,6 +29,11 @@ class Disk:
         self.directory.after_recovery(recovered)
         return recovered
 
+    def start_again(self):
+        """The process is killed, and another starts."""
+        self.crash()
+        return self.start()
+
     def crash(self):
         """The process is gone; nothing was synced."""
         if self.directory is not None:

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from nodes.core.actions import Append, Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.actions import Append, Delete, Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
 from nodes.core.log import Batch
 from nodes.core.recovery import recover
 from nodes.formats.checkpoints import CheckpointError
@@ -235,3 +235,63 @@ def test_a_core_starts_from_it(disk):
 
     assert [(b.base, b.epoch, b.end) for b in found.batches] == [(0, 3, 2)]
     assert found.epochs == ((3, 0),)
+
+
+# Deleted
+
+
+def directories(disk):
+    return sorted(
+        path.name
+        for place in (disk.directory.data, disk.directory.volatile)
+        for path in place.iterdir()
+        if path.is_dir()
+    )
+
+
+def test_a_deleted_partition_is_gone_from_both_places(disk, values_in):
+    for action in (
+        Append(T, Batch(0, 0, records(1, 2))),
+        Append("t-1", Batch(0, 0, records(3))),
+        WriteEpochs(T, ((0, 0),)),
+        Sync(T),
+        Delete(T),
+        WriteHighWatermarks({"t-1": 1}),
+    ):
+        disk.directory.carry_out(action)
+    assert directories(disk) == ["t-1", "t-1"]
+
+    found = restart(disk)
+    assert set(found.partitions) == {"t-1"}
+    assert values_in(found, "t-1") == [(3,)]
+
+
+def test_one_that_is_there_again_is_empty(disk, values_in):
+    for action in (
+        Append(T, Batch(0, 0, records(1, 2))),
+        WriteEpochs(T, ((0, 0),)),
+        Delete(T),
+        Append(T, Batch(0, 3, records(7))),
+    ):
+        disk.directory.carry_out(action)
+
+    found = restart(disk)
+    assert values_in(found) == [(7,)]
+    assert found.partitions[T].epochs == ((3, 0),)
+
+
+def test_one_that_was_never_there_can_be_deleted(disk):
+    disk.directory.carry_out(Delete(T))
+
+    assert directories(disk) == []
+
+
+def test_a_process_that_died_while_it_deleted_left_no_half_of_a_log(disk):
+    disk.directory.carry_out(Append(T, Batch(0, 0, records(1))))
+    disk.crash()
+    for place in (disk.data, disk.volatile):
+        (place / T).rename(place / f"{T}-delete")
+
+    found = disk.start()
+    assert found.partitions == {}
+    assert directories(disk) == []

@@ -79,3 +79,18 @@ def test_half_a_note_is_overlooked_and_overwritten(path, notes, clock):
     finally:
         again.close()
     assert old_until(path, 5) == 300
+
+
+def test_positions_count_from_a_new_beginning(path, notes, clock):
+    note(notes, clock, (100, 1), (250, 2), (300, 4))
+    notes.drop(100)
+    note(notes, clock, (260, 7))
+
+    assert [old_until(path, before) for before in (1, 2, 4, 7)] == [0, 150, 200, 260]
+
+
+def test_a_log_that_is_dropped_whole_is_not_old(path, notes, clock):
+    note(notes, clock, (100, 1), (250, 2))
+    notes.drop(250)
+
+    assert old_until(path, 9) == 0

@@ -83,6 +83,11 @@ def test_state(heard, leader, eligible):
     assert t.state_message(heard(4, 4, t.state_request(state))) == state
 
 
+def test_what_a_broker_is_to_delete(heard):
+    state = LeaderAndIsr(0, "t-3", 2, 7, (2, 3), 12, (2, 3), 44, (2, 3), delete=True)
+    assert t.state_message(heard(4, 4, t.state_request(state))) == state
+
+
 def test_whether_a_state_was_taken(heard):
     assert t.state_taken(heard(4, 4, t.state_response(STATE, None), "response"))
     assert not t.state_taken(heard(4, 4, t.state_response(STATE, STALE_BROKER_EPOCH), "response"))

@@ -62,6 +62,22 @@ def test_a_request_carries_what_its_version_can(translation, variant, epoch, las
     assert how.message(entity, how.version, 9) == FetchRequest(2, "t-1", 17, epoch, last, broker_epoch, 9)
 
 
+@pytest.mark.parametrize("variant", ["kafka-0.11", "kafka-2.1", "kafka-2.7", "kafka-4.0"])
+def test_log_starts_go_both_ways(translation, variant):
+    how = translation(variant)
+    asked = FetchRequest(2, "t-1", 17, 5, 4, 33, 1 << 40, 7)
+    assert how.message(over_the_wire(how.version, how.request(asked), "request"), how.version, 9).start == 7
+    answers = (
+        FetchResponse(1, "t-1", 9, [], 18, 20, None, None, 6),
+        FetchResponse(1, "t-1", 9, [], 0, 20, OFFSET_OUT_OF_RANGE, None, 19),
+    )
+    starts = [
+        how.answer(over_the_wire(how.version, how.response(m, how.version), "response"), ASKED, 1).start
+        for m in answers
+    ]
+    assert starts == [6, 19]
+
+
 @pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-2.1", "kafka-2.7", "kafka-4.0"])
 def test_batches_arrive_as_they_are(translation, variant):
     how = translation(variant)

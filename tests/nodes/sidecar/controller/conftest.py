@@ -110,16 +110,28 @@ class MetadataWriter:
         return self.record(9, 0, topic + tags())
 
     def partition(
-        self, *, replicas=(1, 2, 3), isr=None, leader=1, leader_epoch=0, epoch=0, topic=TOPIC, version=2, **tagged
-    ):
+        self, *, replicas=(1, 2, 3), isr=None, removing=(), adding=(), leader=1, leader_epoch=0, epoch=0, topic=TOPIC,
+        version=2, **tagged,
+    ):  # fmt: skip
         body = struct.pack(">i", 0) + topic + numbers(*replicas) + numbers(*(replicas if isr is None else isr))
-        body += numbers() + numbers() + struct.pack(">iii", leader, leader_epoch, epoch)
+        body += numbers(*removing) + numbers(*adding) + struct.pack(">iii", leader, leader_epoch, epoch)
         if version >= 1:
             body += unsigned(len(replicas) + 1) + bytes(16 * len(replicas))
         return self.record(3, version, body + tags(**tagged))
 
-    def change(self, *, isr=None, leader=None, replicas=None, elr=None, last_known=None, topic=TOPIC):
-        tagged = {"t0": isr, "t2": replicas, "t6": elr, "t7": last_known}
+    def change(
+        self,
+        *,
+        isr=None,
+        leader=None,
+        replicas=None,
+        removing=None,
+        adding=None,
+        elr=None,
+        last_known=None,
+        topic=TOPIC,
+    ):
+        tagged = {"t0": isr, "t2": replicas, "t3": removing, "t4": adding, "t6": elr, "t7": last_known}
         raw = {name: numbers(*brokers) for name, brokers in tagged.items() if brokers is not None}
         if leader is not None:
             raw["t1"] = struct.pack(">i", leader)

@@ -35,10 +35,18 @@ class Kafka:
         self._ask("create", dict(assignment), dict(configs))
         self.log(self._metadata.topic(), self._metadata.partition())
 
-    async def reassign(self, partition, replicas):
+    async def reassign(self, partition, replicas, *, wait=True):
         self._ask("reassign", *replicas)
+        if not wait:
+            self.begin(replicas)
+            return
         self.replicas = tuple(replicas)
         self.log(self._metadata.change(replicas=replicas))
+
+    def begin(self, replicas):
+        """What comes and what goes is under way, and stays so."""
+        adding, removing = set(replicas) - set(self.replicas), set(self.replicas) - set(replicas)
+        self.log(self._metadata.change(replicas=(*replicas, *removing), adding=adding, removing=removing))
 
     async def elect_preferred(self, partition):
         self._ask("preferred")
@@ -194,6 +202,39 @@ def test_a_refused_election_leaves_the_order_as_it_was_and_the_next_one_is_not_t
 def test_reassignment(run, kafka):
     run(lambda c: c.reassign("t-0", [2, 3]))
     assert kafka.asked[1:] == [("reassign", 2, 3)]
+
+
+def test_a_reassignment_may_go_on_when_it_was_asked_for(run, kafka, trace):
+    async def begun(controller):
+        await controller.reassign("t-0", [2, 3, 4], wait=False)
+        return controller.status()["partitions"]["t-0"]
+
+    state = run(begun)
+    assert (state["replicas"], state["adding"], state["removing"]) == ((2, 3, 4, 1), (4,), (1,))
+    assert [entry[3:] for entry in trace if entry[2] == "reassign"] == [("t-0", (2, 3, 4, 1), (4,), (1,))]
+
+
+def test_while_it_goes_on_nobody_is_elected_who_would_need_another_order_of_replicas(run, kafka):
+    """For another order is another reassignment, which would take the place of the one that is under way."""
+
+    async def elect(controller):
+        await controller.reassign("t-0", [2, 3, 4], wait=False)
+        with pytest.raises(CommandError, match="t-0 is being reassigned"):
+            await controller.elect("t-0", "forced", 3)
+        kafka.replicas = (2, 3, 4, 1)
+        return await controller.elect("t-0", "preferred", -1)
+
+    assert run(elect)["leader"] == 2
+    assert kafka.asked[1:] == [("reassign", 2, 3, 4), ("preferred",)]
+
+
+def test_only_a_replica_can_be_elected(run, kafka):
+    async def refused(controller):
+        with pytest.raises(CommandError, match="target must be a replica of t-0, not 4"):
+            await controller.elect("t-0", "forced", 4)
+
+    run(refused)
+    assert kafka.asked[1:] == []
 
 
 def test_a_second_reader_tells_nothing_again(run, config, kafka, trace, tmp_path):

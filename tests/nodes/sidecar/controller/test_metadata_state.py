@@ -146,13 +146,14 @@ def test_the_log_of_a_real_cluster_of_3_9(tmp_path, real_log):
     told = log.poll()
     assert [(e[2], e[3], e[6], e[8]) for e in told if e[0] == "elect"] == [
         (1, 0, "initial", 0), (2, 1, "online", 2), (1, 2, "online", 8), (3, 3, "online", 11), (-1, 4, "offline", 12),
-        (2, 5, "unclean", 13), (2, 6, "resumed", 16),
+        (2, 5, "unclean", 13), (2, 6, "reassigned", 16),
     ]  # fmt: skip
     assert [e[2] for e in told if e[0] == "isr-change"] == [(1, 2), (1, 2, 3), (1, 3), (2, 3), (2, 3, 1)]
     assert [e[2] for e in told if e[0] == "fence"] == [3, 2, 1, 3]
+    assert [e for e in told if e[0] == "reassign"] == [("reassign", "t-0", (2, 3), (), ())]
     assert log.partitions["t-0"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 6, "partition_epoch": 16,
-        "isr": (2, 3), "elr": (), "replicas": (2, 3),
+        "isr": (2, 3), "elr": (), "replicas": (2, 3), "adding": (), "removing": (),
     }  # fmt: skip
 
 
@@ -176,8 +177,42 @@ def test_the_log_of_a_real_cluster_of_4_1(tmp_path, real_log):
     ]
     assert log.partitions["t-0"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 8, "partition_epoch": 18,
-        "isr": (3, 2), "elr": (), "replicas": (2, 3),
+        "isr": (3, 2), "elr": (), "replicas": (2, 3), "adding": (), "removing": (),
     }  # fmt: skip
     assert {broker: (s["live"], s["incarnation"]) for broker, s in log.sessions.items()} == {
         "1": (True, 2), "2": (True, 2), "3": (True, 2),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "from_step_6_on"),
+    [
+        ("4.2.1", [("elect", 2, 3, (2,), "online", 9), ("elect", 3, 4, (3,), "unclean", 10)]),
+        ("4.3.1", [("isr-change", (1,), 9), ("elect", 3, 3, (3,), "unclean", 10)]),
+    ],
+)
+def test_the_log_of_a_real_cluster_of_4_2_and_4_3(tmp_path, real_log, version, from_step_6_on):
+    """The story ``lives`` of ``tests/nodes/sidecar/lines``. On 4.2.1 the session of 1 happened to end before that of 2."""
+    (tmp_path / f"{0:020}.log").write_bytes(real_log(f"metadata-{version}"))
+    log = MetadataControllerLog(tmp_path, ["t-0"])
+    told = log.poll()
+    elections = [("elect", *e[2:5], e[6], e[8]) for e in told if e[0] == "elect"]
+    changes = [("isr-change", e[2], e[4]) for e in told if e[0] == "isr-change"]
+    assert sorted([*elections, *changes], key=lambda event: event[-1]) == [
+        ("elect", 1, 0, (1, 2, 3), "initial", 0),
+        ("elect", 2, 1, (2, 3), "online", 1),
+        ("isr-change", (1, 2, 3), 2),
+        ("elect", 1, 2, (1, 2, 3), "online", 3),
+        ("isr-change", (1, 2), 4),
+        ("isr-change", (1, 2, 3), 5),
+        ("isr-change", (1, 3), 6),
+        ("isr-change", (1, 2, 3), 7),
+        ("isr-change", (1, 2), 8),
+        *from_step_6_on,
+        ("isr-change", (1, 3), 11),
+        ("isr-change", (1, 2, 3), 12),
+    ]
+    assert sorted(e[2] for e in told if e[0] == "fence") == [1, 1, 2, 2, 3, 3]
+    assert {broker: (s["live"], s["incarnation"]) for broker, s in log.sessions.items()} == {
+        "1": (True, 3), "2": (True, 3), "3": (True, 1),
     }  # fmt: skip

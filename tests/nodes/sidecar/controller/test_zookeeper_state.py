@@ -67,7 +67,7 @@ def test_a_restart_within_the_session_fences_and_registers(cluster, zookeeper):
 def test_the_first_leader_is_initial(led, zookeeper):
     assert led.log.partitions["t-0"] == {
         "leader": 1, "last_leader": 1, "leader_epoch": 0, "partition_epoch": 0,
-        "isr": (1, 2, 3), "elr": (), "replicas": (1, 2, 3),
+        "isr": (1, 2, 3), "elr": (), "replicas": (1, 2, 3), "adding": (), "removing": (),
     }  # fmt: skip
 
 
@@ -121,7 +121,7 @@ def test_an_unclean_election_that_found_one_in_sync_was_forced(led, zookeeper):
 
 def test_reassignment_changes_the_replicas(led, zookeeper):
     body = {"version": 2, "partitions": {"0": [2, 3]}, "adding_replicas": {}, "removing_replicas": {}}
-    assert led(zookeeper.set_data("/brokers/topics/t", json.dumps(body), 1)) == []
+    assert led(zookeeper.set_data("/brokers/topics/t", json.dumps(body), 1)) == [("reassign", "t-0", (2, 3), (), ())]
     assert led.log.partitions["t-0"]["replicas"] == (2, 3)
 
 
@@ -158,15 +158,18 @@ def test_the_log_of_a_real_cluster(tmp_path, real_log):
     assert [(e[2], e[3], e[6]) for _, e in told if e[0] == "elect"] == [
         (1, 0, "initial"), (1, 1, "resumed"), (2, 2, "online"), (2, 3, "resumed"), (2, 4, "resumed"), (3, 5, "online"),
         (3, 6, "resumed"), (1, 7, "online"), (1, 8, "resumed"), (1, 9, "resumed"), (-1, 10, "offline"), (3, 11, "unclean"),
-        (3, 12, "resumed"), (3, 13, "resumed"), (3, 14, "resumed"), (2, 15, "online"),
+        (3, 12, "resumed"), (3, 13, "reassigned"), (3, 14, "resumed"), (2, 15, "online"),
     ]  # fmt: skip
     assert [e[2] for _, e in told if e[0] == "fence"] == [3, 2, 1]
     assert [e[2] for _, e in told if e[0] == "register"] == [3, 2, 1, 3, 2, 1]
     assert [e[2] for _, e in told if e[0] == "isr-change"] == [(3, 2), (3, 2, 1)]
+    assert [e[1:] for _, e in told if e[0] == "reassign"] == [
+        ("t-0", (2, 3, 1), (), (1,)), ("t-0", (2, 3), (), ()),
+    ]  # fmt: skip
     assert log.controller == 0
     assert log.partitions["t-0"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 15, "partition_epoch": 17,
-        "isr": (3, 2), "elr": (), "replicas": (2, 3),
+        "isr": (3, 2), "elr": (), "replicas": (2, 3), "adding": (), "removing": (),
     }  # fmt: skip
     times = [at for at, _ in told]
     assert times == sorted(times)

@@ -14,6 +14,8 @@ from nodes.sidecar.lines import dialect
         ("3.9.1", "kafka.log.UnifiedLog"),
         ("4.0.0", "kafka.log.UnifiedLog"),
         ("4.1.1", "org.apache.kafka.storage.internals.log.UnifiedLog"),
+        ("4.2.0", "org.apache.kafka.storage.internals.log.UnifiedLog"),
+        ("4.3.1", "org.apache.kafka.storage.internals.log.UnifiedLog"),
     ],
 )
 def test_a_verified_series(version, logger):
@@ -31,8 +33,8 @@ def test_a_verified_series(version, logger):
         ("0.11.0", "2.8.2"),
         ("3.5.2", "3.7.2"),
         ("3.10.0", "3.9.1"),
-        ("4.9.0", "4.1.1"),
-        ("5.0", "4.1.1"),
+        ("4.9.0", "4.3.1"),
+        ("5.0", "4.3.1"),
     ],
 )
 def test_another_series_is_read_like_the_nearest_but_not_understood(version, like):

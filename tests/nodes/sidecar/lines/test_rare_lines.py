@@ -1,4 +1,4 @@
-"""Lines that the recordings do not hold: worded as the classes of 2.8.2, 3.9.1 and 4.1.1 word them."""
+"""Lines that the recordings do not hold: worded as the classes of 2.8.2, 3.9.1, 4.1.1 and 4.2.1 word them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from nodes.sidecar.line_events import (
     IsrView,
     Leads,
     Loaded,
+    LogStart,
     Refused,
     ShutDown,
     ShuttingDown,
     Truncated,
-    TruncatedFully,
 )
 from nodes.sidecar.lines import LineReader
 
@@ -140,7 +140,15 @@ def test_a_follower_without_a_leader_keeps_what_was_known_of_its_log():
     assert read(FOLLOWS, announced, unavailable, unavailable)[-1:] == [Follows(T, 6, -1, 0, -1)]
 
 
-def test_a_rejected_isr_change_is_taken_back():
+@pytest.mark.parametrize(
+    "committed",
+    [
+        "CommittedPartitionState(isr=Set(1, 2), leaderRecoveryState=RECOVERED)",
+        "CommittedPartitionState[isr=[1, 2], leaderRecoveryState=RECOVERED]",
+    ],
+    ids=["4.1", "4.2"],
+)
+def test_a_rejected_isr_change_is_taken_back(committed):
     sending = (
         "DEBUG org.apache.kafka.clients.NetworkClient - [NodeToControllerChannelManager id=2 name=alter-partition] Sending "
         "ALTER_PARTITION request with header H and timeout 30000 to node 0: AlterPartitionRequestData(brokerId=2, "
@@ -150,11 +158,38 @@ def test_a_rejected_isr_change_is_taken_back():
     )
     rejected = (
         "INFO kafka.cluster.Partition - [Partition t-0 broker=2] Failed to alter partition to PendingExpandIsr(newInSyncReplicaId"
-        "=3, sentLeaderAndIsr=X) since the controller rejected the request with INELIGIBLE_REPLICA. Partition state has been "
-        "reset to the latest committed state CommittedPartitionState(isr=Set(1, 2), leaderRecoveryState=RECOVERED)."
+        f"=3, sentLeaderAndIsr=X, lastCommittedState={committed}) since the controller rejected the request with "
+        f"INELIGIBLE_REPLICA. Partition state has been reset to the latest committed state {committed}."
     )
     found = read(LEADS, sending, rejected)
     assert found == [Leads(T, 4, 9, 7, (1, 2)), IsrView(T, (1, 2), (1, 2, 3), 5), IsrView(T, (1, 2), (1, 2), 5)]
+
+
+STILL_LEADS = (
+    "INFO state.change.logger - [Broker id=2] Skipped the become-leader state change for t-0 with topic id Some(abc)%s since it is "
+    "already the leader with leader epoch 4. Current high watermark 7, ISR [1,2,3], adding replicas [] and removing replicas []."
+)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        (
+            " and partition state LeaderAndIsrPartitionState(topicName='t', partitionIndex=0, controllerEpoch=-1, leader=2, "
+            "leaderEpoch=4, isr=[1, 2, 3], partitionEpoch=6, replicas=[1, 2, 3], addingReplicas=[], removingReplicas=[], "
+            "isNew=false, leaderRecoveryState=0)"
+        ),
+        (
+            ", partition registration PartitionRegistration(replicas=[1, 2, 3], directories=[a, b, c], isr=[1, 2, 3], "
+            "removingReplicas=[], addingReplicas=[], elr=[], lastKnownElr=[], leader=2, leaderRecoveryState=RECOVERED, "
+            "leaderEpoch=4, partitionEpoch=6) and isNew=false"
+        ),
+    ],
+    ids=["4.1", "4.2"],
+)
+def test_an_isr_change_of_which_the_leader_hears_from_the_metadata_first(state):
+    """The answer to its own request comes later, and is passed over without a word."""
+    assert read(LEADS, STILL_LEADS % state)[1:] == [IsrView(T, (1, 2, 3), (1, 2, 3), 6)]
 
 
 def test_the_isr_in_zookeeper():
@@ -170,15 +205,6 @@ def test_a_view_that_did_not_change_is_not_told_again():
     assert len(read(LEADS, updated, updated)) == 2
 
 
-def test_a_replica_that_moves_away_loses_its_log():
-    line = (
-        "INFO kafka.log.LogManager - Log for partition t-0 is renamed to /d/t-0.0123456789abcdef-delete and is scheduled for "
-        "deletion"
-    )
-    created = "INFO kafka.log.LogManager - Created log for partition t-0 in /d/t-0 with properties {}"
-    assert read(FOLLOWS, line, created)[1:] == [TruncatedFully(T, 0), Loaded(T, 0)]
-
-
 @pytest.mark.parametrize("name", ["t-0", "my-topic-12", "a.b_c-3"])
 def test_topics_may_have_dashes(name):
     topic, _, number = name.rpartition("-")
@@ -187,6 +213,30 @@ def test_topics_may_have_dashes(name):
         "highWatermark=0, lastStableOffset=0, logStartOffset=0, logEndOffset=14) with 1 segments in 9ms"
     )
     assert read(line) == [Loaded(name, 14)]
+    assert read(line.replace("logStartOffset=0", "logStartOffset=9")) == [Loaded(name, 14, 9)]
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "kafka.log.Log - [Log partition=t-0, dir=/d]",
+        "kafka.log.UnifiedLog - [UnifiedLog partition=t-0, dir=/d]",
+        "org.apache.kafka.storage.internals.log.UnifiedLog - [UnifiedLog partition=t-0, dir=/d]",
+    ],
+)
+def test_a_log_start_moves_for_three_reasons(log):
+    lines = [
+        f"INFO {log} Incremented log start offset to {offset} due to {why}"
+        for offset, why in [
+            (3, "client delete records request"),
+            (5, "leader offset increment"),
+            (7, "segment deletion"),
+            (9, "snapshot generated"),
+        ]
+    ]
+
+    assert read(*lines) == [LogStart(T, 3, "delete-records"), LogStart(T, 5, "leader"), LogStart(T, 7, "retention")]
+    assert read(lines[0].removesuffix(" due to client delete records request")) == []
 
 
 def test_a_failure_is_told_with_its_cause_and_without_its_stack():

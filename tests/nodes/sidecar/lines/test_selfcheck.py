@@ -67,6 +67,12 @@ def test_what_comes_after_the_first_append_must_fit_again():
 def test_a_log_that_was_dropped():
     events = [*WROTE, TruncatedFully(T, 12), Appended(T, 12, 13)]
     assert disagreement(T, events, [(12, 13, 2)], [(2, 12)]) is None
+    assert disagreement(T, events[:-1], []) is None
+
+
+def test_a_log_that_was_dropped_may_take_a_whole_batch_from_below():
+    events = [*WROTE, TruncatedFully(T, 12), Appended(T, 10, 13)]
+    assert disagreement(T, events, [(10, 13, 2)]) is None
 
 
 def test_a_life_that_begins_with_a_known_log():

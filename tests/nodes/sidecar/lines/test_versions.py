@@ -28,7 +28,8 @@ T = "t-0"
 
 
 @pytest.mark.parametrize(
-    ("recording", "epoch", "common"), [("2.8.2-at-2.8", 7, 4), ("3.9.1", 3, 2), ("4.0.0", 3, 2), ("4.1.1", 3, 2)]
+    ("recording", "epoch", "common"),
+    [("2.8.2-at-2.8", 7, 4), ("3.9.1", 3, 2), ("4.0.0", 3, 2), ("4.1.1", 3, 2), ("4.2.1", 3, 2), ("4.3.1", 3, 2)],
 )
 def test_truncation_on_fetch_after_an_unclean_election(life, recording, epoch, common):
     found = life(recording, "1.3", Registered, Started)
@@ -85,22 +86,27 @@ def test_0_10_cuts_to_its_high_watermark_and_its_appends_name_no_first_offset(li
     ]
 
 
-@pytest.mark.parametrize("recording", ["2.8.2-at-2.8-no-leader", "3.9.1-no-leader", "4.1.1-no-leader"])
+@pytest.mark.parametrize(
+    "recording", ["2.8.2-at-2.8-no-leader", "3.9.1-no-leader", "4.1.1-no-leader", "4.2.1-no-leader", "4.3.1-no-leader"]
+)
 def test_a_replica_that_has_no_leader_follows_nobody(life, recording):
     leaders = [event.leader for event in life(recording, "2.2") if isinstance(event, Follows)]
     assert leaders == [-1, 1]
 
 
-@pytest.mark.parametrize("recording", ["2.8.2-at-2.8-no-leader", "3.9.1-no-leader", "4.1.1-no-leader"])
+@pytest.mark.parametrize(
+    "recording", ["2.8.2-at-2.8-no-leader", "3.9.1-no-leader", "4.1.1-no-leader", "4.2.1-no-leader", "4.3.1-no-leader"]
+)
 def test_a_log_whose_end_is_below_the_leaders_start_is_dropped(life, recording):
     found = [e for e in life(recording, "2.3") if isinstance(e, Refused | TruncatedFully | Appended)]
     refused = [event for event in found if isinstance(event, Refused) and "OUT_OF_RANGE" in event.words]
     assert refused[:1] == [Refused(T, "leader 1 refused a fetch from offset 5: OFFSET_OUT_OF_RANGE")]
     after = found[found.index(refused[0]) + 1 :]
-    assert after[:2] == [TruncatedFully(T, 12), Appended(T, 12, 15)]
+    reason = "out of range: to the leader's log start 12"
+    assert after[:2] == [TruncatedFully(T, 12, reason), Appended(T, 12, 15)]
 
 
-@pytest.mark.parametrize("recording", ["3.7.2", "3.9.1", "4.1.1"])
+@pytest.mark.parametrize("recording", ["3.7.2", "3.9.1", "4.1.1", "4.2.1", "4.3.1"])
 def test_the_isr_as_a_kraft_leader_sees_it(life, recording):
     found = [event for event in life(recording, "1.2") if isinstance(event, Leads | IsrView)]
     assert found[0] == Leads(T, 2, 17, 17, (1, 2, 3))
@@ -131,7 +137,7 @@ def test_the_isr_as_a_leader_with_zookeeper_sees_it(life):
     ]
 
 
-@pytest.mark.parametrize("recording", ["2.8.2-at-2.8", "3.7.2", "3.9.1", "4.0.0", "4.1.1"])
+@pytest.mark.parametrize("recording", ["2.8.2-at-2.8", "3.7.2", "3.9.1", "4.0.0", "4.1.1", "4.2.1", "4.3.1"])
 def test_an_orderly_life(life, recording):
     kinds = (Registered, Started, ShuttingDown, ShutDown)
     found = [event for event in life(recording, "2.1") if isinstance(event, kinds)]
@@ -146,13 +152,14 @@ def test_a_broker_whose_session_ended_registers_again(life):
     assert epochs == sorted(set(epochs))
 
 
-@pytest.mark.parametrize("recording", ["2.8.2-at-2.8", "3.9.1", "4.1.1"])
+@pytest.mark.parametrize("recording", ["2.8.2-at-2.8", "3.9.1", "4.1.1", "4.2.1", "4.3.1"])
 def test_a_killed_life_ends_without_a_word(life, recording):
     assert not [event for event in life(recording, "1.2") if isinstance(event, ShuttingDown | ShutDown)]
 
 
-def test_a_broker_whose_disk_is_full(life):
-    found = [event for event in life("4.1.1-disk-full", "2.1") if isinstance(event, Fatal | ShutDown)]
+@pytest.mark.parametrize("recording", ["4.1.1-disk-full", "4.2.1-disk-full", "4.3.1-disk-full"])
+def test_a_broker_whose_disk_is_full(life, recording):
+    found = [event for event in life(recording, "2.1") if isinstance(event, Fatal | ShutDown)]
     assert [event.words for event in found] == [
         (
             "Shutdown broker because all log dirs in /var/lib/tidemark/data have failed (Error while appending records to t-0 in "
@@ -160,6 +167,16 @@ def test_a_broker_whose_disk_is_full(life):
         )
     ]
     assert life("2.8.2-at-2.8-disk-full", "2.1")[-1] == found[0]
+
+
+@pytest.mark.parametrize("recording", ["4.1.1-disk-full", "4.2.1-disk-full", "4.3.1-disk-full"])
+def test_a_broker_that_starts_on_a_full_disk_gives_up_before_it_is_known(life, recording):
+    """A JVM that touches a page of a mapped file which has no room on the disk throws an error of its own."""
+    found = life(recording, "2.2")
+    assert {type(event) for event in found} == {Fatal}
+    assert found[0].words.startswith(
+        "[BrokerServer id=2] Fatal error during broker startup. Prepare to shutdown: java.lang."
+    )
 
 
 def test_a_broker_that_comes_back_before_its_session_in_zookeeper_is_over(life):
@@ -175,11 +192,15 @@ def test_a_broker_that_comes_back_before_its_session_in_zookeeper_is_over(life):
     ]
 
 
-def test_truncation_on_fetch_does_what_kip_279_does(life):
-    assert life("4.1.1-kip-279", "2.3", Registered, Started, HighWatermark)[:5] == [
+@pytest.mark.parametrize(
+    ("recording", "name", "leader", "size"),
+    [("4.1.1-kip-279", "2.3", 1, 322), ("4.2.1-kip-279", "1.2", 2, 151), ("4.3.1-kip-279", "1.2", 2, 151)],
+)
+def test_truncation_on_fetch_does_what_kip_279_does(life, recording, name, leader, size):
+    assert life(recording, name, Registered, Started, HighWatermark)[:5] == [
         Loaded(T, 31),
-        Follows(T, 3, 1, 31, 0),
+        Follows(T, 3, leader, 31, 0),
         Answered(T, 2, 31, 1, 21),
         Truncated(T, 11, "to the end of common epoch 1", 3),
-        Fetched(T, 1, 322),
+        Fetched(T, leader, size),
     ]

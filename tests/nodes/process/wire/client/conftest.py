@@ -10,12 +10,12 @@ from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
 from nodes.admin.config_file import Address
-from nodes.core.actions import Append, Send, Truncate
+from nodes.core.actions import Append, DropBefore, Send, Truncate
 from nodes.core.broker import Broker
 from nodes.core.cluster import ClusterSpec
 from nodes.core.events import Started, TimerFired
 from nodes.core.log import Batch
-from nodes.core.messages import FetchRequest, LeaderAndIsr, ProduceResponse, Registered
+from nodes.core.messages import DeleteRecordsResponse, FetchRequest, LeaderAndIsr, ProduceResponse, Registered
 from nodes.core.recovery import Recovered
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
@@ -125,11 +125,13 @@ class Node:
                 self.file(action.partition).append(action.batch)
             elif isinstance(action, Truncate):
                 self.file(action.partition).truncate(action.offset)
+            elif isinstance(action, DropBefore):
+                self.file(action.partition).drop_before(action.offset)
         for action in actions:
             if isinstance(action, Send):
                 self.sent.append(action.message)
-                if isinstance(action.message, ProduceResponse):
-                    self.apis.on_produce_response(action.to, action.message)
+                if isinstance(action.message, ProduceResponse | DeleteRecordsResponse):
+                    self.apis.on_answer(action.message)
         self.apis.after_step([action for action in actions if isinstance(action, tuple)])
 
     def go_on(self):

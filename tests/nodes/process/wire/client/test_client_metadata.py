@@ -33,13 +33,17 @@ def test_a_fenced_variant_offers_leader_epochs(node, version):
         2: (1, 5),
         3: (4, 9),
         18: (0, 3),
+        21: (0, 2),
         22: (0, 3),
         23: (2, 3),
     }
 
 
 def test_before_kip_320_there_are_none(node):
-    assert versions(node("kafka-2.0")) == {0: (3, 8), 1: (4, 8), 2: (1, 3), 3: (4, 6), 18: (0, 3), 22: (0, 3)}
+    older = {0: (3, 8), 1: (4, 8), 2: (1, 3), 3: (4, 6), 18: (0, 3), 22: (0, 3)}
+
+    assert versions(node("kafka-2.0")) == older | {21: (0, 1)}
+    assert versions(node("kafka-0.10")) == older
 
 
 @pytest.mark.parametrize("variant", PRESETS)

@@ -1,17 +1,17 @@
-"""The controller: sessions, elections, ISR changes, and telling the brokers (docs/protocol.md, "Controller").
+"""What every controller does: elections, ISR changes, and the word that goes out (docs/protocol.md, "Controller").
 
-One reliable node. With ZooKeeper-era variants a restart within the session goes unnoticed and the ISR keeps the broker
-(KAFKA-1120); from KIP-380 on (``bounce_detection``) a new incarnation is handled as failed first. A restarted *leader* always
-gets a new leader epoch if it goes on leading, so no leader epoch is ever led by two processes.
+One node, which may fail and be replaced by another that knows what was written. How it knows which brokers there are, and how it
+tells them what it decided, is the subclass's: :mod:`~nodes.core.controller.zookeeper` or :mod:`~nodes.core.controller.kraft`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nodes.core.actions import Send, SetTimer
-from nodes.core.events import Started, TimerFired
+from nodes.core.events import ControllerElected, ControllerFailed, Started, TimerFired
 from nodes.core.messages import (
     CONTROLLER,
     FENCED_LEADER_EPOCH,
@@ -22,10 +22,9 @@ from nodes.core.messages import (
     AlterPartitionResponse,
     Elect,
     Heartbeat,
-    HeartbeatReply,
     LeaderAndIsr,
+    Reassign,
     Register,
-    Registered,
 )
 from nodes.core.partition_state import PartitionState
 
@@ -39,21 +38,29 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Session:
-    """What the controller knows of a broker; ``live`` means registered and not fenced."""
+    """What the controller knows of a broker.
+
+    Attributes:
+        live: it counts as there: its session goes on, and with KRaft it is not fenced.
+        stopping: a controlled shutdown has begun; it must not lead or join an ISR any more.
+        known: partition → newest partition epoch it has reported.
+    """
 
     incarnation: int = 0
     broker_epoch: int = -1
     live: bool = False
+    stopping: bool = False
     last_heard_us: int = 0
+    known: dict[str, int] = field(default_factory=dict)
 
 
-class Controller:
+class Controller(ABC):
     """The state machine of the controller.
 
     Args:
         brokers: all broker ids.
         partitions: name → replicas in assignment order.
-        variant: decides bounce detection, broker epochs and ELR.
+        variant: decides ELR, broker epochs, what an ISR that shrinks does to the leader epoch.
         settings: the cluster's settings.
         first_leader_epoch: the epoch of each partition's first leader.
     """
@@ -75,24 +82,35 @@ class Controller:
         }
         self.out: list[Action] = []
         self._next_broker_epoch = 1
-        self._told: dict[tuple[int, str], int] = {}
+        self.failed = False
+        self._terms = 1
         self._opened = False
-        self._go_on = {b: Send(b, HeartbeatReply(CONTROLLER, may_stop=False)) for b in brokers}
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._handlers: dict[type, Callable[[int, Any], None]] = {
             Heartbeat: self._on_heartbeat,
             Register: self._on_register,
             AlterPartition: self._on_alter_partition,
             Elect: self._on_elect,
+            Reassign: self._on_reassign,
             TimerFired: self._on_timer,
             Started: self._on_started,
+            ControllerFailed: self._on_failed,
+            ControllerElected: self._on_elected,
         }
+        self._while_failed: dict[type, Callable[[int, Any], None]] = {
+            TimerFired: self._on_timer,
+            ControllerElected: self._on_elected,
+        }
+        """What still happens while there is no controller; all else is lost."""
 
     def step(self, now_us: int, event: object) -> list[Action]:
         """Take one event; what to do about it, in order. The list is used again by the next step."""
         out = self.out
         out.clear()
-        self._handlers[type(event)](now_us, event)
+        if not self.failed:
+            self._handlers[type(event)](now_us, event)
+        elif (handler := self._while_failed.get(type(event))) is not None:
+            handler(now_us, event)
         return out
 
     # Sessions
@@ -100,80 +118,76 @@ class Controller:
     def _on_started(self, _now: int, _event: Started) -> None:
         self.out.append(self._next_tick)
 
+    def _on_failed(self, now: int, _event: ControllerFailed) -> None:
+        self.failed = True
+        self.out.append((now, CONTROLLER, "stop", "", "crash"))
+
+    def _on_elected(self, now: int, _event: ControllerElected) -> None:
+        if self.failed:
+            self.failed = False
+            self._terms += 1
+            self.out.append((now, CONTROLLER, "start", "", self._terms))
+            self._take_over(now)
+
+    @abstractmethod
+    def _take_over(self, now: int) -> None:
+        """Begin with what is written."""
+
     def _on_timer(self, now: int, _event: TimerFired) -> None:
-        for broker, session in self.sessions.items():
-            if session.live and now - session.last_heard_us > self.settings.session_us:
-                self.out.append((now, CONTROLLER, "fence", "", broker))
-                self._fail(now, broker)
+        self._look(now)
         self.out.append(self._next_tick)
 
-    def _on_register(self, now: int, m: Register) -> None:
-        session = self.sessions[m.source]
-        if m.incarnation < session.incarnation:
-            return
-        if session.incarnation != m.incarnation:
-            self._new_incarnation(now, session, m)
-        session.last_heard_us = now
-        self.out.append(Send(m.source, Registered(CONTROLLER, m.incarnation, session.broker_epoch)))
+    @abstractmethod
+    def _look(self, now: int) -> None:
+        """Do what is due: end sessions that were silent for too long, repeat what was not answered."""
 
-    def _new_incarnation(self, now: int, session: Session, m: Register) -> None:
-        broker = m.source
+    @abstractmethod
+    def _on_register(self, now: int, m: Register) -> None:
+        """A broker's process wants to be part of the cluster."""
+
+    @abstractmethod
+    def _on_heartbeat(self, now: int, m: Heartbeat) -> None:
+        """A broker is there, and perhaps wants to go."""
+
+    def _overdue(self, now: int, session: Session) -> bool:
+        return now - session.last_heard_us > self.settings.session_us
+
+    def _registered(self, now: int, session: Session, m: Register) -> None:
+        """A process becomes the broker's; it gets a broker epoch."""
         clean = session.broker_epoch >= 0 and m.previous_broker_epoch == session.broker_epoch
-        if session.live and self.variant.bounce_detection:
-            self._fail(now, broker)
         if self.variant.elr and session.incarnation and not clean:
-            self._forget_eligibility(now, broker)
+            self._forget_eligibility(now, m.source)
         session.incarnation = m.incarnation
         session.broker_epoch = self._next_broker_epoch
         self._next_broker_epoch += 1
-        session.live = True
-        self.out.append((now, CONTROLLER, "register", "", broker, session.broker_epoch, clean))
-        if not self._opened:
-            self._maybe_open(now)
-            return
-        for partition in self.partitions.values():
-            if partition.leader == broker:
-                self._choose(now, partition, "resumed")
-            elif partition.leader < 0:
-                self._choose(now, partition, "online")
-            self._tell(now, broker, partition)
+        self.out.append((now, CONTROLLER, "register", "", m.source, session.broker_epoch, clean))
 
-    def _maybe_open(self, now: int) -> None:
-        """Elect the first leaders once every broker is there."""
-        if all(s.incarnation for s in self.sessions.values()):
+    def _online(self, now: int) -> None:
+        """Brokers came back: open the cluster once all have been there, later elect where nobody leads."""
+        if self._opened:
+            for partition in self.partitions.values():
+                if partition.leader < 0:
+                    self._choose(now, partition, "online")
+        elif all(session.live for session in self.sessions.values()):
             self._opened = True
             for partition in self.partitions.values():
                 self._choose(now, partition, "initial")
 
-    def _on_heartbeat(self, now: int, m: Heartbeat) -> None:
-        session = self.sessions[m.source]
-        if m.broker_epoch != session.broker_epoch:
-            self.out.append(Send(m.source, HeartbeatReply(CONTROLLER, may_stop=False, error=STALE_BROKER_EPOCH)))
-            return
-        session.last_heard_us = now
-        if m.shutting_down:
-            if session.live:
-                self._fail(now, m.source)
-            self.out.append(Send(m.source, HeartbeatReply(CONTROLLER, may_stop=True)))
-            return
-        if not session.live:
-            session.live = True
-            for partition in self.partitions.values():
-                if partition.leader < 0 and self._opened:
-                    self._choose(now, partition, "online")
-        self.out.append(self._go_on[m.source])
-        known = m.known.get
-        for name, partition in self.partitions.items():
-            if known(name, -1) < partition.partition_epoch:
-                told = self._told.get((m.source, name), -(1 << 62))
-                if now - told >= self.settings.request_timeout_us // 2:
-                    self._tell(now, m.source, partition)
+    def _end_session(self, now: int, broker: int) -> None:
+        """A broker is silent, gone, or replaced by another process of its own."""
+        session = self.sessions[broker]
+        session.live = session.stopping = False
+        self._leave(now, broker)
 
-    def _fail(self, now: int, broker: int) -> None:
-        """A broker is gone (session ended, bounced, or shutting down): move leaders, shrink ISRs."""
-        self.sessions[broker].live = False
+    def _leave(self, now: int, broker: int) -> None:
+        """Move leadership away from a broker, and take it out of every ISR that has another member.
+
+        Before all brokers have been there, no partition has been made.
+        """
+        if not self._opened:
+            return
         for partition in self.partitions.values():
-            if broker not in partition.replicas:
+            if broker not in partition.replicas or self._keeps(partition, broker):
                 continue
             left = tuple(b for b in partition.isr if b != broker)
             changed = broker in partition.isr and (bool(left) or self.variant.elr)
@@ -182,7 +196,18 @@ class Controller:
             if partition.leader == broker:
                 self._choose(now, partition, "online")
             elif changed:
-                self._commit(now, partition)
+                self._shrunk(now, partition)
+
+    def _keeps(self, partition: PartitionState, broker: int) -> bool:
+        """Whether a broker that is to leave stays what it is for this partition."""
+        return False
+
+    def _shrunk(self, now: int, partition: PartitionState) -> None:
+        """The controller took a member out of an ISR whose leader stays."""
+        if self.variant.shrink_raises_epoch and partition.leader >= 0:
+            self._lead(now, partition, partition.leader, "shrunk", clean=True)
+        else:
+            self._commit(now, partition)
 
     def _forget_eligibility(self, now: int, broker: int) -> None:
         """KIP-966: after an unclean shutdown a replica proves nothing any more."""
@@ -190,11 +215,14 @@ class Controller:
             if broker in partition.elr:
                 partition.elr = tuple(b for b in partition.elr if b != broker)
                 self._commit(now, partition)
+                if partition.leader < 0:
+                    self._choose(now, partition, "online")
 
     # Elections
 
     def _live(self, broker: int) -> bool:
-        return self.sessions[broker].live
+        session = self.sessions[broker]
+        return session.live and not session.stopping
 
     def _choose(self, now: int, partition: PartitionState, how: str) -> None:
         """ONLINE election: keep a valid leader, else the first valid in assignment order, else what the settings allow."""
@@ -204,12 +232,18 @@ class Controller:
             self._lead(now, partition, leader, how, clean=True)
             return
         live = [b for b in partition.replicas if self._live(b)]
-        if live and self.settings.unclean_election:
-            self._lead(now, partition, live[0], "unclean", clean=False)
-        elif self.variant.elr and not partition.isr and not partition.elr and partition.last_leader in live:
+        if self._may_lead_again(partition, live):
             self._lead(now, partition, partition.last_leader, "last-known", clean=False)
+        elif live and self.settings.unclean_election:
+            self._lead(now, partition, live[0], "unclean", clean=False)
         elif partition.leader >= 0:
             self._lead(now, partition, -1, "offline", clean=True)
+
+    def _may_lead_again(self, partition: PartitionState, live: list[int]) -> bool:
+        """Whether nobody is eligible any more and the last known leader may lead (``PartitionChangeBuilder.electAnyLeader``)."""
+        if not self.variant.elr or partition.isr or partition.elr or partition.last_leader < 0:
+            return False
+        return partition.last_leader in live or ("KAFKA-19522" in self.variant.bugs and partition.leader < 0)
 
     def _lead(self, now: int, partition: PartitionState, leader: int, how: str, *, clean: bool) -> None:
         if leader >= 0:
@@ -239,6 +273,36 @@ class Controller:
         elif m.how == "unclean":
             self._lead(now, partition, target, "unclean", clean=False)
 
+    # Reassignments
+
+    def _on_reassign(self, now: int, m: Reassign) -> None:
+        """An operator's reassignment; refused (nothing happens) where Kafka would refuse it."""
+        if not self.refuses(m):
+            self._reassign(now, self.partitions[m.partition], m.replicas)
+
+    def refuses(self, m: Reassign) -> str:
+        """Why a reassignment is refused, as a sentence; empty if it is not."""
+        strange = [b for b in m.replicas if b not in self.sessions]
+        if strange:
+            return f"there is no broker {strange[0]}"
+        if not m.replicas or len(set(m.replicas)) < len(m.replicas):
+            return "a partition has at least one replica, and no broker has two of one partition"
+        if not self._opened or self.failed:
+            return "there is no controller" if self.failed else "not all brokers have registered yet"
+        return self._refuses(self.partitions[m.partition], m.replicas)
+
+    @abstractmethod
+    def _refuses(self, partition: PartitionState, replicas: tuple[int, ...]) -> str:
+        """The same, for what depends on the generation."""
+
+    @abstractmethod
+    def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
+        """Begin a reassignment, or change the one that is under way; end it if there is nothing to wait for."""
+
+    def _trace_replicas(self, now: int, partition: PartitionState) -> None:
+        fields = (partition.replicas, partition.adding, partition.removing)
+        self.out.append((now, CONTROLLER, "reassign", partition.name, *fields))
+
     # ISR
 
     def _on_alter_partition(self, now: int, m: AlterPartition) -> None:
@@ -246,10 +310,16 @@ class Controller:
         error = self._alter_error(partition, m)
         if error is None:
             isr = tuple(b for b, _ in m.isr)
+            shrunk = not set(isr) >= set(partition.isr)
             partition.with_isr(isr, self.settings.min_isr, keep_elr=self.variant.elr)
             partition.partition_epoch += 1
-            self._trace_isr(now, partition)
-        response = AlterPartitionResponse(
+            self._altered(now, partition, shrunk=shrunk)
+        self.out.append(Send(m.source, self._answer(partition, m, error)))
+        if error is None:
+            self._tell_of_isr(now, partition, m.source)
+
+    def _answer(self, partition: PartitionState, m: AlterPartition, error: str | None) -> AlterPartitionResponse:
+        return AlterPartitionResponse(
             CONTROLLER,
             m.partition,
             m.correlation,
@@ -258,9 +328,14 @@ class Controller:
             partition.partition_epoch,
             error,
         )
-        self.out.append(Send(m.source, response))
-        if error is None:
-            self._broadcast(now, partition, skip=m.source)
+
+    def _altered(self, now: int, partition: PartitionState, *, shrunk: bool) -> None:
+        """A leader's proposal was committed."""
+        self._trace_isr(now, partition)
+
+    @abstractmethod
+    def _tell_of_isr(self, now: int, partition: PartitionState, leader: int) -> None:
+        """Tell of an ISR that the leader proposed, and knows of by the answer."""
 
     def _alter_error(self, partition: PartitionState, m: AlterPartition) -> str | None:
         if m.source != partition.leader or m.leader_epoch != partition.leader_epoch:
@@ -272,8 +347,7 @@ class Controller:
         if m.broker_epoch != self.sessions[m.source].broker_epoch:
             return STALE_BROKER_EPOCH
         for broker, epoch in m.isr:
-            session = self.sessions[broker]
-            if not session.live or epoch not in (-1, session.broker_epoch):
+            if not self._live(broker) or epoch not in (-1, self.sessions[broker].broker_epoch):
                 return INELIGIBLE_REPLICA
         return None
 
@@ -290,13 +364,20 @@ class Controller:
     # Telling the brokers
 
     def _broadcast(self, now: int, partition: PartitionState, skip: int = -1) -> None:
-        for broker, session in self.sessions.items():
-            if session.live and broker != skip:
+        for broker in self.sessions:
+            if broker != skip and self._hears(broker):
                 self._tell(now, broker, partition)
 
+    @abstractmethod
+    def _hears(self, broker: int) -> bool:
+        """Whether a broker is told of what is decided now."""
+
+    @abstractmethod
     def _tell(self, now: int, broker: int, partition: PartitionState) -> None:
-        self._told[broker, partition.name] = now
-        state = LeaderAndIsr(
+        """Tell a broker what holds of a partition."""
+
+    def _state(self, broker: int, partition: PartitionState) -> LeaderAndIsr:
+        return LeaderAndIsr(
             CONTROLLER,
             partition.name,
             partition.leader,
@@ -307,4 +388,3 @@ class Controller:
             self.sessions[broker].broker_epoch,
             tuple(b for b in partition.replicas if self._live(b)),
         )
-        self.out.append(Send(broker, state))

@@ -1,0 +1,47 @@
+"""DeleteRecords with librdkafka's admin client."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from harness.clients.confluent_settings import admin_settings
+from harness.clients.deletions import Answer
+from harness.clients.error_names import error_name
+from harness.clients.times import Times
+from nodes.core.cluster import ClusterSpec
+
+LATE_S = 2.0
+"""A request that a broker lets wait as long as it may comes back this much later at most."""
+
+_UNSUPPORTED = frozenset({"UNSUPPORTED_VERSION", "_UNSUPPORTED_FEATURE"})
+
+
+def deletion(
+    bootstrap: str, cluster: ClusterSpec, log: Callable[[str], logging.Logger]
+) -> Callable[[str, str, int], Answer]:
+    """A function as `Deletions` wants it.
+
+    librdkafka repeats requests without a word: what the last try was answered says nothing of those before, so only a broker that
+    has no such API proves that nothing was deleted.
+    """
+    times = Times.of(cluster.settings)
+    wait_s = times.produce / 1000
+
+    def delete(process: str, key: str, offset: int) -> Answer:
+        topic, _, index = key.rpartition("-")
+        admin = AdminClient(admin_settings(bootstrap, process, cluster), logger=log(process))
+        asked = [TopicPartition(topic, int(index), offset)]
+        (future,) = admin.delete_records(asked, request_timeout=wait_s + LATE_S, operation_timeout=wait_s).values()
+        try:
+            future.result()
+        except KafkaException as raised:
+            error = raised.args[0]
+            name = error_name(error.code(), error.name())
+            return Answer("fail" if name in _UNSUPPORTED else "info", name)
+        return Answer("ok")
+
+    return delete

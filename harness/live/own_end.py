@@ -1,0 +1,24 @@
+"""Processes that ended though nobody asked them to: a finding, if their protocol told them to; else the run proves nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from checkers.check import BROKEN_OFF
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CLEAN = "clean"
+
+
+def manner(account: str, words: str, is_halt: Callable[[str], bool]) -> str:
+    """How a process ended that nobody asked to: as it says itself, if it shut down or gave up as its protocol wants; else
+    ``broken-off``.
+
+    Args:
+        account: how it ended by its own account, ``clean`` or ``fatal``; empty if it gave none.
+        words: the last lines it printed.
+        is_halt: whether they are those of a process that its protocol told to give up.
+    """
+    return account if account and (account == CLEAN or is_halt(words)) else BROKEN_OFF

@@ -1,0 +1,132 @@
+"""Carries out the runs that are missing, one after the other. Plan, history and verdict are on the disk before a result says so."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import TYPE_CHECKING, Protocol
+
+from harness.machines.errors import ClusterError, ContainerWorldError, EngineError, ImageError
+from harness.runs.code_version import commit_of_code
+from harness.runs.folder import store_plan, store_verdict
+from harness.soak.kept_run import MISSING, RESULT, VALID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from harness.runs.judged import JudgedRun
+    from harness.runs.kept_results import KeptResults
+    from harness.soak.kept_run import KeptRun
+    from harness.soak.planned import PlannedRun
+    from nemesis import Plan
+    from nodes.core.variant import Variant
+
+NODES = "nodes"
+"""In a run's folder: the nodes' files, some MB."""
+NO_MACHINES = (EngineError, ImageError, ClusterError)
+"""No run can be had any more, whatever its plan."""
+
+
+class Runner(Protocol):
+    """Carries out plans on a system (:class:`harness.live.session.ContainerSession`)."""
+
+    def open(self) -> object:
+        """Bring the machines up, unless they are.
+
+        Raises:
+            ContainerWorldError: they are not to be had.
+        """
+
+    def execute(self, plan: Plan, variant: Variant, contract: str | None = None, *, folder: Path) -> JudgedRun:
+        """Run a plan and judge it; plan and history are in the folder then.
+
+        Raises:
+            ContainerWorldError: the run could not be carried out as planned.
+        """
+
+
+class Watcher(Protocol):
+    """Is told how it goes."""
+
+    def begins(self, run: PlannedRun, runner: Runner) -> None:
+        """A run begins."""
+
+    def came_out(self, run: PlannedRun, kept: KeptRun) -> None:
+        """A run is over."""
+
+
+def run_missing(
+    runs: Sequence[tuple[PlannedRun, KeptRun]],
+    results: KeptResults,
+    open_runner: Callable[[str], AbstractContextManager[Runner]],
+    variant_of: Callable[[PlannedRun], Variant],
+    watcher: Watcher,
+    *,
+    keep_nodes: bool = False,
+) -> None:
+    """Carry out every run that has no result. One that breaks off is unknown, with the reason, as is one that we fail to judge.
+
+    Args:
+        runs: with what is kept of each, which is brought up to date.
+        results: where they are kept.
+        open_runner: brings up what runs plans on a system, and takes it away in the end.
+        variant_of: the protocol that a run is under, as its system has it.
+        watcher: is told how it goes.
+        keep_nodes: keep the nodes' files of runs without an anomaly, too.
+
+    Raises:
+        ContainerWorldError: there are no machines to be had. What was run is kept.
+    """
+    commit = commit_of_code()
+    missing = [(run, kept) for run, kept in runs if kept.valid == MISSING]
+    for system, group in groupby(missing, key=lambda one: one[0].system):
+        with open_runner(system) as runner:
+            for run, kept in group:
+                watcher.begins(run, runner)
+                _carry_out(run, kept, results, runner, variant_of(run), commit=commit)
+                _keep(run, kept, results, nodes=keep_nodes or kept.valid != VALID)
+                watcher.came_out(run, kept)
+
+
+def _carry_out(
+    run: PlannedRun, kept: KeptRun, results: KeptResults, runner: Runner, variant: Variant, *, commit: str
+) -> None:
+    folder = results.folder / run.name
+    shutil.rmtree(folder, ignore_errors=True)  # what a killed command left of it
+    runner.open()
+    began = time.monotonic()
+    try:
+        judged = runner.execute(run.plan, variant, folder=folder)
+        store_verdict(folder, judged.verdict, judged.digest)
+        kept.judged(judged.history, judged.verdict)
+    except NO_MACHINES:
+        raise
+    except ContainerWorldError as error:
+        kept.broke_off(str(error))
+    except Exception as error:  # noqa: BLE001 - one run that we fail to judge must not keep all others from their turn
+        kept.broke_off(f"Tidemark failed: {type(error).__name__}: {error}")
+    kept.seconds = round(time.monotonic() - began, 1)
+    kept.played = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    kept.commit = commit
+
+
+def _keep(run: PlannedRun, kept: KeptRun, results: KeptResults, *, nodes: bool) -> None:
+    folder = results.folder / run.name
+    if not folder.exists():
+        store_plan(folder, run.plan)
+    if not nodes:
+        shutil.rmtree(folder / NODES, ignore_errors=True)
+    for path in folder.iterdir():
+        _sync(path)
+    results.write(f"{run.name}/{RESULT}", kept.to_json())
+
+
+def _sync(path: Path) -> None:
+    if path.is_file():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())

@@ -1,0 +1,130 @@
+"""Random plans for a terminal: how it goes, and what they came to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
+from harness.soak.tally import listed, tally
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from rich.console import Console
+    from rich.progress import Task
+
+    from harness.soak.kept_run import KeptRun
+    from harness.soak.planned import PlannedRun
+    from harness.soak.run_all import Runner
+
+
+class SoakProgress:
+    """A bar over all runs, and what the run under way is doing. Where there is no terminal, a line for each run.
+
+    Args:
+        kept: all runs; looked at after each.
+        console: where to draw.
+    """
+
+    def __init__(self, kept: Sequence[KeptRun], console: Console) -> None:
+        self._kept = [one for one in kept if one.valid != REFUSED]
+        self._console = console
+        self._words = ""
+        self._runner: Runner | None = None
+        self._progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[found]}"),
+            TextColumn("left"),
+            TimeRemainingColumn(compact=True),
+            _Now(self),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._bar = self._progress.add_task("soak", total=len(self._kept), completed=self._done(), found=self._found())
+
+    def __enter__(self) -> Self:
+        """Start to draw."""
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Leave the last state on the screen."""
+        self._words, self._runner = "", None
+        self._progress.stop()
+
+    def begins(self, run: PlannedRun, runner: Runner) -> None:
+        """A run begins."""
+        self._words, self._runner = run.words, runner
+
+    def came_out(self, run: PlannedRun, kept: KeptRun) -> None:
+        """A run is over."""
+        self._progress.update(self._bar, completed=self._done(), found=self._found())
+        why = {INVALID: listed(kept.violations), UNKNOWN: kept.why}.get(kept.valid, "")
+        if not self._console.is_terminal or kept.valid != VALID:
+            words = f"{self._done()} of {len(self._kept)}: {run.words}: {kept.valid}{f': {why}' if why else ''}"
+            self._console.print(f"{words} ({kept.seconds:.0f} s)", highlight=False, markup=False, soft_wrap=True)
+
+    @property
+    def now(self) -> str:
+        """What is being done."""
+        doing = getattr(self._runner, "progress", "")
+        return f"{self._words}: {doing}" if self._words and str(doing) else self._words
+
+    def _done(self) -> int:
+        return sum(one.valid != MISSING for one in self._kept)
+
+    def _found(self) -> str:
+        counts = {standing: sum(one.valid == standing for one in self._kept) for standing in (INVALID, UNKNOWN)}
+        return f"{counts[INVALID]} violated, {counts[UNKNOWN]} unknown"
+
+
+class _Now(ProgressColumn):
+    """What is being done, as of now: the run under way changes it all the time."""
+
+    max_refresh = 0.2
+
+    def __init__(self, progress: SoakProgress) -> None:
+        super().__init__()
+        self._of = progress
+
+    def render(self, task: Task) -> Text:
+        return Text(self._of.now, overflow="ellipsis", no_wrap=True, style="dim")
+
+
+def show_soak(kept: Sequence[KeptRun], console: Console) -> None:
+    """A row for each system and profile."""
+    table = Table("system", "profile", "runs", "valid", "violated", "unknown", "missing", "by kind")
+    for one in tally(kept):
+        style = "bold red" if one.invalid else ""
+        table.add_row(
+            one.system,
+            one.profile,
+            str(one.runs),
+            str(one.valid),
+            Text(str(one.invalid), style=style),
+            str(one.unknown),
+            str(one.missing or ""),
+            listed(one.violations) if one.violations else "",
+        )
+    console.print(table)
+    for why in dict.fromkeys(one.why for one in kept if one.valid == REFUSED):
+        console.print(f"cannot be run: {why}", highlight=False, markup=False, soft_wrap=True)
+    console.print(sentence(kept), highlight=False, markup=False, soft_wrap=True)
+
+
+def sentence(kept: Sequence[KeptRun]) -> str:
+    """The totals in words."""
+    counts = {standing: sum(one.valid == standing for one in kept) for standing in (VALID, INVALID, UNKNOWN, MISSING)}
+    refused = sum(one.valid == REFUSED for one in kept)
+    words = f"{sum(counts.values()) - counts[MISSING]} of {sum(counts.values())} runs are done: {counts[VALID]} valid, "
+    words += f"{counts[INVALID]} violated, {counts[UNKNOWN]} unknown"
+    return words + (f"; {refused} cannot be run" if refused else "")
