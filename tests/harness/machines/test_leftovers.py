@@ -183,7 +183,7 @@ def test_a_command_that_nobody_watches_removes_it_and_says_so(engine, leave, onl
     clean_up(console)
 
     assert every(engine, run) == []
-    assert told.getvalue() == (
+    assert told() == (
         f"3 containers, networks and volumes are left of runs that were killed ({run}); they are removed\n"
     )
 

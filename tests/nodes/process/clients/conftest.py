@@ -115,6 +115,13 @@ def _api_versions(make):
     return make("ApiVersionsRequest", client_software_name="test", client_software_version="1.0")
 
 
+def _delete_records(make):
+    """Up to offset 0: nothing."""
+    part = make("DeleteRecordsPartition", partition_index=0, offset=0)
+    topic = make("DeleteRecordsTopic", name="t", partitions=(part,))
+    return make("DeleteRecordsRequest", topics=(topic,), timeout=WAIT)
+
+
 def _init_producer_id(make):
     return make("InitProducerIdRequest", transactional_id=None, transaction_timeout=WAIT)
 
@@ -131,6 +138,7 @@ BODIES = {
     2: _list_offsets,
     3: _metadata,
     18: _api_versions,
+    21: _delete_records,
     22: _init_producer_id,
     23: _epoch_end,
 }

@@ -17,12 +17,18 @@ LAST_WORD = b"the-end-of-the-capture"
 
 HEADING = re.compile(r"^Kafka \((\w+) v(\d+) (Request|Response)\)$", re.MULTILINE)
 TROUBLE = re.compile(r".*(?:malformed|unknown(?! topic or partition)|unsupported|undecoded).*", re.IGNORECASE)
+TOO_NEW = re.compile(
+    r"DeleteRecords \(v0-2\) \[Unsupported API version\. Supports v0-1\]|Unsupported DeleteRecords version"
+)
+"""What tshark 4.0 says of an ApiVersions response that offers DeleteRecords 2, which is younger than it is."""
+
 APIS = {
     0: "Produce",
     1: "Fetch",
     2: "Offsets",
     3: "Metadata",
     18: "ApiVersions",
+    21: "DeleteRecords",
     22: "InitProducerId",
     23: "OffsetForLeaderEpoch",
 }
@@ -49,6 +55,15 @@ def captured(dumpcap, ports, file, client, eventually_true):
     assert re.search(r"dropped on interface '[^']*': \d+/0 ", rest), rest
 
 
+def trouble(words):
+    """The lines in which tshark does not understand what it sees, without those of a version that it does not know.
+
+    Such a version is named in a group of lines, the last of which names the group.
+    """
+    lines = [line for line in TROUBLE.findall(words) if not TOO_NEW.search(line)]
+    return [line for line in lines if line.strip() != "[Group: Undecoded]"]
+
+
 def dissected(tshark, ports, file):
     """What tshark says of the Kafka in a capture, and which requests and responses it saw: (API, version, what)."""
     kafka = [part for port in ports for part in ("-d", f"tcp.port=={port},kafka")]
@@ -60,7 +75,7 @@ def dissected(tshark, ports, file):
 @pytest.mark.slow
 def test_every_version_of_every_api(three_nodes, program, every_request, eventually_true, tmp_path):
     tshark, dumpcap, file = program("tshark"), program("dumpcap"), tmp_path / "captured.pcapng"
-    requests = every_request("kafka-2.7")
+    requests = [request for request in every_request("kafka-2.7") if request[:2] != (21, 2)]
     with three_nodes("kafka-2.7") as cluster:
         leader = cluster.leader()
         with captured(dumpcap, [cluster.port(leader)], file, cluster.client(leader), eventually_true):
@@ -71,7 +86,7 @@ def test_every_version_of_every_api(three_nodes, program, every_request, eventua
 
     words, seen = dissected(tshark, [cluster.port(leader)], file)
     assert seen == {(APIS[key], version, what) for key, version, _ in requests for what in ("Request", "Response")}
-    assert TROUBLE.findall(words) == []
+    assert trouble(words) == []
 
 
 @pytest.mark.slow
@@ -99,4 +114,4 @@ def test_traffic_of_librdkafka_and_kcat(three_nodes, program, eventually_true, t
     words, seen = dissected(tshark, ports, file)
     assert {api for api, _, _ in seen} >= {"Produce", "Fetch", "Metadata", "ApiVersions", "InitProducerId"}
     assert {(api, version) for api, version, what in seen if what == "Response"} == {pair[:2] for pair in seen}
-    assert TROUBLE.findall(words) == []
+    assert trouble(words) == []
