@@ -39,7 +39,8 @@ Examples:
   tidemark conform --worlds sim,docker                            the model against itself, on real processes
 
 \b
-Every script on every system, which takes hours: each result is kept as soon as it is known, and the same command again goes on.
+Every script on every system, which takes hours: each result is kept as soon as it is known, and the same command again goes on;
+in another terminal, meanwhile, it shares the work.
   tidemark conform --all                                          what is missing in results/conform
   tidemark conform --all --systems kafka:2.8.2,kafka:4.1.1 --scripts 'kip-279-*,missed-reign' --tries 3
   tidemark conform --all --no-play                                how it stands

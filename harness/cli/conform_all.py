@@ -51,8 +51,10 @@ def conform_all(options: dict[str, Any], *, as_json: bool) -> int:
     interrupted = False
     if not options["no_play"]:
         try:
-            with results.held():
+            with results.held(alone=False):
                 interrupted = not _play(played, systems, results, options, status)
+            for pair, one in played:
+                one.renewed(pair, results)
         except FolderInUseError as error:
             raise click.ClickException(f"{error}; choose another folder with --out") from None
     if options["page"] is not None:

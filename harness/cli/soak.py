@@ -40,7 +40,8 @@ Examples:
   tidemark soak --out results/published/soak --page docs/soak-results.md
 
 \b
-The same command again goes on where it was ended, be it by Ctrl-C, kill or a reboot, which costs the run under way. It measures, so
+The same command again goes on where it was ended, be it by Ctrl-C, kill or a reboot, which costs the run under way; and the same
+command in another terminal, meanwhile, shares the work with it: a run mostly waits, so two do well on two cores. It measures, so
 it exits 0 when it is complete, whatever it found; 130 if it was ended, 254 if there are no machines."""
 
 Runs = list[tuple["PlannedRun", "KeptRun"]]
@@ -113,10 +114,14 @@ def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     interrupted = False
     if options["judge_again"] or not options["no_run"]:
         try:
-            with results.held():
-                if options["judge_again"]:
+            if options["judge_again"]:
+                with results.held(alone=True):
                     _judge_again(runs, results, status)
-                interrupted = not options["no_run"] and not _run(runs, systems, results, options, status)
+            if not options["no_run"]:
+                with results.held(alone=False):
+                    interrupted = not _run(runs, systems, results, options, status)
+                for run, one in runs:
+                    one.renewed(run, results)
         except FolderInUseError as error:
             raise click.ClickException(f"{error}; choose another folder with --out") from None
     if options["page"] is not None:

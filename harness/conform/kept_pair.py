@@ -139,6 +139,12 @@ class KeptPair:
         """How many tries are still to be played."""
         return 0 if self.cannot else max(tries - len(self.tries), 0)
 
+    def renewed(self, pair: Pair, results: KeptResults) -> KeptPair:
+        """Itself, with what another process may have kept of the pair meanwhile."""
+        found = kept_pair(pair, results)
+        self.tries, self.cannot, self.failure = found.tries, found.cannot, found.failure
+        return self
+
     def could_show(self, finding: KnownDifference) -> bool:
         """Whether a known difference, if it still holds, shows here."""
         return finding.always and bool(self.tries) and finding.concerns(self.scenario, self.system)

@@ -49,7 +49,7 @@ def play_missing(
     tries: int,
 ) -> None:
     """Play every pair until it has its tries. A try that cannot be carried out is begun anew once; then the pair says why, and is
-    left for the next run.
+    left for the next run. A pair that another process is playing is passed over.
 
     Args:
         pairs: with what is kept of each, which is brought up to date.
@@ -64,15 +64,18 @@ def play_missing(
     """
     commit = commit_of_code()
     for pair, kept in pairs:
-        if results.read(pair.name) != kept.to_json():  # new, or its inputs have changed: what was kept holds no more
-            results.write(pair.name, kept.to_json())
+        with results.claimed(pair.name) as ours:
+            if ours and results.read(pair.name) != kept.renewed(pair, results).to_json():
+                results.write(pair.name, kept.to_json())  # new, or its inputs have changed: what was kept holds no more
     lacking = [(pair, kept) for pair, kept in pairs if kept.lacks(tries)]
     # Pairs that failed come last, so that they cannot keep the others from their turn.
     for on, group in groupby(lacking, key=lambda one: one[0].on):
         of_system = sorted(group, key=lambda one: bool(one[1].failure))
         with open_player(on, [pair for pair, _ in of_system]) as player:
             for pair, kept in of_system:
-                _play(pair, kept, results, player, watcher, tries=tries, commit=commit)
+                with results.claimed(pair.name) as ours:
+                    if ours and kept.renewed(pair, results).lacks(tries):
+                        _play(pair, kept, results, player, watcher, tries=tries, commit=commit)
 
 
 def _play(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import struct
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".json"
 LOCK = ".lock"
+_FLOCK = struct.Struct("hhqqi4x")
+"""fcntl(2)'s ``struct flock``: type, whence, start, length, process."""
 
 
 class FolderInUseError(RuntimeError):
@@ -22,6 +26,8 @@ class FolderInUseError(RuntimeError):
 
 class KeptResults:
     """What is kept, by name. A name may have slashes, for folders.
+
+    Several processes may work at the same results, each holding the folder with others and claiming what it makes.
 
     Args:
         folder: made when the first result is written.
@@ -67,20 +73,38 @@ class KeptResults:
         _sync(path.parent)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """While it lasts, nobody else writes here; the system lets go of it however this process ends.
+    def held(self, *, alone: bool) -> Iterator[None]:
+        """While it lasts, nobody else writes here, or only those who do not hold it alone either. The system lets go of it however
+        this process ends.
 
         Raises:
-            FolderInUseError: somebody does.
+            FolderInUseError: somebody does, or holds it alone.
             OSError: the folder cannot be made or written.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        with (self.folder / LOCK).open("w") as file:
+        with (self.folder / LOCK).open("a") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise FolderInUseError(f"another tidemark writes into {self.folder}") from None
             yield
+
+    @contextmanager
+    def claimed(self, name: str) -> Iterator[bool]:
+        """Whether a result is ours to make; while it lasts nobody else has it.
+
+        Raises:
+            OSError: the folder cannot be made or written.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        byte = int.from_bytes(sha256(name.encode()).digest()[:7], "big")
+        with (self.folder / LOCK).open("a") as file:
+            try:
+                fcntl.fcntl(file, fcntl.F_OFD_SETLK, _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0))
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
 
 
 def _sync(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from checkers.verdict import PERMITTED, VIOLATION
@@ -60,6 +60,13 @@ class KeptRun:
             kept.valid, kept.why = REFUSED, run.refused
         return kept
 
+    def renewed(self, run: PlannedRun, results: KeptResults) -> KeptRun:
+        """Itself, with what another process may have kept of the run meanwhile."""
+        found = kept_run(run, results)
+        for entry in fields(self):
+            setattr(self, entry.name, getattr(found, entry.name))
+        return self
+
     def judged(self, history: History, verdict: Verdict) -> None:
         """What came of it."""
         kinds = Counter((one.verdict, one.name) for one in verdict.anomalies)
@@ -89,11 +96,11 @@ class KeptRun:
         Raises:
             ValueError: it is not that, or of another format.
         """
-        fields = dict(data)
-        if fields.pop("format", None) != FORMAT:
+        entries = dict(data)
+        if entries.pop("format", None) != FORMAT:
             raise ValueError(f"the result has another format than {FORMAT}")
         try:
-            return cls(**fields)
+            return cls(**entries)
         except TypeError as error:
             raise ValueError(f"this is no result of a run: {error}") from None
 

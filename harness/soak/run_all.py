@@ -69,7 +69,8 @@ def run_missing(
     *,
     keep_nodes: bool = False,
 ) -> None:
-    """Carry out every run that has no result. One that breaks off is unknown, with the reason, as is one that we fail to judge.
+    """Carry out every run that has no result. One that breaks off is unknown, with the reason, as is one that we fail to judge. One
+    that another process is carrying out is passed over.
 
     Args:
         runs: with what is kept of each, which is brought up to date.
@@ -87,10 +88,13 @@ def run_missing(
     for system, group in groupby(missing, key=lambda one: one[0].system):
         with open_runner(system) as runner:
             for run, kept in group:
-                watcher.begins(run, runner)
-                _carry_out(run, kept, results, runner, variant_of(run), commit=commit)
-                _keep(run, kept, results, nodes=keep_nodes or kept.valid != VALID)
-                watcher.came_out(run, kept)
+                with results.claimed(run.name) as ours:
+                    if not ours or kept.renewed(run, results).valid != MISSING:
+                        continue
+                    watcher.begins(run, runner)
+                    _carry_out(run, kept, results, runner, variant_of(run), commit=commit)
+                    _keep(run, kept, results, nodes=keep_nodes or kept.valid != VALID)
+                    watcher.came_out(run, kept)
 
 
 def _carry_out(

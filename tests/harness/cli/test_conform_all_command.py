@@ -184,10 +184,10 @@ def test_the_page_is_written_from_what_is_kept(run, tmp_path):
     assert page.read_text(encoding="utf-8") == text
 
 
-def test_two_commands_do_not_share_a_folder(run):
+def test_nothing_is_played_in_a_folder_that_somebody_holds_alone(run):
     from harness.runs.kept_results import KeptResults
 
-    with KeptResults(run.folder).held():
+    with KeptResults(run.folder).held(alone=True):
         told = run(*SOME)
 
     assert "another tidemark writes into" in told.exception.format_message()

@@ -310,7 +310,7 @@ def test_a_write_that_is_interrupted_leaves_the_result_as_it_was(world, monkeypa
             world.results.write(next(iter(before)).removesuffix(".json"), {"half": "a result"})
 
     assert world.files() == before
-    assert [path.name for path in world.results.folder.iterdir() if path.name.startswith(".")] == []
+    assert [path.name for path in world.results.folder.iterdir() if path.suffix == ".new"] == []
 
 
 def test_a_pair_that_could_not_be_played_says_why_and_is_tried_again_last(world):
@@ -364,12 +364,50 @@ def test_what_turns_out_to_be_unplayable_is_kept_and_not_counted(world):
     assert world.played == [ALL[0], ALL[2]]
 
 
-def test_two_cannot_write_into_one_folder(world):
+def test_who_holds_a_folder_alone_holds_it_alone(world):
     again = KeptResults(world.results.folder)
-    with world.results.held(), pytest.raises(FolderInUseError, match="another tidemark writes into"), again.held():
+    for one, other in [(True, True), (True, False), (False, True)]:
+        with world.results.held(alone=one), pytest.raises(FolderInUseError, match="another tidemark writes into"):
+            again.held(alone=other).__enter__()
+    with world.results.held(alone=False), again.held(alone=False):
         pass
-    with world.results.held():
+    with world.results.held(alone=True):
         pass
+
+
+def test_a_result_is_claimed_once(world):
+    again = KeptResults(world.results.folder)
+    with world.results.claimed("a") as ours, again.claimed("a") as too, again.claimed("b") as other:
+        assert (ours, too, other) == (True, False, True)
+    with again.claimed("a") as ours:
+        assert ours
+
+
+def test_a_pair_that_another_process_plays_is_passed_over(world):
+    (first,) = [pair for pair, _ in world.pairs() if (pair.pairing.scenario.name, pair.pairing.system) == ALL[0]]
+    with KeptResults(world.results.folder).claimed(first.name):
+        found = world.run()
+    assert world.played == ALL[1:]
+    assert found[ALL[0]].lacks(1)
+
+    world.run()
+    assert world.played == [ALL[0]]
+
+
+def test_what_another_process_has_played_meanwhile_is_not_played_again(world):
+    other = World(world.results.folder)
+    opened = world.open
+
+    @contextmanager
+    def open_late(on, pairs):
+        other.run()
+        with opened(on, pairs) as player:
+            yield player
+
+    world.open = open_late
+    found = world.run()
+    assert (other.played, world.played) == (ALL, [])
+    assert {kept.standing(()) for kept in found.values() if not kept.cannot} == {"equal"}
 
 
 # How they came out

@@ -180,6 +180,29 @@ def test_what_was_ended_is_run_again_and_nothing_else_is_lost(world):
     assert not (world.folder(2) / "clients.log").exists()
 
 
+def test_a_run_that_another_process_carries_out_is_passed_over(world):
+    with world.results.claimed(world.planned[1].name):
+        world.run()
+    assert world.ran == [ALL[0], *ALL[2:]]
+
+    world.run()
+    assert world.ran == [ALL[1]]
+
+
+def test_what_another_process_has_run_meanwhile_is_not_run_again(world):
+    other = World(world.results.folder)
+    opened = world.open_runner
+
+    def open_late(system):
+        other.run()
+        return opened(system)
+
+    world.open_runner = open_late
+    found = world.run()
+    assert world.ran == []
+    assert found == other.run()
+
+
 @pytest.mark.parametrize("torn", [b"", b'{"format": 1', b'{"format": 0}', b'{"format": 1, "unheard": "of"}'])
 def test_a_result_that_is_none_is_run_again(world, torn):
     world.run()
