@@ -29,7 +29,7 @@ STYLES = {
     MISSING: "dim",
     CANNOT: "dim",
 }
-_SHORT = {CANNOT: "–", FAILED: "failed", MISSING: "missing"}
+SIGNS = {EQUAL: "=", EXPLAINED: "≈", UNEXPLAINED: "✗", FAILED: "!", MISSING: "·", CANNOT: "–"}
 
 
 class AllProgress:
@@ -103,14 +103,18 @@ class AllProgress:
 def show_all(kept: Sequence[KeptPair], findings: Sequence[KnownDifference], console: Console) -> None:
     """A row for each script, a column for each system, what is unexplained, and the totals."""
     systems = list(dict.fromkeys(one.system for one in kept))
-    table = Table(Column("script", no_wrap=True), *(system.replace("@", "\n@") for system in systems))
+    table = Table(Column("script", no_wrap=True), *(Column(str(n)) for n, _ in enumerate(systems, 1)), padding=(0, 1))
     rows: dict[str, dict[str, Text]] = {}
     for one in kept:
         standing = one.standing(findings)
-        rows.setdefault(one.scenario, {})[one.system] = Text(_SHORT.get(standing, standing), style=STYLES[standing])
+        rows.setdefault(one.scenario, {})[one.system] = Text(SIGNS[standing], style=STYLES[standing])
     for name, row in rows.items():
         table.add_row(name, *(row.get(system, Text("")) for system in systems))
     console.print(table)
+    for n, system in enumerate(systems, 1):
+        console.print(f"{n}  {system}", highlight=False, markup=False)
+    signs = ", ".join(f"{sign} {standing}" for standing, sign in SIGNS.items())
+    console.print(signs, highlight=False, markup=False, soft_wrap=True)
     for one in kept:
         for found in one.differences(findings):
             if found.finding is None:
