@@ -33,11 +33,8 @@ def parse_expectation(cast: BrokerNames, records: Names, text: str) -> Callable[
 
 def _replica(expected: ReplicaText) -> Callable[[ScriptTarget], None]:
     def check(target: ScriptTarget) -> None:
-        epoch_cache = target.variant.has_epoch_cache
-        for words in differences(
-            expected, target.state(expected.broker), target.name(expected.broker), epoch_cache=epoch_cache
-        ):
-            target.mismatch(words)
+        name, epoch_cache = target.name(expected.broker), target.variant.has_epoch_cache
+        target.claim(lambda: differences(expected, target.state(expected.broker), name, epoch_cache=epoch_cache))
 
     return check
 
@@ -73,33 +70,33 @@ def epochs(cache: tuple[tuple[int, int], ...]) -> str:
 def _leader(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     leader = -1 if m[1] == "none" else cast.broker(m[1])
 
-    def check(target: ScriptTarget) -> None:
-        if target.leader() != leader:
-            target.mismatch(f"the leader should be {target.name(leader)}, but is {target.name(target.leader())}")
+    def wrong(target: ScriptTarget) -> list[str]:
+        actual = target.leader()
+        return [] if actual == leader else [f"the leader should be {target.name(leader)}, but is {target.name(actual)}"]
 
-    return check
+    return lambda target: target.claim(lambda: wrong(target))
 
 
 def _isr(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     isr = () if m[1] == "none" else cast.brokers(m[1])
 
-    def check(target: ScriptTarget) -> None:
+    def wrong(target: ScriptTarget) -> list[str]:
         actual = target.isr()
-        if set(actual) != set(isr):
-            target.mismatch(f"the ISR should be {_brokers(target, isr)}, but is {_brokers(target, actual)}")
+        told = f"the ISR should be {_brokers(target, isr)}, but is {_brokers(target, actual)}"
+        return [] if set(actual) == set(isr) else [told]
 
-    return check
+    return lambda target: target.claim(lambda: wrong(target))
 
 
 def _replicas(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     replicas = cast.brokers(m[1])
 
-    def check(target: ScriptTarget) -> None:
+    def wrong(target: ScriptTarget) -> list[str]:
         actual = target.replicas()
-        if set(actual) != set(replicas):
-            target.mismatch(f"the replicas should be {_brokers(target, replicas)}, but are {_brokers(target, actual)}")
+        told = f"the replicas should be {_brokers(target, replicas)}, but are {_brokers(target, actual)}"
+        return [] if set(actual) == set(replicas) else [told]
 
-    return check
+    return lambda target: target.claim(lambda: wrong(target))
 
 
 def _brokers(target: ScriptTarget, brokers: tuple[int, ...]) -> str:

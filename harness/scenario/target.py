@@ -177,6 +177,11 @@ class ScriptTarget(ABC):
         """A broker as the script calls it."""
         return self.scenario.broker_name(broker)
 
+    def claim(self, wrong: Callable[[], list[str]]) -> None:
+        """Note what is wrong, as sentences, if something is."""
+        for words in wrong():
+            self.mismatch(words)
+
     def mismatch(self, words: str) -> None:
         """Remember that something expected did not come."""
         self.mismatches.append(f"line {self.line}: {words}")
