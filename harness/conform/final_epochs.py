@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from harness.scenario.run import ScenarioOutcome
     from harness.scenario.target import ReplicaSnapshot
 
-_Log = list[tuple[int, int]]
-"""(leader epoch, value) by offset."""
+_Log = dict[int, tuple[int, int]]
+"""Offset → (leader epoch, value)."""
 
 
 def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaSnapshot]:
@@ -26,10 +26,10 @@ def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaSnapshot]:
     name = outcome.scenario.records.name
     found = []
     for state in outcome.narrative[-1].replicas:
-        traced = [(epoch, name(value)) for epoch, value in logs.get(state.broker, ())]
+        traced = {offset: (epoch, name(value)) for offset, (epoch, value) in logs.get(state.broker, {}).items()}
         log = tuple(
-            traced[offset] if offset < len(traced) and traced[offset][1] == record else (epoch, record)
-            for offset, (epoch, record) in enumerate(state.log)
+            traced[offset] if offset in traced and traced[offset][1] == record else (epoch, record)
+            for offset, (epoch, record) in enumerate(state.log, state.start)
         )
         fields = finals.get(state.broker)
         epoch, cache = (fields[1], tuple(fields[4])) if fields else (state.epoch, state.cache)
@@ -40,12 +40,18 @@ def replicas_in_own_epochs(outcome: ScenarioOutcome) -> list[ReplicaSnapshot]:
 def _replayed(trace: Iterable[TraceEvent]) -> dict[int, _Log]:
     logs: dict[int, _Log] = {}
     for _, node, event, _, *fields in trace:
-        log = logs.setdefault(node, [])
+        log = logs.setdefault(node, {})
         if event == "append":
             base, epoch, values = fields[:3]
-            log[base:] = [(epoch, value) for value in values]
+            _cut(log, base)
+            log.update((base + at, (epoch, value)) for at, value in enumerate(values))
         elif event in {"truncate", "recovered"}:
-            del log[fields[0] :]
+            _cut(log, fields[0])
         elif event == "stop" and fields[0] == "disk":
             log.clear()
     return logs
+
+
+def _cut(log: _Log, end: int) -> None:
+    for offset in [offset for offset in log if offset >= end]:
+        del log[offset]

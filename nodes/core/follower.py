@@ -149,7 +149,7 @@ class Following:
             try:
                 log.append(batch)
             except OutOfOrderError:
-                if not self._begins_with(now, batch):
+                if not self._begins_with(now, batch, m.start):
                     replica.happens(Event.OUT_OF_ORDER, now, batch)
                     return
                 log.append(batch)
@@ -162,15 +162,16 @@ class Following:
             replica.advance_start(now, m.start, "leader")
         self.fetch(now)
 
-    def _begins_with(self, now: int, batch: Batch) -> bool:
+    def _begins_with(self, now: int, batch: Batch, leaders_start: int) -> bool:
         """Let an empty log begin where a batch does that reaches across it.
 
         The leader's log start may lie inside a batch, which always comes whole (KAFKA-6975,
-        ``Partition.appendRecordsToFollowerOrFutureReplica``).
+        ``Partition.appendRecordsToFollowerOrFutureReplica``). The repair does so with a log, too, that holds nothing but what its
+        leader's has given up.
         """
         replica = self.replica
         log = replica.log
-        empty = log.start == log.leo
+        empty = log.start == log.leo or (replica.variant.begin_anew and log.leo <= leaders_start)
         if not empty or not batch.base < log.leo < batch.end or "KAFKA-6975" in replica.variant.bugs:
             return False
         replica.begin_at(now, batch.base, f"the leader's batch begins at {batch.base}")

@@ -371,6 +371,19 @@ class Variant:
             )
         },
     )
+    begin_anew: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "cut at a log start inside a batch",
+                "A follower whose log ends at its leader's log start, and is sent a batch that begins before, begins anew where "
+                "that batch does.",
+                "It refuses the batch as out of order, for ever, unless its own log is empty (Kafka's "
+                "Partition.appendRecordsToFollowerOrFutureReplica).",
+                "begin-anew",
+            )
+        },
+    )
     forget_log_ends: bool = field(
         default=False,
         metadata={

@@ -14,6 +14,7 @@ from pathlib import Path
 from nodes.formats.segment import base_of
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 """There only while no broker runs, and only if the last one flushed all its logs; a broker that starts deletes it first."""
 
@@ -98,12 +99,18 @@ def log_start_of(directory: Path, checkpointed: int) -> int:
     return max(min((base for name in names if (base := base_of(name)) is not None), default=0), checkpointed)
 
 
-def recovery_points(data: Path) -> dict[str, int]:
-    """Partition → the offset up to which its log is flushed, as far as Kafka has noted it.
+def flushed_offsets(data: Path) -> dict[str, int]:
+    """Partition → the offset up to which its log is certainly flushed, as far as Kafka has noted it.
+
+    That is its recovery point, unless a log start has taken it along, which flushes nothing (``Log.updateLogStartOffset``).
 
     Raises:
-        CheckpointFormatError: the checkpoint is malformed.
+        CheckpointFormatError: a checkpoint is malformed.
         OSError: it cannot be read.
     """
-    path = data / RECOVERY_POINTS
+    starts = _offsets(data / LOG_STARTS)
+    return {name: offset for name, offset in _offsets(data / RECOVERY_POINTS).items() if offset > starts.get(name, 0)}
+
+
+def _offsets(path: Path) -> dict[str, int]:
     return read_offsets(path.read_text(encoding="ascii"), str(path)) if path.exists() else {}

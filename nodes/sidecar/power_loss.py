@@ -3,10 +3,10 @@
 ``python3 -m nodes.sidecar.power_loss --data DIR (--keep N | --seed S)``
 
 Kafka does not flush what it appends (``log.flush.interval.messages`` and ``.ms`` are off), so after a power loss a log may end
-anywhere behind what is provably flushed: the offset in ``recovery-point-offset-checkpoint``, and the segments before the last. The
-last segment is cut at a byte that is drawn from the seed, perhaps in the middle of a batch, which Kafka's recovery drops. With
-``--keep`` exactly the first N batches of each log stay; internal topics are left alone then. Indexes of the cut segment and
-snapshots of producers beyond the cut are deleted: Kafka builds them again.
+anywhere behind what is provably flushed: the offset in ``recovery-point-offset-checkpoint`` (unless a log start took it along),
+and the segments before the last. The last segment is cut at a byte that is drawn from the seed, perhaps in the middle of a batch,
+which Kafka's recovery drops. With ``--keep`` exactly the first N batches of each log stay; internal topics are left alone then.
+Indexes of the cut segment and snapshots of producers beyond the cut are deleted: Kafka builds them again.
 
 All other files were durable when Kafka wrote them. ``leader-epoch-checkpoint`` may name epochs beyond the cut; Kafka drops them
 when it loads the log. A broker, which only observes KRaft's metadata log, does not flush its copy either; all of it stays, as it
@@ -37,9 +37,9 @@ from nodes.formats.partition_files import (
     LOCK,
     SNAPSHOT,
     CheckpointFormatError,
+    flushed_offsets,
     is_internal,
     partition_directories,
-    recovery_points,
 )
 from nodes.formats.segment import base_of
 
@@ -179,7 +179,7 @@ def lose_power(data: Path, *, keep: int | None = None, seed: int = 0) -> dict[st
         OSError: a file could not be read or written.
     """
     with _locked(data):
-        flushed = recovery_points(data)
+        flushed = flushed_offsets(data)
         clean = (data / CLEAN_SHUTDOWN).exists()
         cuts: list[tuple[LosingSegment, int]] = []
         for directory in partition_directories(data):

@@ -21,12 +21,10 @@ class Kip101Rule(TruncationRule):
         return Step(ask=True)
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
-        """A follower cuts to the offset it is told, once, if that lies inside its log; to its high watermark if undefined."""
+        """A follower cuts to the offset it is told, once, which may lie beyond its log; to its high watermark if undefined."""
         if answer.offset == UNDEFINED:
             return Step(cut=view.hw, why="leader does not know the epoch: to high watermark")
-        if answer.offset >= view.leo:
-            return Step()
-        return Step(cut=answer.offset, why=f"to the leader's offset {answer.offset}")
+        return Step(cut=min(answer.offset, view.leo), why=f"to the leader's offset {answer.offset}")
 
     def leaders_answer(self, end: EpochEnd) -> EpochEnd:
         """Asked for an epoch, a leader tells an offset and not whose it is (version 0)."""

@@ -60,6 +60,7 @@ def test_it_is_told_in_an_order_for_reading():
         "fetch of no replica (KAFKA-13837)",
         "log start (KIP-107)",
         "epochs after a crash (forgotten log start)",
+        "cut at a log start inside a batch",
         "log ends of followers (missed reign)",
         "bug put back: KAFKA-7128",
         "promise",

@@ -104,8 +104,8 @@ def test_only_a_leader_of_kip101_tells_an_offset_without_its_epoch(rule, answer)
     ("offset", "cut"),
     [
         pytest.param(-1, 3, id="undefined: to the high watermark"),
-        pytest.param(9, None, id="above the log's end: keep everything"),
-        pytest.param(8, None, id="at the log's end: keep everything"),
+        pytest.param(9, 8, id="above the log's end: keep everything"),
+        pytest.param(8, 8, id="at the log's end: keep everything"),
         pytest.param(7, 7, id="inside the log: cut there"),
         pytest.param(0, 0, id="at the start: cut everything"),
         pytest.param(2, 2, id="even below the high watermark"),
@@ -220,5 +220,5 @@ def test_kip_279_scenario_1_where_kip101_keeps_what_diverged():
     b = View(((1, 0), (2, 11)), 16, hw=11)
 
     assert answer == (1, 21)
-    assert said("kip101", -1, 21, view=b) == (None, False)
+    assert said("kip101", -1, 21, view=b) == (16, False)
     assert said("kip279", *answer, view=b) == (11, False)

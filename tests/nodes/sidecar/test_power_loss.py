@@ -24,10 +24,8 @@ with open(sys.argv[1], "w") as lock:
 BATCHES = [build((2 * n, 2 * n + 1), 2 * n, 1) for n in range(5)]
 
 
-def checkpoint(data, *entries):
-    (data / "recovery-point-offset-checkpoint").write_text(
-        "".join(f"{line}\n" for line in ("0", len(entries), *entries))
-    )
+def checkpoint(data, *entries, of="recovery-point"):
+    (data / f"{of}-offset-checkpoint").write_text("".join(f"{line}\n" for line in ("0", len(entries), *entries)))
 
 
 @pytest.fixture
@@ -124,6 +122,15 @@ def test_less_than_what_is_flushed_cannot_be_kept(data, capsys):
     assert main(["--data", str(data), "--keep", "1"]) == 2
     assert "t-0 has 5 batches, 2 of them flushed, so it cannot keep 1: keep 2 to 5." in capsys.readouterr().err
     assert len(bases(data)) == 5
+
+
+@pytest.mark.parametrize(("start", "flushed"), [(2, 4), (4, 0), (6, 0)])
+def test_a_recovery_point_that_came_with_a_log_start_proves_nothing(data, start, flushed):
+    """``Log.updateLogStartOffset``: the recovery point is never below the log start, and nothing is flushed for that."""
+    checkpoint(data, "t 0 4")
+    checkpoint(data, f"t 0 {start}", of="log-start")
+
+    assert lose_power(data, keep=2)["t-0"]["flushed"] == flushed
 
 
 def test_internal_topics_and_the_metadata_log_are_not_cut_to_a_number(data):
