@@ -84,8 +84,8 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         always=False,
     ),
     KnownDifference(
-        why="an election that somebody asks for is made by a new order of the replicas, and goes back to the old one after it, in a "
-        "leader epoch of its own with ZooKeeper; a follower asks in each",
+        why="an election that somebody asks for is made by a new order of the replicas, and goes back to the old one after it, in "
+        "a leader epoch of its own with ZooKeeper; a follower asks in each",
         source="KafkaController.updateCurrentReassignment, Kafka 2.8; the model asks for nothing but the election",
         scenario="kafka-6880-zombie-follower",
         system="kafka:2.8.2@*",
