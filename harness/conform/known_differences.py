@@ -72,7 +72,7 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         source="KAFKA-7786, repaired in Kafka 2.1.1; AbstractFetcherThread.maybeTruncateToEpochEndOffsets",
         scenario="kafka-7786-late-answer",
         system="kafka:2.8.2@*",
-        aspect="questions of C",
+        aspect="questions of *",
         always=False,
     ),
     KnownDifference(

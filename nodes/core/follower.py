@@ -53,10 +53,9 @@ class Following:
     def truncate_diverging(self, now: int, m: FetchResponse) -> Role:
         """Do what the rule says of the epoch that diverges."""
         replica = self.replica
-        role = self._do(now, replica.rule.on_answer(replica, m.diverging or NO_EPOCH_END))
         if "KAFKA-14704" in replica.variant.bugs:
-            replica.follow_hw(now, m.hw)
-        return role
+            self._follow_leader(now, m)
+        return self._do(now, replica.rule.on_answer(replica, m.diverging or NO_EPOCH_END))
 
     def truncate_out_of_range(self, now: int, m: FetchResponse) -> Role:
         """Cut to the end of a leader's log that ends before this one, or begin anew at the start of one that starts after its end.
@@ -156,11 +155,16 @@ class Following:
             if batch.epoch != replica.cache.latest:
                 replica.note_epoch(batch)
             out.append(Append(replica.name, batch))
+        self._follow_leader(now, m)
+        self.fetch(now)
+
+    def _follow_leader(self, now: int, m: FetchResponse) -> None:
+        """Take over the leader's high watermark, as far as the log goes, and its log start."""
+        replica = self.replica
         if m.hw != replica.hw:
             replica.follow_hw(now, m.hw)
-        if log.start < m.start <= replica.hw and replica.variant.delete_records:
+        if replica.log.start < m.start <= replica.hw and replica.variant.delete_records:
             replica.advance_start(now, m.start, "leader")
-        self.fetch(now)
 
     def _begins_with(self, now: int, batch: Batch, leaders_start: int) -> bool:
         """Let an empty log begin where a batch does that reaches across it.

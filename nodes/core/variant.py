@@ -152,7 +152,9 @@ BUGS = {
         switches_off="whole_target_in_sync",
     ),
     "KAFKA-19522": Bug("Where nobody is eligible, the last known leader is elected even while it is fenced."),
-    "KAFKA-14704": Bug("A follower takes the high watermark of a response that says it diverges.", EPOCH_IN_FETCH),
+    "KAFKA-14704": Bug(
+        "A follower takes high watermark and log start of a response that says it diverges, before it cuts.", EPOCH_IN_FETCH
+    ),
 }
 
 
