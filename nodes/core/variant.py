@@ -153,7 +153,8 @@ BUGS = {
     ),
     "KAFKA-19522": Bug("Where nobody is eligible, the last known leader is elected even while it is fenced."),
     "KAFKA-14704": Bug(
-        "A follower takes high watermark and log start of a response that says it diverges, before it cuts.", EPOCH_IN_FETCH
+        "A follower takes high watermark and log start of a response that says it diverges, before it cuts.",
+        EPOCH_IN_FETCH,
     ),
 }
 
