@@ -103,7 +103,7 @@ def check_replicas(
     watching = (committed, divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
-    losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1))
+    losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1), meta.get("replicas"))
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)

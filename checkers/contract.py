@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from checkers.history import TraceEvent
+from checkers.isr_life import isr_dead_intervals
 from checkers.replica_state import Record, ReplayedReplica, ReplayedReplicas, Stop
 from checkers.verdict import PERMITTED, VIOLATION, Judgement
 
@@ -143,46 +144,3 @@ class Contract:
             and event[4] <= lost.offset < event[4] + len(event[6])
             for index, event in events
         )
-
-
-def isr_dead_intervals(trace: Sequence[TraceEvent]) -> dict[str, list[tuple[int, int]]]:
-    """Per partition, the intervals ``[begin, end)`` of trace indices in which no member of the committed ISR
-    was alive.
-
-    What begins and ends at the same time is no moment, and is left out. If the trace has no `register` events,
-    a running process counts as accepted.
-    """
-    registers = any(event[2] == "register" for event in trace)
-    isrs: dict[str, tuple[int, ...]] = {}
-    stopped: set[int] = set()
-    unregistered: set[int] = set()
-    begun: dict[str, int] = {}
-    intervals: dict[str, list[tuple[int, int]]] = {}
-    for index, event in enumerate(trace):
-        name = event[2]
-        if name == "elect":
-            isrs[event[3]] = event[6]
-        elif name == "isr-change":
-            isrs[event[3]] = event[4]
-        elif name == "stop":
-            stopped.add(event[1])
-        elif name == "start":
-            stopped.discard(event[1])
-            if registers:
-                unregistered.add(event[1])
-        elif name == "register":
-            unregistered.discard(event[4])
-        else:
-            continue
-        for partition, isr in isrs.items():
-            dead = all(node in stopped or node in unregistered for node in isr)
-            if dead:
-                begun.setdefault(partition, index)
-            elif partition in begun:
-                begin = begun.pop(partition)
-                if trace[begin][0] < event[0]:
-                    intervals.setdefault(partition, []).append((begin, index))
-    for partition, begin in begun.items():
-        if trace[begin][0] < trace[-1][0]:
-            intervals.setdefault(partition, []).append((begin, len(trace)))
-    return intervals
