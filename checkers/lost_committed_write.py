@@ -33,6 +33,7 @@ from checkers.contract import NOT_REPLICATED, Contract, LostRecord
 from checkers.history import TraceEvent, Value
 from checkers.renewal import Renewal, renewals
 from checkers.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas
+from checkers.unasked_election import UncleanElection
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "lost-committed-write"
@@ -57,11 +58,13 @@ class LostWrites:
         own: str,
         min_isr: int,
         assignment: Mapping[str, Sequence[int]] | None = None,
+        unclean: Sequence[UncleanElection] = (),
     ) -> None:
         self.fates: Fates = {}
         self._judged: dict[_Place, Judgement] = {}
         self._whole: dict[_Place, int] = {}
         self._assignment = assignment or {}
+        self._unclean = unclean
         self._trace = trace
         self._replicas = replicas
         self._keys = keys
@@ -77,7 +80,7 @@ class LostWrites:
         """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for the rest."""
         if not committed.losses:
             return []
-        contract = Contract(self._trace, self._replicas, self._min_isr, self._own)
+        contract = Contract(self._trace, self._replicas, self._min_isr, self._own, self._unclean)
         renewed = renewals(self._trace, committed.losses, self._assignment)
         for place, loss in enumerate(committed.losses):
             found = contract.judge(self._lost_record(committed, loss, renewed.get(place)))

@@ -21,7 +21,7 @@ LOST = [
 
 def judged(*between, contract="documented", before=(), min_isr=2):
     """How the loss is judged if `between` happens between the commit and the loss."""
-    history = History.of(trace=[*before, *COMMITTED, *between, *LOST], min_isr=min_isr)
+    history = History.of(trace=[*before, *COMMITTED, *between, *LOST], min_isr=min_isr, unclean_election=True)
     (anomaly,) = check(history, contract).named("lost-committed-write")
     return anomaly.verdict, anomaly.clause, anomaly.breaks
 
@@ -233,7 +233,8 @@ def test_what_a_deposed_leader_commits_after_an_unclean_election_may_go():
             (20, 1, "append", P, 0, 1, (7,)),
             (30, 1, "hw", P, 1, 1, True),
             (40, 2, "lead", P, 2, 0, 0, (2,)),
-        ]
+        ],
+        unclean_election=True,
     )
 
     (anomaly,) = check(history).named("lost-committed-write")
