@@ -150,5 +150,6 @@ class Contract:
             index > removal.at
             and event[2:4] == ("append", replica.partition)
             and event[4] <= lost.offset < event[4] + len(event[6])
+            and (event[5], event[6][lost.offset - event[4]]) == lost.record
             for index, event in events
         )

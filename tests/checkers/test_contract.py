@@ -312,6 +312,17 @@ def test_a_copy_that_was_fetched_again_before_the_commit_does_not():
     assert verdict == ("violation", None)
 
 
+def test_another_record_at_its_offset_is_not_the_copy():
+    verdict = judged_with_a_loss_before_the_commit(
+        (25, 2, "stop", "", "disk"),
+        (26, 2, "start", "", 2),
+        (27, 2, "recovered", P, 0, 0, 1),
+        (28, 2, "append", P, 0, 2, (8,)),
+    )
+
+    assert verdict == ("permitted", "lost-logs>=min-isr")
+
+
 def test_nor_does_one_that_recovery_found_whole():
     verdict = judged_with_a_loss_before_the_commit(
         (25, 2, "stop", "", "power"), (26, 2, "start", "", 2), (27, 2, "recovered", P, 1, 0, 0)
