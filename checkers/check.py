@@ -29,13 +29,14 @@ from checkers.phantom import phantoms
 from checkers.replica_state import replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
+from checkers.unasked_election import unasked_elections, unclean_elections
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
 from checkers.wrong_deletion import WrongDeletion
 
 DEFAULT_CONTRACT = "documented"
 BROKEN_OFF = "broken-off"
 """How a process ended that neither the nemesis nor its protocol ended: out of memory, a bug, a bad installation."""
-STRICTEST_CONTRACT = "durable"
+CLIENTS_CONTRACT = "durable"
 
 _NOT_LOST_BY_REPLICAS = Judgement(VIOLATION, None, PROMISES)
 """The replicas have the record, and yet nobody can read it: no promise permits that."""
@@ -47,7 +48,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
     Args:
         history: what happened; a history with client operations only is judged by what the clients saw.
         contract: the promise to judge by (`PROMISES`); else the history's own (``meta["contract"]``), else
-        `documented`, or the strictest one, `durable`, where nothing is known of the replicas.
+        `documented`, or `durable` where nothing is known of the replicas.
 
     Raises:
         ValueError: there is no such promise.
@@ -55,7 +56,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
     meta = history.meta
     doubts = doubts_about(meta)
     traced = bool(history.trace) and not doubts
-    own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else STRICTEST_CONTRACT)
+    own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT)
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
@@ -103,7 +104,9 @@ def check_replicas(
     watching = (committed, divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
-    losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1))
+    unclean = unclean_elections(history)
+    anomalies += unasked_elections(trace, unclean)
+    losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1), meta.get("replicas"), unclean)
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
@@ -117,11 +120,11 @@ def check_replicas(
 
 def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:
     """How to take a loss that the replicas' evidence does not explain. Where there is such evidence, and it is doubted, even the
-    strictest promise may have lapsed.
+    promise of clients alone may have lapsed.
     """
     if traced:
         return _NOT_LOST_BY_REPLICAS
-    return UNJUDGED if own == STRICTEST_CONTRACT and not doubted else UNDECIDED
+    return UNJUDGED if own == CLIENTS_CONTRACT and not doubted else UNDECIDED
 
 
 def check_clients(

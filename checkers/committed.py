@@ -156,9 +156,17 @@ class Committed(TraceChecker):
         if not agree(chain, base.chain, min(leader.start, shared), shared):
             self._commit_beside(base, index, shared, epoch, leader)
         if end > known:
+            if base.lost:
+                self._commit_again(base, leader.records[known:end], known)
             base.records += leader.records[known:end]
             base.commits.extend(repeat(index, end - known))
             base.chain += _moved(chain, known, end, base.chain[-1])
+
+    @staticmethod
+    def _commit_again(base: _Baseline, records: Sequence[Record], begin: int) -> None:
+        """What was lost, came back and is committed anew can be lost anew."""
+        for offset, record in enumerate(records, begin):
+            base.lost.discard((offset, record))
 
     def _commit_beside(self, base: _Baseline, index: int, end: int, epoch: int, leader: ReplayedReplica) -> None:
         begin = base.compared.get((leader.node, epoch))

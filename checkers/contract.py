@@ -1,6 +1,7 @@
 """What was promised to a committed record, and whether the promise still held when the record was destroyed.
 
-Three promises, from the weakest to the strictest:
+Three promises. `durable` is stricter than `kip-966`: lost logs are unclean shutdowns. Neither can be compared with `documented`: if
+all crash at once it is void and `durable` is not, and if power fails at one broker after the other it is the reverse.
 
 `documented`
     holds while, at every moment since the record was committed, at least one member of the controller's ISR was
@@ -13,12 +14,15 @@ Three promises, from the weakest to the strictest:
     holds while fewer than min ISR of the replicas that held it have lost their logs (power, disk) since: what
     users read into ``min.insync.replicas``.
 
+A promise begins anew whenever all replicas are alive, in sync, and have the record below their leader's high watermark
+(:mod:`checkers.renewal`).
+
 For the last two, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
 fetches that were under way, and cannot know that their sender has died since. A replica that a reassignment has taken
 away does not count, whatever befell it: others have its part.
 
-Whatever the promise, a record may go after a replica from outside the ISR and the ELR was elected on purpose
-(`unclean-election`), and a record acked with acks 0 or 1 that no leader's high watermark passed may go as well
+Whatever the promise, a record may go after a replica from outside the ISR and the ELR was elected because the configuration or an
+operator wanted that (`unclean-election`), and a record acked with acks 0 or 1 that no leader's high watermark passed may go as well
 (`acks-1-not-replicated`). An election of the *last known* leader is no such excuse; it is judged by the promises.
 """
 
@@ -28,7 +32,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from checkers.history import TraceEvent
+from checkers.isr_life import isr_dead_intervals
 from checkers.replica_state import Record, ReplayedReplica, ReplayedReplicas, Stop
+from checkers.unasked_election import UncleanElection
 from checkers.verdict import PERMITTED, VIOLATION, Judgement
 
 PROMISES = ("documented", "kip-966", "durable")
@@ -46,11 +52,11 @@ NOT_REPLICATED = Judgement(PERMITTED, ACKS_1_NOT_REPLICATED, ())
 DELETED = Judgement(PERMITTED, "deleted", ())
 """A record that was deleted on purpose; only told where its offset was used again."""
 UNJUDGED = Judgement(VIOLATION, None, ("durable",))
-"""A loss seen by clients only, with nothing known about the replicas: the strictest promise."""
+"""A loss seen by clients only, with nothing known about the replicas: the promise that only lost logs make void."""
 
 NEEDS_REPLICAS = "needs-replica-evidence"
 UNDECIDED = Judgement(PERMITTED, NEEDS_REPLICAS, ("durable",))
-"""The same by a weaker promise: whether it still held cannot be told, so the run's verdict is at best *unknown*."""
+"""The same by another promise: whether it still held cannot be told, so the run's verdict is at best *unknown*."""
 
 _UNCLEAN_STOPS = frozenset({"crash", "power", "disk", "fatal"})
 _LOG_LOSSES = frozenset({"power", "disk"})
@@ -73,18 +79,21 @@ class LostRecord(NamedTuple):
 class Contract:
     """Judges lost records by the promise `own`, and says which of the others they break."""
 
-    def __init__(self, trace: Sequence[TraceEvent], replicas: ReplayedReplicas, min_isr: int, own: str) -> None:
+    def __init__(
+        self,
+        trace: Sequence[TraceEvent],
+        replicas: ReplayedReplicas,
+        min_isr: int,
+        own: str,
+        unclean: Sequence[UncleanElection] = (),
+    ) -> None:
         if own not in PROMISES:
             raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
         self.own = own
         self._trace = trace
         self._replicas = replicas
         self._min_isr = min_isr
-        self._unclean_elections = [
-            (index, event[3], event[5])
-            for index, event in enumerate(trace)
-            if event[2] == "elect" and not event[9] and event[8] in ("unclean", "forced")
-        ]
+        self._unclean_elections = [one for one in unclean if one.asked_for]
         self._isr_dead = isr_dead_intervals(trace)
 
     def judge(self, lost: LostRecord) -> Judgement:
@@ -99,10 +108,10 @@ class Contract:
     def _after_unclean_election(self, lost: LostRecord) -> bool:
         """A deposed leader that has not heard of the election may still commit, so epochs count as well."""
         return any(
-            partition == lost.partition
-            and index <= lost.destroyed
-            and (index >= lost.committed or (lost.commit_epoch is not None and epoch > lost.commit_epoch))
-            for index, partition, epoch in self._unclean_elections
+            one.partition == lost.partition
+            and one.at <= lost.destroyed
+            and (one.at >= lost.committed or (lost.commit_epoch is not None and one.epoch > lost.commit_epoch))
+            for one in self._unclean_elections
         )
 
     def _void(self, promise: str, lost: LostRecord) -> bool:
@@ -141,48 +150,6 @@ class Contract:
             index > removal.at
             and event[2:4] == ("append", replica.partition)
             and event[4] <= lost.offset < event[4] + len(event[6])
+            and (event[5], event[6][lost.offset - event[4]]) == lost.record
             for index, event in events
         )
-
-
-def isr_dead_intervals(trace: Sequence[TraceEvent]) -> dict[str, list[tuple[int, int]]]:
-    """Per partition, the intervals ``[begin, end)`` of trace indices in which no member of the committed ISR
-    was alive.
-
-    What begins and ends at the same time is no moment, and is left out. If the trace has no `register` events,
-    a running process counts as accepted.
-    """
-    registers = any(event[2] == "register" for event in trace)
-    isrs: dict[str, tuple[int, ...]] = {}
-    stopped: set[int] = set()
-    unregistered: set[int] = set()
-    begun: dict[str, int] = {}
-    intervals: dict[str, list[tuple[int, int]]] = {}
-    for index, event in enumerate(trace):
-        name = event[2]
-        if name == "elect":
-            isrs[event[3]] = event[6]
-        elif name == "isr-change":
-            isrs[event[3]] = event[4]
-        elif name == "stop":
-            stopped.add(event[1])
-        elif name == "start":
-            stopped.discard(event[1])
-            if registers:
-                unregistered.add(event[1])
-        elif name == "register":
-            unregistered.discard(event[4])
-        else:
-            continue
-        for partition, isr in isrs.items():
-            dead = all(node in stopped or node in unregistered for node in isr)
-            if dead:
-                begun.setdefault(partition, index)
-            elif partition in begun:
-                begin = begun.pop(partition)
-                if trace[begin][0] < event[0]:
-                    intervals.setdefault(partition, []).append((begin, index))
-    for partition, begin in begun.items():
-        if trace[begin][0] < trace[-1][0]:
-            intervals.setdefault(partition, []).append((begin, len(trace)))
-    return intervals

@@ -31,7 +31,9 @@ from checkers.client_view import Ack, KeyView
 from checkers.committed import NOWHERE, Committed, Loss
 from checkers.contract import NOT_REPLICATED, Contract, LostRecord
 from checkers.history import TraceEvent, Value
-from checkers.replica_state import Removal, ReplayedReplica, ReplayedReplicas
+from checkers.renewal import Renewal, renewals
+from checkers.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas
+from checkers.unasked_election import UncleanElection
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "lost-committed-write"
@@ -39,7 +41,10 @@ MOST_PER_ELECTION = 20
 """So many records are told one by one, the rest as a number."""
 
 Fates = dict[tuple[str, Value], Judgement]
-"""``(partition, value)`` of every record the replicas lost → how that is judged."""
+"""``(partition, value)`` of every record the replicas lost → how that is judged; the gravest, if it was lost more than once."""
+
+_Place = tuple[str, int, Record, int]
+"""Partition, offset, record and trace index of a loss."""
 
 
 class LostWrites:
@@ -52,8 +57,14 @@ class LostWrites:
         keys: Mapping[str, KeyView],
         own: str,
         min_isr: int,
+        assignment: Mapping[str, Sequence[int]] | None = None,
+        unclean: Sequence[UncleanElection] = (),
     ) -> None:
         self.fates: Fates = {}
+        self._judged: dict[_Place, Judgement] = {}
+        self._whole: dict[_Place, int] = {}
+        self._assignment = assignment or {}
+        self._unclean = unclean
         self._trace = trace
         self._replicas = replicas
         self._keys = keys
@@ -69,10 +80,16 @@ class LostWrites:
         """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for the rest."""
         if not committed.losses:
             return []
-        contract = Contract(self._trace, self._replicas, self._min_isr, self._own)
-        for loss in committed.losses:
-            place = (loss.partition, loss.record[1])
-            self.fates.setdefault(place, contract.judge(self._lost_record(committed, loss)))
+        contract = Contract(self._trace, self._replicas, self._min_isr, self._own, self._unclean)
+        renewed = renewals(self._trace, committed.losses, self._assignment)
+        for place, loss in enumerate(committed.losses):
+            found = contract.judge(self._lost_record(committed, loss, renewed.get(place)))
+            self._judged[_place(loss)] = found
+            if place in renewed:
+                self._whole[_place(loss)] = self._trace[renewed[place].since][0]
+            value = (loss.partition, loss.record[1])
+            if value not in self.fates or self.fates[value].verdict != VIOLATION:
+                self.fates[value] = found
         anomalies = []
         for _, group in groupby(committed.losses, key=lambda loss: (loss.partition, loss.destroyed)):
             losses = sorted(group, key=lambda loss: (self.fate(loss).verdict != VIOLATION, loss.offset))
@@ -83,10 +100,14 @@ class LostWrites:
 
     def fate(self, loss: Loss) -> Judgement:
         """How this loss was judged."""
-        return self.fates[loss.partition, loss.record[1]]
+        return self._judged[_place(loss)]
 
-    def _lost_record(self, committed: Committed, loss: Loss) -> LostRecord:
-        """Under acks=all the promise begins with the acknowledgement, should that come before the high watermark."""
+    def _lost_record(self, committed: Committed, loss: Loss, renewal: Renewal | None) -> LostRecord:
+        """Under acks=all the promise begins with the acknowledgement, should that come before the high watermark; and anew whenever
+        all replicas have the record.
+        """
+        if renewal is not None:
+            return LostRecord(loss.partition, loss.offset, loss.record, *renewal, loss.destroyed)
         begin = loss.committed
         ack = self.ack_of(loss.partition, loss.record[1])
         if ack is not None and ack.acks == "all":
@@ -111,6 +132,7 @@ class LostWrites:
             "commit_time": loss.commit_time,
             "committed_by": loss.commit_leader,
             "commit_epoch": loss.commit_epoch,
+            "whole_time": self._whole.get(_place(loss)),
             "ack_time": ack.time if ack else None,
             "ack_process": ack.process if ack else None,
             "leader": loss.leader.node,
@@ -238,6 +260,10 @@ class LostWrites:
             "leader_epoch": leader.epoch,
         }
         return Anomaly(NAME, PERMITTED, ack.time, partition, message, NOT_REPLICATED.clause, (), evidence)
+
+
+def _place(loss: Loss) -> _Place:
+    return loss.partition, loss.offset, loss.record, loss.destroyed
 
 
 def _birth(loss: Loss, ack: Ack | None) -> str:

@@ -14,7 +14,7 @@ share a time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
@@ -438,3 +438,16 @@ def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -
     for hook in run.end_hooks:
         hook(len(trace), run.replicas)
     return run.replicas
+
+
+def replay_before(trace: Sequence[TraceEvent], moments: Container[int]) -> Iterator[tuple[int, ReplayedReplicas]]:
+    """Replay `trace`, and give the replicas as they are before each event whose index is in `moments`; the end's is its length."""
+    run = _Replay(())
+    for index, event in enumerate(trace):
+        if index in moments:
+            yield index, run.replicas
+        handler = run.handlers.get(event[2])
+        if handler is not None:
+            handler(index, event)
+    if len(trace) in moments:
+        yield len(trace), run.replicas

@@ -17,7 +17,7 @@ from harness.runs.folder import load_history, store_verdict
 EPILOG = """\b
 Examples:
   tidemark check results/runs/kafka-0.10-1-30                 a run's folder
-  tidemark check history.jsonl --contract durable --json      a file, by the strictest promise
+  tidemark check history.jsonl --contract durable --json      a file, by another promise
 """
 
 

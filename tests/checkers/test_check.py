@@ -124,7 +124,7 @@ LOSING = [
 
 
 def test_lost_acknowledged_records_are_counted_by_judgement():
-    verdict = check(History.of(ops=[SEND, ACK], trace=LOSING))
+    verdict = check(History.of(ops=[SEND, ACK], trace=LOSING, unclean_election=True))
 
     assert verdict.valid == "valid"
     assert (verdict.stats["acked_lost_violation"], verdict.stats["acked_lost_permitted"]) == (0, 1)
@@ -133,7 +133,7 @@ def test_lost_acknowledged_records_are_counted_by_judgement():
 
 def test_a_verdict_is_the_same_bytes_every_time():
     def judged():
-        return json.dumps(check(History.of(ops=[SEND, ACK], trace=LOSING)).to_json())
+        return json.dumps(check(History.of(ops=[SEND, ACK], trace=LOSING, unclean_election=True)).to_json())
 
     assert judged() == judged()
     assert list(json.loads(judged())) == ["valid", "contract", "unknown_because", "stats", "anomalies"]

@@ -21,7 +21,7 @@ LOST = [
 
 def judged(*between, contract="documented", before=(), min_isr=2):
     """How the loss is judged if `between` happens between the commit and the loss."""
-    history = History.of(trace=[*before, *COMMITTED, *between, *LOST], min_isr=min_isr)
+    history = History.of(trace=[*before, *COMMITTED, *between, *LOST], min_isr=min_isr, unclean_election=True)
     (anomaly,) = check(history, contract).named("lost-committed-write")
     return anomaly.verdict, anomaly.clause, anomaly.breaks
 
@@ -233,7 +233,8 @@ def test_what_a_deposed_leader_commits_after_an_unclean_election_may_go():
             (20, 1, "append", P, 0, 1, (7,)),
             (30, 1, "hw", P, 1, 1, True),
             (40, 2, "lead", P, 2, 0, 0, (2,)),
-        ]
+        ],
+        unclean_election=True,
     )
 
     (anomaly,) = check(history).named("lost-committed-write")
@@ -311,9 +312,111 @@ def test_a_copy_that_was_fetched_again_before_the_commit_does_not():
     assert verdict == ("violation", None)
 
 
+def test_another_record_at_its_offset_is_not_the_copy():
+    verdict = judged_with_a_loss_before_the_commit(
+        (25, 2, "stop", "", "disk"),
+        (26, 2, "start", "", 2),
+        (27, 2, "recovered", P, 0, 0, 1),
+        (28, 2, "append", P, 0, 2, (8,)),
+    )
+
+    assert verdict == ("permitted", "lost-logs>=min-isr")
+
+
 def test_nor_does_one_that_recovery_found_whole():
     verdict = judged_with_a_loss_before_the_commit(
         (25, 2, "stop", "", "power"), (26, 2, "start", "", 2), (27, 2, "recovered", P, 1, 0, 0)
     )
 
     assert verdict == ("violation", None)
+
+
+# A promise begins anew when all replicas have the record again
+
+BOTH = {"t-0": [1, 2]}
+UNCLEAN = [
+    (40, 0, "elect", P, 2, 2, (2,), (), "unclean", False, 1),
+    (41, 2, "lead", P, 2, 1, 1, (2,)),
+    (42, 1, "follow", P, 2, 2, 1, 1),
+]
+WHOLE_AGAIN = [(50, 0, "isr-change", P, (1, 2), (), 2)]
+LOST_BY_2 = [
+    (60, 2, "truncate", P, 0, 1, "a bug", 2),
+]
+
+
+def later(*between, contract="documented", replicas=BOTH):
+    """How it is judged that broker 2, which leads, cuts the record off, after what happened since the commit."""
+    trace = [*COMMITTED, *between, *LOST_BY_2]
+    history = History.of(trace=trace, min_isr=2, replicas=replicas, unclean_election=True)
+    (anomaly,) = check(history, contract).named("lost-committed-write")
+    return anomaly.verdict, anomaly.clause, anomaly.evidence["whole_time"]
+
+
+def test_an_unclean_election_excuses_nothing_once_all_replicas_have_the_record_under_its_leader():
+    assert later(*UNCLEAN) == ("permitted", "unclean-election", 30)
+    assert later(*UNCLEAN, *WHOLE_AGAIN) == ("violation", None, 50)
+
+
+STOPS = [
+    (43, 1, "stop", "", "power"),
+    (44, 1, "start", "", 2),
+    (45, 2, "stop", "", "power"),
+    (46, 2, "start", "", 2),
+    (47, 2, "lead", P, 3, 1, 1, (2,)),
+]
+
+
+@pytest.mark.parametrize(
+    ("contract", "clause"),
+    [
+        ("documented", "no-live-isr-member"),
+        ("kip-966", "unclean-shutdowns>=min-isr"),
+        ("durable", "lost-logs>=min-isr"),
+    ],
+)
+def test_no_promise_is_void_for_ever(contract, clause):
+    stops = [(35, 0, "isr-change", P, (1,), (), 1), *STOPS]
+    assert later(*stops, contract=contract)[:2] == ("permitted", clause)
+    assert later(*stops, *WHOLE_AGAIN, contract=contract) == ("violation", None, 50)
+
+
+@pytest.mark.parametrize(
+    "not_whole",
+    [
+        pytest.param([], id="the ISR is not full"),
+        pytest.param([(49, 1, "stop", "", "clean"), *WHOLE_AGAIN], id="a member is down"),
+        pytest.param([(49, 1, "truncate", P, 0, 1, "why not", 2), *WHOLE_AGAIN], id="a member has not got it"),
+    ],
+)
+def test_it_does_not_begin_anew_where_something_is_missing(not_whole):
+    assert later(*UNCLEAN, *not_whole)[:2] == ("permitted", "unclean-election")
+
+
+def test_nor_where_a_replica_is_missing_of_which_nothing_was_ever_heard():
+    assert later(*UNCLEAN, *WHOLE_AGAIN, replicas={"t-0": [1, 2, 3]})[:2] == ("permitted", "unclean-election")
+
+
+def test_what_was_lost_with_permission_and_came_back_can_be_lost_again():
+    """Broker 3, elected uncleanly, does not have it; broker 1 brings it back; broker 3 is elected cleanly."""
+    trace = [
+        *COMMITTED,
+        (40, 0, "elect", P, 3, 2, (3,), (), "unclean", False, 1),
+        (41, 3, "lead", P, 2, 0, 0, (3,)),
+        (50, 0, "elect", P, 1, 3, (1,), (), "unclean", False, 2),
+        (51, 1, "lead", P, 3, 1, 1, (1,)),
+        (52, 3, "append", P, 0, 1, (7,)),
+        (53, 0, "isr-change", P, (1, 2, 3), (), 3),
+        (54, 1, "hw", P, 1, 3, True),
+        (60, 3, "truncate", P, 0, 1, "a bug", 3),
+        (70, 0, "elect", P, 3, 4, (1, 2, 3), (), "forced", True, 4),
+        (71, 3, "lead", P, 4, 0, 0, (1, 2, 3)),
+    ]
+    history = History.of(trace=trace, min_isr=2, replicas={P: [1, 2, 3]}, unclean_election=True)
+    verdict = check(history)
+
+    assert [(one.time, one.verdict) for one in verdict.named("lost-committed-write")] == [
+        (41, "permitted"),
+        (71, "violation"),
+    ]
+    assert verdict.valid == "invalid"

@@ -11,8 +11,8 @@ WRITTEN = [
 ]
 
 
-def incomplete(*trace):
-    return check(History.of(trace=trace)).named("leader-completeness")
+def incomplete(*trace, **meta):
+    return check(History.of(trace=trace, **meta)).named("leader-completeness")
 
 
 def test_a_leader_without_two_committed_records_is_incomplete():
@@ -51,6 +51,7 @@ def test_it_is_permitted_if_every_missing_record_was():
         *WRITTEN,
         (35, 0, "elect", P, 2, 2, (2,), (), "unclean", False, 1),
         (40, 2, "lead", P, 2, 1, 0, (2,)),
+        unclean_election=True,
     )
 
     assert (anomaly.verdict, anomaly.clause, anomaly.breaks) == ("permitted", "unclean-election", ())

@@ -38,6 +38,7 @@ def test_a_new_leader_that_truncated_the_record_lost_it():
         "commit_time": 30,
         "committed_by": 1,
         "commit_epoch": 1,
+        "whole_time": None,
         "ack_time": 35,
         "ack_process": "p1",
         "leader": 2,

@@ -76,7 +76,13 @@ UNCLEAN = [
 
 
 def test_a_write_that_was_permitted_to_be_lost_is_permitted_here_too():
-    (anomaly,) = lost(sent(4, "p1", K, 7, 0), sent(9, "p1", K, 8, 0), polled(10, "c1", K, (0, 8)), trace=UNCLEAN)
+    (anomaly,) = lost(
+        sent(4, "p1", K, 7, 0),
+        sent(9, "p1", K, 8, 0),
+        polled(10, "c1", K, (0, 8)),
+        trace=UNCLEAN,
+        unclean_election=True,
+    )
 
     assert (anomaly.verdict, anomaly.clause) == ("permitted", "unclean-election")
 
