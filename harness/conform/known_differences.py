@@ -100,4 +100,25 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         aspect="questions of 3",
         always=False,
     ),
+    KnownDifference(
+        why="an election that somebody asks for costs a second leader epoch with ZooKeeper; where the answer to a fetch of the "
+        "first one arrives in the second, the broker cuts, and says nothing of why",
+        source="seen on Apache Kafka 2.8.2: AbstractFetcherThread.processFetchRequest does not look at the epoch",
+        scenario="*",
+        system="kafka:2.8.2@2.8",
+        aspect="questions of *",
+        seen="none",
+        always=False,
+    ),
+    KnownDifference(
+        why="nobody leads in the end, so nobody can be read; a consumer of the model says so, one of Kafka finds no offset to "
+        "begin at",
+        source="the script, step 6",
+        scenario="kafka-14424-taken-back",
+        system="kafka:2.8.2@*",
+        aspect="reads",
+        model="in the end REQUEST_TIMED_OUT",
+        seen="none",
+        always=False,
+    ),
 )

@@ -110,6 +110,7 @@ class Leadership:
         self._writes_isr = variant.leader_writes_isr
         self._refuses_strangers = variant.refuses_strangers
         self._looks_for_strangers = "KAFKA-9672" not in variant.bugs
+        self._looks_after_answers = "KAFKA-13091" not in variant.bugs
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
         self._looks_hw_up = "KAFKA-9491" in variant.bugs
@@ -458,7 +459,9 @@ class Leadership:
             return
         if m.error is None:
             if m.partition_epoch > self.replica.partition_epoch:
-                self.adopt(now, m.isr, m.partition_epoch)
+                self._adopt(now, m.isr, m.partition_epoch)
+                if self._looks_after_answers:
+                    self.maybe_advance_hw(now)
             return
         if self.pending is None or m.correlation != self.pending.correlation:
             return
@@ -481,13 +484,17 @@ class Leadership:
         self.adopt(now, state.isr, state.partition_epoch)
 
     def adopt(self, now: int, isr: tuple[int, ...], partition_epoch: int) -> None:
+        """Take a committed ISR, and commit what it allows."""
+        self._adopt(now, isr, partition_epoch)
+        self.maybe_advance_hw(now)
+
+    def _adopt(self, now: int, isr: tuple[int, ...], partition_epoch: int) -> None:
         """Take a committed ISR; nothing is pending any more."""
         replica = self.replica
         replica.partition_epoch = partition_epoch
         self.isr = self.maximal = isr
         self.pending = None
         replica.out.append((now, replica.node_id, "isr", replica.name, isr, isr, partition_epoch))
-        self.maybe_advance_hw(now)
 
     # Time
 

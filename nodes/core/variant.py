@@ -145,6 +145,9 @@ BUGS = {
     "KAFKA-10706": Bug(
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
     ),
+    "KAFKA-13091": Bug(
+        "A leader whose ISR the controller has shrunk for it does not look at its high watermark, until somebody writes."
+    ),
     "KAFKA-13141": Bug("The leader counts a fetch that diverges as progress of the follower.", EPOCH_IN_FETCH),
     "KAFKA-15665": Bug(
         "A reassignment ends when all replicas that it adds are in the ISR, though others of its target are not: records are "

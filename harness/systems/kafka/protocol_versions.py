@@ -54,7 +54,7 @@ _ERAS = (
     _Era((0, 11), "kafka-0.11", f"kafka-2.0+truncation=kip101{_BINARY}"),
     _Era((2, 0), "kafka-2.0", f"kafka-2.0{_BINARY}"),
     _Era((2, 1), "kafka-2.1", f"kafka-2.1{_BINARY}"),
-    _Era((2, 7), "kafka-2.7", "kafka-2.7+KAFKA-14704+KAFKA-9672"),
+    _Era((2, 7), "kafka-2.7", "kafka-2.7+KAFKA-14704+KAFKA-9672+KAFKA-13091"),
     _Era((3, 3), "kafka-3.7", f"kafka-2.7{_OLD_KRAFT}"),
     _Era((3, 5), "kafka-3.7", f"kafka-2.7+broker-epochs{_OLD_KRAFT}"),
     _Era((3, 6), "kafka-3.7", f"kafka-2.7+broker-epochs{_OLD_KRAFT}+no-shrink-raises-epoch"),
@@ -71,6 +71,7 @@ _ERAS = (
   broker because its log is longer than its leader's (KAFKA-7414): binary. So the models of 0.10 and 0.11 are built on that of 2.0.
 * The leader writes the ISR itself (KIP-497), and an ISR that the controller shrinks raises the leader epoch (KAFKA-15021): protocol
   before 2.7, and before 3.6.
+* A leader looks at its high watermark when the controller has shrunk its ISR (KAFKA-13091): binary, 3.1, so not 2.8.2's.
 * Broker epochs in AlterPartition and fetches (KIP-903): protocol 3.5. No HW advance under min ISR (KAFKA-15583): binary, 3.7.
 * Eligible leader replicas (KIP-966): on in a cluster that is made with 4.1.
 """

@@ -150,7 +150,7 @@ def test_a_script_that_begins_with_given_logs_cannot_be_played():
 
 def test_nor_one_that_the_model_does_not_carry_out():
     assert cannot(SCRIPT.replace("> write m2", "> until A is fenced within 1 s")).startswith(
-        "its model, kafka-2.7+KAFKA-14704+KAFKA-9672, does not come to the script's end: line 13: waited"
+        "its model, kafka-2.7+KAFKA-14704+KAFKA-9672+KAFKA-13091, does not come to the script's end: line 13: waited"
     )
 
 
@@ -252,7 +252,7 @@ def test_a_model_that_ends_otherwise_is_played_again(world, monkeypatch):
         "harness.conform.pairs.ending",
         lambda outcome: (
             _with(ending(outcome), "HW of B", "9")
-            if outcome.variant == "kafka-2.7+KAFKA-14704+KAFKA-9672"
+            if outcome.variant == "kafka-2.7+KAFKA-14704+KAFKA-9672+KAFKA-13091"
             else ending(outcome)
         ),
     )

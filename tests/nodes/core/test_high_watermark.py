@@ -127,3 +127,17 @@ def test_it_stays_while_a_shrink_is_pending(leader):
     one.isr_answered(1_502 * MS, (1, 2), 1)
     assert one.traced("isr") == [((1, 2), (1, 2), 1)]
     assert one.replica.hw == 2
+
+
+def test_with_kafka_13091_it_waits_for_a_write_after_the_answer(leader):
+    one = leader("kafka-2.7+KAFKA-13091")
+    one.fetched_by(1, 2, 2, epoch=5)
+    one.tick(1_501 * MS)
+    one.isr_answered(1_502 * MS, (1, 2), 1)
+    assert one.traced("isr") == [((1, 2), (1, 2), 1)]
+    assert one.replica.hw == 0
+
+    one.fetched_by(1_503 * MS, 2, 2, epoch=5)
+    assert one.replica.hw == 0
+    one.produced(1_504 * MS, 9)
+    assert one.replica.hw == 2
