@@ -77,8 +77,8 @@ DISCORDANT = """
     GROUP BY 1, 2"""
 
 FIRST = """
-    SELECT variant, first_violation_us IS NOT NULL AS hit, coalesce(first_violation_us, virtual_us) AS time
-    FROM runs WHERE valid != 'unknown' AND coalesce(first_violation_us, virtual_us) IS NOT NULL"""
+    SELECT variant, first_violation_us AS time FROM runs
+    WHERE valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL"""
 
 
 class NothingToCompareError(ValueError):
@@ -157,9 +157,9 @@ class _Found:
             (row["variant"], row["name"]): (row["only_here"], row["only_baseline"])
             for row in spark.sql(DISCORDANT, args={"baseline": baseline}).collect()
         }
-        self.first: dict[tuple[str, bool], list[int]] = defaultdict(list)
+        self.first: dict[str, list[int]] = defaultdict(list)
         for row in spark.sql(FIRST).collect():
-            self.first[row["variant"], row["hit"]].append(row["time"])
+            self.first[row["variant"]].append(row["time"])
 
     def variant(self, name: str) -> VariantResult:
         """Everything about one variant."""
@@ -176,7 +176,7 @@ class _Found:
             permitted_loss=_rate(row["permitted_loss"], judged),
             promises={promise: _rate(self.broken.get((name, promise), 0), judged) for promise in PROMISES},
             anomalies=tuple(self._anomaly(name, anomaly, judged) for anomaly in (ANY, *self.names)),
-            hit_curve=share_hit(self.first[name, True], self.first[name, False]),
+            hit_curve=share_hit(self.first[name], judged),
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),
             recovery=_spread(row, "recovery"),

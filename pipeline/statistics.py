@@ -1,4 +1,4 @@
-"""The three statistical ideas of a comparison, each defined once: a rate's interval, a paired test, a time-to-event curve."""
+"""The statistical ideas of a comparison, each defined once: a rate's interval, a paired test, the share hit over time."""
 
 from __future__ import annotations
 
@@ -29,23 +29,31 @@ def mcnemar(only_first: int, only_second: int) -> float:
     return float(binomtest(only_first, discordant, 0.5).pvalue)
 
 
-def share_hit(hits: Iterable[int], quiet: Iterable[int]) -> tuple[tuple[int, float], ...]:
-    """Kaplan-Meier: the share of runs hit by each moment, when runs may end without a hit.
+def share_hit(hits: Iterable[int], judged: int) -> tuple[tuple[int, float], ...]:
+    """Cumulative incidence: the share of judged runs hit by each moment. It ends at the share of runs hit.
+
+    Nothing is censored. A judged run was watched to its end, and its end is the plan's: everything healed, everything read
+    back. What was not hit by then never will be, so a quiet run stays among the runs at risk for good, however early it ended.
+    (Kaplan and Meier's estimator, which drops quiet runs when they end, answers for runs that somebody stopped watching. Here it
+    would make 100 % of two stuck runs of a hundred, for what is stuck is watched longest.) Runs that nobody could judge are left
+    out, as in every rate.
 
     Args:
-        hits: Time of the first hit of every run that was hit, µs.
-        quiet: Time at which every other run stopped being watched, µs. At equal times the hit comes first.
+        hits: Time of the first hit of every judged run that was hit, µs.
+        judged: Number of judged runs, hit or quiet.
 
     Returns:
         Steps (time in µs, share hit from then on), in order of time; empty if there was no hit.
+
+    Raises:
+        ValueError: More runs were hit than judged.
     """
-    hit_at, quiet_at = Counter(hits), Counter(quiet)
-    watched = hit_at.total() + quiet_at.total()
-    untouched = 1.0
+    hit_at = Counter(hits)
+    if hit_at.total() > judged:
+        raise ValueError(f"{hit_at.total()} runs hit of {judged} judged")
     steps: list[tuple[int, float]] = []
-    for time in sorted(hit_at.keys() | quiet_at.keys()):
-        if hit_at[time]:
-            untouched *= 1 - hit_at[time] / watched
-            steps.append((time, 1 - untouched))
-        watched -= hit_at[time] + quiet_at[time]
+    so_far = 0
+    for time in sorted(hit_at):
+        so_far += hit_at[time]
+        steps.append((time, so_far / judged))
     return tuple(steps)

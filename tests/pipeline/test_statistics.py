@@ -37,18 +37,28 @@ def test_mcnemar_of_a_draw_is_one(discordant: int) -> None:
     assert mcnemar(discordant, discordant) == pytest.approx(1.0)
 
 
-def test_without_early_ends_the_share_hit_is_a_plain_share() -> None:
-    assert share_hit([30, 10, 10], [50]) == ((10, pytest.approx(0.5)), (30, pytest.approx(0.75)))
+def test_two_stuck_of_a_hundred_are_two_per_cent_though_they_end_last() -> None:
+    # The 98 quiet runs ended after 8 s, whole and judged; the stuck ones are found out after 21 s.
+    assert share_hit([21_000_000, 21_500_000], judged=100) == ((21_000_000, 0.01), (21_500_000, 0.02))
 
 
-def test_a_run_that_ended_early_no_longer_counts_among_the_watched() -> None:
-    # Four watched, one hit: 3/4 untouched. One leaves. Two watched, one hit: 3/4 * 1/2 untouched.
-    assert share_hit([10, 30], [20, 40]) == ((10, pytest.approx(0.25)), (30, pytest.approx(0.625)))
+def test_the_share_hit_ends_at_the_rate() -> None:
+    # The demo's kafka-0.11 once: 12 of 1,999 are 0.600300 %, and were drawn as 0.735 %.
+    steps = share_hit(range(1, 13), judged=1_999)
+
+    assert len(steps) == 12
+    assert steps[-1] == (12, pytest.approx(0.00600300, abs=5e-9))
 
 
-def test_a_hit_at_the_moment_of_an_end_comes_first() -> None:
-    assert share_hit([10], [10]) == ((10, pytest.approx(0.5)),)
+def test_runs_hit_at_the_same_moment_are_one_step() -> None:
+    assert share_hit([30, 10, 10], judged=4) == ((10, 0.5), (30, 0.75))
 
 
 def test_no_hit_no_step() -> None:
-    assert share_hit([], [10, 20]) == ()
+    assert share_hit([], judged=2) == ()
+    assert share_hit([], judged=0) == ()
+
+
+def test_more_hits_than_judged_runs_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 runs hit of 2 judged"):
+        share_hit([1, 2, 3], judged=2)
