@@ -1,8 +1,8 @@
 """Compare the variants of a campaign, from its tables, with Spark.
 
-Every rate is over the *judged* runs of a variant, those that ended valid or invalid; unknown runs are counted beside it. Paired
-numbers are over the plans on which both the variant and the baseline were judged. A campaign that is still incomplete can be
-compared: a chunk counts once its `runs` file is there.
+Every rate is over the *judged* runs of a variant, those that ended valid or invalid, with bounds for the unknown ones beside it.
+Paired numbers are over the plans on which both the variant and the baseline were judged. A campaign that is still incomplete can
+be compared: a chunk counts once its `runs` file is there.
 """
 
 from __future__ import annotations
@@ -164,18 +164,18 @@ class _Found:
     def variant(self, name: str) -> VariantResult:
         """Everything about one variant."""
         row = self.totals[name]
-        judged = row["judged"]
+        judged, unknown = row["judged"], row["unknown"]
         return VariantResult(
             variant=name,
             runs=row["runs"],
             judged=judged,
-            unknown=row["unknown"],
+            unknown=unknown,
             errors=row["errors"],
             contracts=tuple(sorted(row["contracts"])),
-            loss=_rate(row["loss"], judged),
-            permitted_loss=_rate(row["permitted_loss"], judged),
-            promises={promise: _rate(self.broken.get((name, promise), 0), judged) for promise in PROMISES},
-            anomalies=tuple(self._anomaly(name, anomaly, judged) for anomaly in (ANY, *self.names)),
+            loss=_rate(row["loss"], judged, unknown),
+            permitted_loss=_rate(row["permitted_loss"], judged, unknown),
+            promises={promise: _rate(self.broken.get((name, promise), 0), judged, unknown) for promise in PROMISES},
+            anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
             hit_curve=share_hit(self.first[name], judged),
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),
@@ -183,17 +183,17 @@ class _Found:
             **{column: row[column] for column in SUMMED},
         )
 
-    def _anomaly(self, variant: str, name: str, judged: int) -> AnomalyCount:
+    def _anomaly(self, variant: str, name: str, judged: int, unknown: int) -> AnomalyCount:
         paired = None
         if variant != self.baseline:
             here, base = self.discordant.get((variant, name), (0, 0))
             paired = Paired(self.baseline, self.pairs.get(variant, 0), here, base, mcnemar(here, base))
         violations, permitted = (self.hits.get((variant, name, kind), 0) for kind in ("violation", "permitted"))
-        return AnomalyCount(name, _rate(violations, judged), _rate(permitted, judged), paired)
+        return AnomalyCount(name, _rate(violations, judged, unknown), _rate(permitted, judged, unknown), paired)
 
 
-def _rate(hits: int, runs: int) -> Rate:
-    return Rate(hits, runs, *wilson(hits, runs))
+def _rate(hits: int, runs: int, unknown: int) -> Rate:
+    return Rate(hits, runs, *wilson(hits, runs), unknown)
 
 
 def _spread_sql(name: str, column: str) -> str:

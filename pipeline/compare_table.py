@@ -9,13 +9,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.report.model import AnomalyCount, Comparison, Rate, VariantResult
-from harness.report.words import finding, interval, p_words, percent, seconds
+from harness.report.words import bounds, finding, interval, p_words, percent, seconds
 
+LOSS = "acked loss: violation"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("runs", lambda v: str(v.runs)),
     ("unknown", lambda v: f"{v.unknown}" + (f" ({v.errors} raised)" if v.errors else "")),
     ("judged by", lambda v: ", ".join(v.contracts)),
-    ("acked loss: violation", lambda v: _rate(v.loss)),
+    (LOSS, lambda v: _rate(v.loss)),
     ("acked loss: permitted", lambda v: str(v.permitted_loss.hits)),
     ("first violation (median)", lambda v: seconds(v.first_violation.p50)),
     ("availability (mean, p5)", lambda v: f"{percent(v.availability.mean)}, {percent(v.availability.p5)}"),
@@ -48,6 +49,8 @@ def _variants(comparison: Comparison) -> Table:
     table = _table(comparison, comparison.campaign)
     for name, measure in MEASURES:
         table.add_row(name, *(escape(measure(variant)) for variant in comparison.variants))
+        if name == LOSS and any(variant.unknown for variant in comparison.variants):
+            table.add_row("… if none or all of the unknown lost", *(bounds(v.loss) for v in comparison.variants))
     for promise in comparison.variants[0].promises:
         hits = (str(variant.promises[promise].hits) for variant in comparison.variants)
         table.add_row(f"acked loss against {promise}", *hits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from checkers.history import History
@@ -15,12 +15,25 @@ ANY = "any of these"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`hits` of `runs`, with the 95 % interval of the share."""
+    """`hits` of `runs`, with the 95 % interval of the share.
+
+    The interval says what chance could have done, and nothing about `unknown` runs, which are no part of `runs`: nobody could
+    judge them. The share of all runs lies between `least`, if none of them was hit, and `most`, if all were.
+    """
 
     hits: int
     runs: int
     low: float
     high: float
+    unknown: int = 0
+    least: float = field(init=False)
+    most: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out the bounds; if there was no run at all, everything is possible."""
+        everything = self.runs + self.unknown
+        object.__setattr__(self, "least", self.hits / everything if everything else 0.0)
+        object.__setattr__(self, "most", (self.hits + self.unknown) / everything if everything else 1.0)
 
     @property
     def share(self) -> float:
@@ -74,7 +87,7 @@ class VariantResult:
     variant: str
     runs: int
     judged: int  # valid or invalid: the denominator of every rate
-    unknown: int  # errors included
+    unknown: int  # errors included; every rate has bounds for them
     errors: int  # runs that raised
     contracts: tuple[str, ...]  # the promises its runs were judged by
     acked: int

@@ -180,6 +180,7 @@ def _environment() -> Environment:
     filters: dict[str, Callable[..., str]] = {
         "percent": lambda share: _unbroken(words.percent(share)),
         "interval": lambda rate: _unbroken(words.interval(rate)),
+        "bounds": lambda rate: _unbroken(words.bounds(rate)),
         "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
         "p_words": words.p_words,
         "finding": words.finding,

@@ -21,9 +21,19 @@ def percent(share: float | None, digits: int = 2) -> str:
 
 def interval(rate: Rate) -> str:
     """The 95 % interval: `5.4–10.0 %`."""
-    low, high = 100 * rate.low, 100 * rate.high
+    return _between(rate.low, rate.high)
+
+
+def bounds(rate: Rate) -> str:
+    """The share if none and if all of the unknown runs were hit: `2.0–18.0 %`."""
+    return _between(rate.least, rate.most)
+
+
+def _between(least: float, most: float) -> str:
+    low, high = 100 * least, 100 * most
     digits = 1 if high >= 1 else 2
-    return f"{low:.{digits}f}–{high:.{digits}f} %".replace("0.0–", "0–").replace("0.00–", "0–")
+    low_words = "0" if round(low, digits) == 0 else f"{low:.{digits}f}"
+    return f"{low_words}–{high:.{digits}f} %"
 
 
 def rate_words(rate: Rate) -> str:

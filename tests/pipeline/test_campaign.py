@@ -99,6 +99,9 @@ def test_the_comparison_counts_by_hand(
     assert (new.runs, new.judged, new.unknown, new.errors) == (12, 10, 2, 1)
     assert (old.loss.hits, old.loss.runs, new.loss.hits, new.loss.runs) == (3, 11, 1, 10)
     assert (old.permitted_loss.hits, new.permitted_loss.hits) == (6, 6)
+    # Of 12 runs each, 3 and 1 are hit; 1 and 2 more if every unknown run were.
+    assert (old.loss.unknown, old.loss.least, old.loss.most) == (1, 0.25, pytest.approx(4 / 12))
+    assert (new.loss.unknown, new.loss.least, new.loss.most) == (2, pytest.approx(1 / 12), 0.25)
     assert {name: rate.hits for name, rate in old.promises.items()} == {"documented": 3, "kip-966": 0, "durable": 6}
     assert {name: rate.hits for name, rate in new.promises.items()} == {"documented": 1, "kip-966": 0, "durable": 6}
     lost = new.count("lost-committed-write")
@@ -141,6 +144,8 @@ def test_the_terminal_shows_violations_and_permitted_apart(
     text = out.getvalue()
     assert text.startswith("kafka-0.10 lost acked records in 3 of 11 runs (27.3 %, 9.7–56.6);")
     assert "3/11 (9.7–56.6 %)" in text
+    assert "25.0–33.3 %" in text
+    assert "8.3–25.0 %" in text
     assert "0 : 2, p 0.5" in text
     assert "permitted: runs hit" in text
 
