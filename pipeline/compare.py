@@ -8,12 +8,13 @@ be compared: a chunk counts once its `runs` file is there.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Spread, VariantResult
+from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
 from pipeline.manifest import Manifest
-from pipeline.statistics import mcnemar, share_hit, wilson
+from pipeline.statistics import mcnemar, share_hit, time_reached, wilson
 from pipeline.tables import ANOMALIES, RUNS
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ SUMMED = (
     "records_truncated",
     "epoch_round_trips",
 )
-SPREAD = {"first_violation": "first_violation_us", "availability": "availability", "recovery": "recovery_us"}
+SPREAD = {"first_violation": "first_violation_us", "availability": "availability"}
 
 HITS = """
     SELECT DISTINCT a.variant, a.name, a.verdict, a.plan
@@ -79,6 +80,10 @@ DISCORDANT = """
 FIRST = """
     SELECT variant, first_violation_us AS time FROM runs
     WHERE valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL"""
+
+RECOVERIES = (
+    "SELECT variant, recovery_us AS time, count(*) AS runs FROM runs WHERE error IS NULL GROUP BY variant, recovery_us"
+)
 
 
 class NothingToCompareError(ValueError):
@@ -160,6 +165,9 @@ class _Found:
         self.first: dict[str, list[int]] = defaultdict(list)
         for row in spark.sql(FIRST).collect():
             self.first[row["variant"]].append(row["time"])
+        self.recoveries: dict[str, dict[int | None, int]] = defaultdict(dict)
+        for row in spark.sql(RECOVERIES).collect():
+            self.recoveries[row["variant"]][row["time"]] = row["runs"]
 
     def variant(self, name: str) -> VariantResult:
         """Everything about one variant."""
@@ -179,7 +187,7 @@ class _Found:
             hit_curve=share_hit(self.first[name], judged),
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),
-            recovery=_spread(row, "recovery"),
+            recovery=_recovery(self.recoveries[name], row["errors"]),
             **{column: row[column] for column in SUMMED},
         )
 
@@ -206,6 +214,14 @@ def _spread_sql(name: str, column: str) -> str:
 def _spread(row: Row, name: str) -> Spread:
     quantiles: list[float] | list[None] = row[f"{name}_quantiles"] or [None] * 5
     return Spread(row[f"{name}_runs"], row[f"{name}_mean"], *quantiles)
+
+
+def _recovery(runs_by_time: Mapping[int | None, int], raised: int) -> Recovery:
+    """`runs_by_time`: recovery time, µs, → runs; None for the runs that never came to rest."""
+    times = {time: runs for time, runs in runs_by_time.items() if time is not None}
+    never = runs_by_time.get(None, 0)
+    percentiles = (time_reached(times, never, percent) for percent in (5, 25, 50, 75, 95))
+    return Recovery(_rate(never, sum(times.values()) + never, raised), *percentiles)
 
 
 def _spark_schema(schema: pa.Schema) -> StructType:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.report.model import AnomalyCount, Comparison, Rate, VariantResult
-from harness.report.words import bounds, finding, interval, p_words, percent, seconds
+from harness.report.words import bounds, finding, interval, p_words, percent, recovered, seconds
 
 LOSS = "acked loss: violation"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
@@ -18,9 +18,13 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("judged by", lambda v: ", ".join(v.contracts)),
     (LOSS, lambda v: _rate(v.loss)),
     ("acked loss: permitted", lambda v: str(v.permitted_loss.hits)),
-    ("first violation (median)", lambda v: seconds(v.first_violation.p50)),
+    ("first violation, if any (median)", lambda v: seconds(v.first_violation.p50)),
     ("availability (mean, p5)", lambda v: f"{percent(v.availability.mean)}, {percent(v.availability.p5)}"),
-    ("recovery (median, p95)", lambda v: f"{seconds(v.recovery.p50)}, {seconds(v.recovery.p95)}"),
+    (
+        "recovery (median, p95)",
+        lambda v: ", ".join(recovered(time, v.recovery) for time in (v.recovery.p50, v.recovery.p95)),
+    ),
+    ("never recovered", lambda v: f"{v.recovery.never.hits}/{v.recovery.never.runs}"),
     ("elections (unclean)", lambda v: f"{v.elections} ({v.unclean_elections})"),
     ("epoch requests per election", lambda v: f"{v.epoch_round_trips / v.elections:.2f}" if v.elections else "–"),
     ("truncations", lambda v: str(v.truncations)),

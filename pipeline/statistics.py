@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from scipy.stats import binomtest
 
@@ -57,3 +57,26 @@ def share_hit(hits: Iterable[int], judged: int) -> tuple[tuple[int, float], ...]
         so_far += hit_at[time]
         steps.append((time, so_far / judged))
     return tuple(steps)
+
+
+def time_reached(times: Mapping[int, int], never: int, percent: int) -> int | None:
+    """A percentile of the time to an event that some runs never reach: the first moment by which `percent` % of all runs had.
+
+    A run that never did was given up at the bound for coming to rest, which no run that did exceeds; all that is known is that
+    it would have taken longer than every other, so that is how it is ranked (worst rank).
+
+    Args:
+        times: Time to the event → how many runs took so long, µs.
+        never: How many runs never got there.
+        percent: 1 to 100.
+
+    Returns:
+        µs; `None` if fewer than `percent` % of the runs ever got there, or there were none.
+    """
+    wanted = -(-percent * (sum(times.values()) + never) // 100)
+    reached = 0
+    for time in sorted(times):
+        reached += times[time]
+        if reached >= wanted:
+            return time
+    return None

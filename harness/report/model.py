@@ -81,6 +81,20 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Recovery:
+    """How long runs took from healing to rest, µs. A run that never came to rest counts as slower than all others: a percentile
+    that falls on such a run is None. There is no mean.
+    """
+
+    never: Rate  # of the runs that did not raise
+    p5: int | None
+    p25: int | None
+    p50: int | None
+    p75: int | None
+    p95: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class VariantResult:
     """What the campaign found about one variant."""
 
@@ -97,7 +111,7 @@ class VariantResult:
     permitted_loss: Rate
     promises: Mapping[str, Rate]  # promise -> runs in which a loss broke it, whether or not it was the run's own
     anomalies: tuple[AnomalyCount, ...]  # ANY first
-    first_violation: Spread  # µs
+    first_violation: Spread  # µs, of the runs that violated something
     hit_curve: tuple[tuple[int, float], ...]  # steps: (µs, share of runs violated by then)
     elections: int
     unclean_elections: int
@@ -105,7 +119,7 @@ class VariantResult:
     records_truncated: int
     epoch_round_trips: int
     availability: Spread  # share
-    recovery: Spread  # µs
+    recovery: Recovery
 
     @property
     def violating(self) -> Rate:

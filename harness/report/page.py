@@ -182,6 +182,7 @@ def _environment() -> Environment:
         "interval": lambda rate: _unbroken(words.interval(rate)),
         "bounds": lambda rate: _unbroken(words.bounds(rate)),
         "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
+        "recovered": lambda time, recovery: _unbroken(words.recovered(time, recovery)),
         "p_words": words.p_words,
         "finding": words.finding,
         "compared": words.compared,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.report.model import ANY, Comparison, Rate, VariantResult
+from harness.report.model import ANY, Comparison, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
 
@@ -44,6 +44,11 @@ def rate_words(rate: Rate) -> str:
 def seconds(time_us: float | None, digits: int = 2) -> str:
     """A time as seconds: `3.25 s`."""
     return "–" if time_us is None else f"{time_us / SECOND:.{digits}f} s"
+
+
+def recovered(time_us: int | None, recovery: Recovery) -> str:
+    """A percentile of the recovery times: `0.30 s`, or `never`."""
+    return "never" if time_us is None and recovery.never.runs else seconds(time_us)
 
 
 def p_words(p_value: float) -> str:

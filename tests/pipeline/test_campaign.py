@@ -115,6 +115,11 @@ def test_the_comparison_counts_by_hand(
     assert (old.first_violation.runs, old.first_violation.p50) == (3, 1_004_000)
     assert [time for time, _ in old.hit_curve] == [1_000_000, 1_004_000, 1_008_000]
     assert old.hit_curve[-1][1] == pytest.approx(3 / 11)
+    # NEW: plan 3 raised, 0, 1, 2, 4, 5 came to rest, six plans did not.
+    assert (old.recovery.never.hits, old.recovery.never.runs) == (0, 12)
+    assert (new.recovery.never.hits, new.recovery.never.runs, new.recovery.never.unknown) == (6, 11, 1)
+    assert (old.recovery.p50, old.recovery.p95) == (2_000_000, 2_000_000)
+    assert (new.recovery.p25, new.recovery.p50, new.recovery.p95) == (2_000_000, None, None)
     assert (old.acked, old.elections, old.epoch_round_trips, old.records_truncated) == (1200, 48, 96, 66)
     assert json.loads(json.dumps(comparison.to_json()))["variants"][0]["loss"]["hits"] == 3
 

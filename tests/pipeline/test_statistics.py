@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.statistics import mcnemar, share_hit, wilson
+from pipeline.statistics import mcnemar, share_hit, time_reached, wilson
 
 
 def test_wilson_of_nothing_is_everything() -> None:
@@ -62,3 +62,32 @@ def test_no_hit_no_step() -> None:
 def test_more_hits_than_judged_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="3 runs hit of 2 judged"):
         share_hit([1, 2, 3], judged=2)
+
+
+def test_what_never_recovers_is_slower_than_all_that_does() -> None:
+    # Of 100 runs 49 are at rest after 1 s and 51 never: the median run never is.
+    times = {1_000_000: 49}
+
+    assert [time_reached(times, 51, percent) for percent in (5, 25, 49, 50, 95)] == [1_000_000] * 3 + [None] * 2
+    # Without those 51 the median was 1 s, faster than a variant that always recovers, in 2 s.
+    assert time_reached({2_000_000: 100}, 0, 50) == 2_000_000
+
+
+def test_a_percentile_is_the_first_moment_by_which_so_many_runs_had_recovered() -> None:
+    # In order: 10, 20, 20, 30, never. 2 of 5 runs are 40 %, 3 are 60 %, 4 are 80 %.
+    times = {30: 1, 20: 2, 10: 1}
+
+    assert [time_reached(times, 1, percent) for percent in (1, 20, 21, 60, 61, 80, 81)] == [
+        10,
+        10,
+        20,
+        20,
+        30,
+        30,
+        None,
+    ]
+
+
+def test_nothing_recovers_where_nothing_ran() -> None:
+    assert time_reached({}, 0, 50) is None
+    assert time_reached({}, 3, 5) is None

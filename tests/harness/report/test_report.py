@@ -25,6 +25,7 @@ from harness.report import (
     Example,
     Paired,
     Rate,
+    Recovery,
     Spread,
     VariantResult,
     figures,
@@ -35,7 +36,7 @@ from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks
-from harness.report.words import compared, finding, interval, p_words, percent, seconds
+from harness.report.words import compared, finding, interval, p_words, percent, recovered, seconds
 
 PARTITION = "t-0"
 M1, M2, M3 = 101, 102, 103
@@ -178,7 +179,7 @@ def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
         first_violation=Spread(hits, *[2_000_000.0] * 6) if hits else empty,
         hit_curve=((1_000_000, 0.02), (3_000_000, 0.074)) if hits else (),
         elections=1_000, unclean_elections=0, truncations=90, records_truncated=400, epoch_round_trips=2_100,
-        availability=spread, recovery=Spread(500, *[1_400_000.0] * 6),
+        availability=spread, recovery=Recovery(Rate(30, 500, 0.042, 0.084), 0, 200_000, 1_400_000, 5_000_000, None),
     )  # fmt: skip
 
 
@@ -374,6 +375,14 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
     for name in ("rates", "first-violation", "availability", "kafka-0.10-plan-7-spacetime"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         ET.parse(folder / f"{name}.svg")
+
+
+def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+
+    assert text.count("<td>1.40 s (never)</td>") == 2
+    assert "30 of 500" in text
+    assert recovered(None, Recovery(Rate(0, 0, 0.0, 1.0), *[None] * 5)) == "–"
 
 
 def test_ids_are_unique_on_the_page(comparison_page: Path) -> None:
