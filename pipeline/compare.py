@@ -8,13 +8,13 @@ be compared: a chunk counts once its `runs` file is there.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
 from pipeline.manifest import Manifest
-from pipeline.statistics import mcnemar, share_hit, time_reached, wilson
+from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, time_reached, wilson
 from pipeline.tables import ANOMALIES, RUNS
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
     spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
     spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
     try:
-        found = _Found(spark, baseline)
+        found = _Found(spark, spec.variants, baseline)
         variants = tuple(found.variant(name) for name in spec.variants if name in found.totals)
     finally:
         spark.catalog.uncacheTable("hits")
@@ -125,6 +125,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         watched_us=max((row["watched_us"] or 0 for row in found.totals.values()), default=0),
         world=spec.world,
         system=spec.system,
+        primary=found.primary,
     )
 
 
@@ -144,7 +145,7 @@ def register_tables(spark: SparkSession, folder: Path) -> None:
 class _Found:
     """The answers of all queries, by variant."""
 
-    def __init__(self, spark: SparkSession, baseline: str) -> None:
+    def __init__(self, spark: SparkSession, variants: tuple[str, ...], baseline: str) -> None:
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
         spreads = ", ".join(_spread_sql(name, column) for name, column in SPREAD.items())
         self.baseline = baseline
@@ -162,6 +163,8 @@ class _Found:
             (row["variant"], row["name"]): (row["only_here"], row["only_baseline"])
             for row in spark.sql(DISCORDANT, args={"baseline": baseline}).collect()
         }
+        self.primary = primary_variant(variants, baseline, self.totals)
+        self.paired = self._all_paired([name for name in variants if name in self.totals and name != baseline])
         self.first: dict[str, list[int]] = defaultdict(list)
         for row in spark.sql(FIRST).collect():
             self.first[row["variant"]].append(row["time"])
@@ -191,13 +194,39 @@ class _Found:
             **{column: row[column] for column in SUMMED},
         )
 
+    def _all_paired(self, variants: Sequence[str]) -> dict[tuple[str, str], Paired]:
+        """Every comparison with the baseline, by variant and anomaly. All that are shown count for the correction, those too in
+        which nothing differs.
+        """
+        tests = [(variant, name) for variant in variants for name in (ANY, *self.names)]
+        p_values = {test: mcnemar(*self.discordant.get(test, (0, 0))) for test in tests}
+        others = [test for test in tests if test != (self.primary, ANY)]
+        adjusted = p_values | dict(zip(others, holm([p_values[test] for test in others]), strict=True))
+        found = {}
+        for test in tests:
+            pairs, (here, base) = self.pairs.get(test[0], 0), self.discordant.get(test, (0, 0))
+            low, high = paired_difference(here, base, pairs)
+            primary = test not in others
+            found[test] = Paired(self.baseline, pairs, here, base, p_values[test], adjusted[test], low, high, primary)
+        return found
+
     def _anomaly(self, variant: str, name: str, judged: int, unknown: int) -> AnomalyCount:
-        paired = None
-        if variant != self.baseline:
-            here, base = self.discordant.get((variant, name), (0, 0))
-            paired = Paired(self.baseline, self.pairs.get(variant, 0), here, base, mcnemar(here, base))
         violations, permitted = (self.hits.get((variant, name, kind), 0) for kind in ("violation", "permitted"))
-        return AnomalyCount(name, _rate(violations, judged, unknown), _rate(permitted, judged, unknown), paired)
+        return AnomalyCount(
+            name,
+            _rate(violations, judged, unknown),
+            _rate(permitted, judged, unknown),
+            self.paired.get((variant, name)),
+        )
+
+
+def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]) -> str | None:
+    """The variant whose violations, of any kind, against the baseline's are the one comparison that needs no correction: the
+    campaign's last, as long as the baseline is its first. Both stand in the spec, and so were settled before anything ran; another
+    baseline may have been chosen by its result, and then there is none. Nor is there one before the last variant has results.
+    """
+    last = variants[-1]
+    return last if baseline == variants[0] and last != baseline and last in done else None
 
 
 def _rate(hits: int, runs: int, unknown: int) -> Rate:

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.report.model import AnomalyCount, Comparison, Rate, VariantResult
-from harness.report.words import bounds, finding, interval, p_words, percent, recovered, seconds
+from harness.report.words import bounds, finding, interval, p_of, percent, points, primary_words, recovered, seconds
 
 LOSS = "acked loss: violation"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
@@ -35,11 +35,13 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """Print the finding, the variants' numbers, and the anomalies."""
     console.print(escape(finding(comparison)), style="bold", highlight=False)
+    if comparison.pairs:
+        console.print(escape(primary_words(comparison)), highlight=False)
     console.print(_variants(comparison))
     console.print(
         _anomalies(
             comparison,
-            f"violations: runs hit (95 %); plans hitting only this : only {comparison.baseline}, McNemar p",
+            f"violations: runs hit (95 %); plans hitting only this : only {comparison.baseline}, p, difference (95 %)",
             lambda row: row.violation,
             _violation,
         )
@@ -84,7 +86,7 @@ def _table(comparison: Comparison, title: str) -> Table:
 def _violation(row: AnomalyCount) -> str:
     pair = row.paired
     paired = (
-        f"\n{pair.only_here} : {pair.only_baseline}, p {p_words(pair.p_value)}"
+        f"\n{pair.only_here} : {pair.only_baseline}, {p_of(pair)}{' (primary)' if pair.primary else ''}\n{points(pair)}"
         if pair and pair.only_here + pair.only_baseline
         else ""
     )

@@ -43,13 +43,21 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A variant against the baseline over the plans that both were judged on."""
+    """A variant against the baseline over the plans that both were judged on.
+
+    One comparison of a campaign is the primary one, settled by its spec before anything ran; the p-values of all others are
+    corrected together, by Holm's method.
+    """
 
     baseline: str
     pairs: int
     only_here: int  # plans that hit this variant and not the baseline
     only_baseline: int
-    p_value: float  # exact McNemar
+    p_value: float  # exact McNemar, by itself
+    p_adjusted: float  # the same if this is the primary comparison, else corrected
+    low: float  # 95 % interval of the difference, by itself (Tango)
+    high: float
+    primary: bool
 
     @property
     def difference(self) -> float:
@@ -145,6 +153,12 @@ class Comparison:
     watched_us: int  # the longest run
     world: str = "sim"
     system: str = "tidemark"
+    primary: str | None = None  # the variant whose row ANY is the primary comparison
+
+    @property
+    def pairs(self) -> tuple[Paired, ...]:
+        """All comparisons with the baseline."""
+        return tuple(row.paired for variant in self.variants for row in variant.anomalies if row.paired is not None)
 
     @property
     def anomaly_names(self) -> tuple[str, ...]:

@@ -183,7 +183,9 @@ def _environment() -> Environment:
         "bounds": lambda rate: _unbroken(words.bounds(rate)),
         "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
         "recovered": lambda time, recovery: _unbroken(words.recovered(time, recovery)),
-        "p_words": words.p_words,
+        "p_of": lambda pair: _unbroken(words.p_of(pair)),
+        "points": lambda pair: _unbroken(words.points(pair)),
+        "primary": words.primary_words,
         "finding": words.finding,
         "compared": words.compared,
     }

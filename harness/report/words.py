@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.report.model import ANY, Comparison, Rate, Recovery, VariantResult
+from harness.report.model import ANY, Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
 
@@ -54,6 +54,41 @@ def recovered(time_us: int | None, recovery: Recovery) -> str:
 def p_words(p_value: float) -> str:
     """A p-value: `0.031`, `< 0.001`."""
     return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}"
+
+
+def p_of(pair: Paired) -> str:
+    """The p-value to read: `p 0.031`, corrected unless the comparison is the primary one."""
+    return f"p {p_words(pair.p_adjusted)}"
+
+
+def points(pair: Paired, unit: str = "points", lead: str = "") -> str:
+    """The paired difference in percentage points, with its interval: `-7.4 points (-10.0 to -5.4)`."""
+    shares = [100 * share for share in (pair.difference, pair.low, pair.high)]
+    digits = 1 if max(map(abs, shares)) >= 1 else 2
+    difference, low, high = (f"{share:.{digits}f}" if round(share, digits) else "0" for share in shares)
+    return f"{difference} {unit} ({lead}{low} to {high})"
+
+
+def primary_words(comparison: Comparison) -> str:
+    """One sentence about the primary comparison, one about the others; nothing if nothing was compared."""
+    pairs = comparison.pairs
+    if not pairs:
+        return ""
+    others = sum(not pair.primary for pair in pairs)
+    rest = "p-value is" if others == 1 else "p-values are"
+    pair = next((pair for pair in pairs if pair.primary), None)
+    if pair is None:
+        return (
+            f"No comparison is the primary one, as {comparison.baseline} is not the campaign's first variant: "
+            f"all {others} {rest} corrected (Holm)."
+        )
+    number = "" if others == 1 else f"{others} "
+    return (
+        f"Primary comparison, {comparison.primary} against {pair.baseline}, any violation: of {pair.pairs} plans "
+        f"{pair.only_here} hit only {comparison.primary} and {pair.only_baseline} only {pair.baseline}, a difference of "
+        f"{points(pair, 'percentage points', '95 % interval ')}, {p_of(pair)}."
+        f"{f' The other {number}{rest} corrected (Holm).' if others else ''}"
+    )
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:

@@ -110,6 +110,14 @@ def test_the_comparison_counts_by_hand(
     # Plans 0 and 8 hit the old one only; 4 hits both; 3 and 5 are no pairs.
     assert (lost.paired.pairs, lost.paired.only_here, lost.paired.only_baseline) == (10, 0, 2)
     assert lost.paired.p_value == pytest.approx(0.5)
+    # The primary comparison is any violation of the last variant; one other p-value is left to correct, by 1.
+    any_violation = new.anomalies[0].paired
+    assert any_violation is not None
+    assert (comparison.primary, any_violation.primary, lost.paired.primary) == (NEW, True, False)
+    assert (any_violation.p_adjusted, lost.paired.p_adjusted) == (pytest.approx(0.5), pytest.approx(0.5))
+    # Tango without pairs on this side: the near limit is Wilson's of 2 in 10, which is 0.0567 to 0.5098 (Newcombe 1998).
+    assert lost.paired.low == pytest.approx(-0.5098, abs=5e-5)
+    assert lost.paired.high > 0
     assert old.violating == old.loss
     assert old.count("lost-committed-write").paired is None  # type: ignore[union-attr]
     assert (old.first_violation.runs, old.first_violation.p50) == (3, 1_004_000)
@@ -129,11 +137,15 @@ def test_another_baseline_turns_the_pairs_round(
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
-    pair = compare(spark, tmp_path, NEW).variants[0].count("lost-committed-write")
+    turned = compare(spark, tmp_path, NEW)
+    pair = turned.variants[0].count("lost-committed-write")
 
+    assert turned.primary is None
     assert pair is not None
     assert pair.paired is not None
     assert (pair.paired.baseline, pair.paired.only_here, pair.paired.only_baseline) == (NEW, 2, 0)
+    # Somebody chose it after the campaign had begun, so nothing is primary, and both p-values are doubled.
+    assert (pair.paired.primary, pair.paired.p_value, pair.paired.p_adjusted) == (False, pytest.approx(0.5), 1.0)
     with pytest.raises(NothingToCompareError, match="kafka-9 is none of"):
         compare(spark, tmp_path, "kafka-9")
 
@@ -151,7 +163,8 @@ def test_the_terminal_shows_violations_and_permitted_apart(
     assert "3/11 (9.7–56.6 %)" in text
     assert "25.0–33.3 %" in text
     assert "8.3–25.0 %" in text
-    assert "0 : 2, p 0.5" in text
+    assert "0 : 2, p 0.5 (primary)" in text
+    assert "-20.0 points (-51.0 to" in text
     assert "permitted: runs hit" in text
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.statistics import mcnemar, share_hit, time_reached, wilson
+from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, time_reached, wilson
 
 
 def test_wilson_of_nothing_is_everything() -> None:
@@ -35,6 +35,46 @@ def test_mcnemar_does_not_care_which_side() -> None:
 @pytest.mark.parametrize("discordant", [0, 1, 4])
 def test_mcnemar_of_a_draw_is_one(discordant: int) -> None:
     assert mcnemar(discordant, discordant) == pytest.approx(1.0)
+
+
+def test_the_paired_difference_of_6_and_16_in_161_is_as_published() -> None:
+    """Fagerland, Lydersen and Laake 2017, Statistical Analysis of Contingency Tables, chapter 8, on Cavo et al. 2012: Tango's
+    asymptotic score interval of complete response before and after consolidation therapy.
+    """
+    assert paired_difference(6, 16, 161) == pytest.approx((-0.1240, -0.0054), abs=5e-5)
+    assert paired_difference(16, 6, 161) == pytest.approx((0.0054, 0.1240), abs=5e-5)
+
+
+def test_without_a_discordant_pair_the_difference_is_wilsons_limit_to_both_sides() -> None:
+    # z = 1.959964: 3.841459 / 13.841459
+    assert paired_difference(0, 0, 10) == pytest.approx((-0.277533, 0.277533), abs=1e-6)
+
+
+def test_where_all_discordant_pairs_are_on_one_side_the_far_limit_is_wilsons() -> None:
+    # With c = 0 Tango's score is (b - n d) / sqrt(n d (1 - d)), Wilson's. 81 of 263: as published, see above.
+    assert paired_difference(81, 0, 263)[1] == pytest.approx(0.3662, abs=5e-5)
+    assert paired_difference(0, 81, 263)[0] == pytest.approx(-0.3662, abs=5e-5)
+
+
+def test_a_paired_difference_of_everything_ends_at_one() -> None:
+    # q = (1 - d) / 2, so n (1 - d) = z² (1 + d): d = (10 - 3.841459) / (10 + 3.841459).
+    assert paired_difference(10, 0, 10) == (pytest.approx(0.444935, abs=1e-6), 1.0)
+    assert paired_difference(0, 10, 10) == (-1.0, pytest.approx(-0.444935, abs=1e-6))
+
+
+def test_without_a_pair_every_difference_is_possible() -> None:
+    assert paired_difference(0, 0, 0) == (-1.0, 1.0)
+
+
+def test_holm_multiplies_the_smallest_most_and_never_turns_the_order_round() -> None:
+    # 0.005 * 4 = 0.02, 0.01 * 3 = 0.03, 0.03 * 2 = 0.06, and 0.04 * 1 = 0.04 is no less than the one before.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+def test_holm_ends_at_one() -> None:
+    assert holm([0.6, 0.7, 1.0]) == [1.0, 1.0, 1.0]
+    assert holm([0.04]) == [0.04]
+    assert holm([]) == []
 
 
 def test_two_stuck_of_a_hundred_are_two_per_cent_though_they_end_last() -> None:

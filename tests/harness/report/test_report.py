@@ -36,7 +36,7 @@ from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks
-from harness.report.words import compared, finding, interval, p_words, percent, recovered, seconds
+from harness.report.words import compared, finding, interval, p_words, percent, primary_words, recovered, seconds
 
 PARTITION = "t-0"
 M1, M2, M3 = 101, 102, 103
@@ -161,21 +161,24 @@ def plan() -> dict[str, Any]:
 
 def comparison(old: str = "kafka-0.10", new: str = "kafka-2.1") -> Comparison:
     """37 of 500 runs against none."""
-    return Comparison("hand", "intact", 1, 500, {}, old, (variant(old, 37, None), variant(new, 0, old)), 10_000_000)
+    return Comparison(
+        "hand", "intact", 1, 500, {}, old, (variant(old, 37, None), variant(new, 0, old)), 10_000_000, primary=new
+    )
 
 
 def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
     """A variant that lost acked records in `hits` of 500 runs."""
     rate = Rate(hits, 500, 0.054, 0.1) if hits else Rate(0, 500, 0.0, 0.0076)
     none = Rate(0, 500, 0.0, 0.0076)
-    pair = Paired(baseline, 500, 0, 37, 1.5e-11) if baseline else None
+    pair = Paired(baseline, 500, 0, 37, 1.5e-11, 3e-11, -0.1, -0.054, primary=True) if baseline else None
+    second = replace(pair, primary=False) if pair else None
     spread = Spread(500, 0.9, 0.6, 0.8, 0.92, 0.97, 1.0)
     empty = Spread(0, *[None] * 6)
     return VariantResult(
         variant=name, runs=500, judged=500, unknown=0, errors=0, contracts=("documented",), acked=9_000,
         acked_lost_violation=hits, acked_lost_permitted=0, loss=rate, permitted_loss=none,
         promises={"documented": rate, "kip-966": none, "durable": rate},
-        anomalies=(AnomalyCount(ANY, rate, none, pair), AnomalyCount("lost-committed-write", rate, none, pair)),
+        anomalies=(AnomalyCount(ANY, rate, none, pair), AnomalyCount("lost-committed-write", rate, none, second)),
         first_violation=Spread(hits, *[2_000_000.0] * 6) if hits else empty,
         hit_curve=((1_000_000, 0.02), (3_000_000, 0.074)) if hits else (),
         elections=1_000, unclean_elections=0, truncations=90, records_truncated=400, epoch_round_trips=2_100,
@@ -383,6 +386,30 @@ def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> N
     assert text.count("<td>1.40 s (never)</td>") == 2
     assert "30 of 500" in text
     assert recovered(None, Recovery(Rate(0, 0, 0.0, 1.0), *[None] * 5)) == "–"
+
+
+def test_one_comparison_is_primary_and_the_others_are_corrected(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+
+    assert (
+        "Primary comparison, kafka-2.1 against kafka-0.10, any violation: of 500 plans 0 hit only kafka-2.1 and 37 only "
+        "kafka-0.10, a difference of -7.4 percentage points (95 % interval -10.0 to -5.4), p &lt; 0.001. The other p-value is "
+        "corrected (Holm)."
+    ) in text
+    assert "<br>primary: p &lt; 0.001" in text
+    assert "0 / 37, -7.4 points (-10.0 to -5.4), corrected p &lt; 0.001" in text
+
+
+def test_a_comparison_without_a_primary_one_says_that_all_are_corrected() -> None:
+    old, new = comparison().variants
+    any_violation, loss = new.anomalies
+    none_primary = replace(any_violation, paired=loss.paired)
+    chosen = replace(comparison(), variants=(old, replace(new, anomalies=(none_primary, loss))), primary=None)
+
+    assert primary_words(chosen) == (
+        "No comparison is the primary one, as kafka-0.10 is not the campaign's first variant: all 2 p-values are corrected (Holm)."
+    )
+    assert primary_words(replace(chosen, variants=(old,))) == ""
 
 
 def test_ids_are_unique_on_the_page(comparison_page: Path) -> None:
