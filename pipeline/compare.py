@@ -30,6 +30,7 @@ TOTALS = """
         count_if(error IS NOT NULL) AS errors, collect_set(contract) AS contracts,
         count_if(valid != 'unknown' AND acked_lost_violation > 0) AS loss,
         count_if(valid != 'unknown' AND acked_lost_permitted > 0) AS permitted_loss,
+        count_if(valid != 'unknown' AND acked_lost_violation + acked_lost_permitted > 0) AS any_loss,
         max(virtual_us) AS watched_us,
         {sums}, {spreads}
     FROM runs GROUP BY variant"""
@@ -185,6 +186,7 @@ class _Found:
             contracts=tuple(sorted(row["contracts"])),
             loss=_rate(row["loss"], judged, unknown),
             permitted_loss=_rate(row["permitted_loss"], judged, unknown),
+            any_loss=_rate(row["any_loss"], judged, unknown),
             promises={promise: _rate(self.broken.get((name, promise), 0), judged, unknown) for promise in PROMISES},
             anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
             hit_curve=share_hit(self.first[name], judged),

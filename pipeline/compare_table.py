@@ -9,15 +9,26 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.report.model import AnomalyCount, Comparison, Rate, VariantResult
-from harness.report.words import bounds, finding, interval, p_of, percent, points, primary_words, recovered, seconds
+from harness.report.words import (
+    bounds,
+    finding,
+    interval,
+    p_of,
+    percent,
+    points,
+    primary_words,
+    recovered,
+    seconds,
+)
 
 LOSS = "acked loss: violation"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("runs", lambda v: str(v.runs)),
     ("unknown", lambda v: f"{v.unknown}" + (f" ({v.errors} raised)" if v.errors else "")),
     ("judged by", lambda v: ", ".join(v.contracts)),
+    ("acked loss", lambda v: f"{v.any_loss.hits}/{v.any_loss.runs}"),
     (LOSS, lambda v: _rate(v.loss)),
-    ("acked loss: permitted", lambda v: str(v.permitted_loss.hits)),
+    ("acked loss: permitted only", lambda v: str(v.any_loss.hits - v.loss.hits)),
     ("first violation, if any (median)", lambda v: seconds(v.first_violation.p50)),
     ("availability (mean, p5)", lambda v: f"{percent(v.availability.mean)}, {percent(v.availability.p5)}"),
     (

@@ -116,7 +116,8 @@ class VariantResult:
     acked_lost_violation: int  # records
     acked_lost_permitted: int  # records
     loss: Rate  # runs that lost an acked record against the promise
-    permitted_loss: Rate
+    permitted_loss: Rate  # runs that lost one as it permits; some may have lost another against it
+    any_loss: Rate  # runs that lost one, either way
     promises: Mapping[str, Rate]  # promise -> runs in which a loss broke it, whether or not it was the run's own
     anomalies: tuple[AnomalyCount, ...]  # ANY first
     first_violation: Spread  # µs, of the runs that violated something

@@ -117,18 +117,42 @@ def compared(comparison: Comparison) -> str:
 
 
 def finding(comparison: Comparison) -> str:
-    """The finding in plain words: acked losses of every variant, then what else was violated."""
-    alike: dict[Rate, list[str]] = {}
+    """The finding in plain words: acked losses of every variant, those against the promise and those that it permits; what unknown
+    runs could change; then what else was violated.
+    """
+    alike: dict[tuple[Rate, Rate], list[str]] = {}
     for variant in comparison.variants:
-        alike.setdefault(variant.loss, []).append(variant.variant)
+        alike.setdefault((variant.any_loss, variant.loss), []).append(variant.variant)
     losses = []
-    for place, (rate, names) in enumerate(alike.items()):
+    for place, ((lost, against), names) in enumerate(alike.items()):
         verb = "lost acked records in" if place == 0 else "in"
         each = " each" if len(names) > 1 else ""
-        numbers = f"{percent(rate.share)}, {interval(rate).removesuffix(' %')}" if rate.hits else interval(rate)
-        losses.append(f"{listed(names)} {verb} {rate.hits} of {rate.runs} runs{each} ({numbers})")
+        losses.append(f"{listed(names)} {verb} {lost.hits} of {lost.runs} runs{each}{_in_what_way(lost, against)}")
     words = f"{'; '.join(losses)}."
-    return " ".join([words, *filter(None, map(_others, comparison.variants))])
+    return " ".join(filter(None, [words, _bounded(comparison), *map(_others, comparison.variants)]))
+
+
+def _in_what_way(lost: Rate, against: Rate) -> str:
+    """How many of the runs that lost records did so against the promise."""
+    share = (
+        f"({percent(against.share)}, {interval(against).removesuffix(' %')})"
+        if against.hits
+        else f"({interval(against)})"
+    )
+    if lost.hits == 0:
+        return f" {share}"
+    if lost.hits == against.hits:
+        return f", all against the promise {share}"
+    return f": {against.hits} against the promise {share}, {lost.hits - against.hits} only as it permits"
+
+
+def _bounded(comparison: Comparison) -> str:
+    """What the unknown runs could change about losses against the promise; nothing if there are none."""
+    unsure = [variant for variant in comparison.variants if variant.unknown]
+    if not unsure:
+        return ""
+    words = (f"{variant.variant} {bounds(variant.loss)} ({variant.unknown} unknown)" for variant in unsure)
+    return f"Against the promise, from none to all of the unknown runs included: {', '.join(words)}."
 
 
 def _others(variant: VariantResult) -> str:

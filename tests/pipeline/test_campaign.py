@@ -99,6 +99,8 @@ def test_the_comparison_counts_by_hand(
     assert (new.runs, new.judged, new.unknown, new.errors) == (12, 10, 2, 1)
     assert (old.loss.hits, old.loss.runs, new.loss.hits, new.loss.runs) == (3, 11, 1, 10)
     assert (old.permitted_loss.hits, new.permitted_loss.hits) == (6, 6)
+    # Plans 0, 2, 4, 6, 8, 10 lose a record under both; under OLD three of them against the promise as well, under NEW one.
+    assert (old.any_loss.hits, old.any_loss.runs, new.any_loss.hits, new.any_loss.runs) == (6, 11, 6, 10)
     # Of 12 runs each, 3 and 1 are hit; 1 and 2 more if every unknown run were.
     assert (old.loss.unknown, old.loss.least, old.loss.most) == (1, 0.25, pytest.approx(4 / 12))
     assert (new.loss.unknown, new.loss.least, new.loss.most) == (2, pytest.approx(1 / 12), 0.25)
@@ -156,10 +158,12 @@ def test_the_terminal_shows_violations_and_permitted_apart(
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
     out = io.StringIO()
 
-    print_comparison(compare(spark, tmp_path), Console(file=out, width=140))
+    print_comparison(compare(spark, tmp_path), Console(file=out, width=160))
 
     text = out.getvalue()
-    assert text.startswith("kafka-0.10 lost acked records in 3 of 11 runs (27.3 %, 9.7–56.6);")
+    assert text.startswith(
+        "kafka-0.10 lost acked records in 6 of 11 runs: 3 against the promise (27.3 %, 9.7–56.6), 3 only as it permits;"
+    )
     assert "3/11 (9.7–56.6 %)" in text
     assert "25.0–33.3 %" in text
     assert "8.3–25.0 %" in text

@@ -161,9 +161,10 @@ def plan() -> dict[str, Any]:
 
 def comparison(old: str = "kafka-0.10", new: str = "kafka-2.1") -> Comparison:
     """37 of 500 runs against none."""
-    return Comparison(
-        "hand", "intact", 1, 500, {}, old, (variant(old, 37, None), variant(new, 0, old)), 10_000_000, primary=new
-    )
+    settings = {"min_isr": 2, "unclean_election": False}
+    cluster = {"brokers": 3, "replication_factor": 3, "partitions": 1, "acks": "all", "settings": settings}
+    variants = (variant(old, 37, None), variant(new, 0, old))
+    return Comparison("hand", "intact", 1, 500, cluster, old, variants, 10_000_000, primary=new)
 
 
 def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
@@ -176,7 +177,7 @@ def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
     empty = Spread(0, *[None] * 6)
     return VariantResult(
         variant=name, runs=500, judged=500, unknown=0, errors=0, contracts=("documented",), acked=9_000,
-        acked_lost_violation=hits, acked_lost_permitted=0, loss=rate, permitted_loss=none,
+        acked_lost_violation=hits, acked_lost_permitted=0, loss=rate, permitted_loss=none, any_loss=rate,
         promises={"documented": rate, "kip-966": none, "durable": rate},
         anomalies=(AnomalyCount(ANY, rate, none, pair), AnomalyCount("lost-committed-write", rate, none, second)),
         first_violation=Spread(hits, *[2_000_000.0] * 6) if hits else empty,
@@ -371,7 +372,7 @@ def test_inline_figures_do_not_share_ids() -> None:
 def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page: Path) -> None:
     text, folder = comparison_page.read_text(encoding="utf-8"), comparison_page.parent
     assert text.count("<svg ") == 4
-    assert "kafka-0.10 lost acked records in 37 of 500 runs (7.4 %, 5.4–10.0)" in text
+    assert "kafka-0.10 lost acked records in 37 of 500 runs, all against the promise (7.4 %, 5.4–10.0)" in text
     assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10 --contract documented" in text
     assert json.loads((folder / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
     assert not re.search(r"""(src|href)=["']?(https?:|//|file:)|@import|<script|<link""", text)
@@ -476,12 +477,39 @@ def test_the_finding_names_alike_variants_together() -> None:
     three = replace(comparison(), variants=(one, other, replace(other, variant="kafka-2.7")))
 
     assert finding(three) == (
-        "kafka-0.10 lost acked records in 37 of 500 runs (7.4 %, 5.4–10.0); "
+        "kafka-0.10 lost acked records in 37 of 500 runs, all against the promise (7.4 %, 5.4–10.0); "
         "kafka-2.1 and kafka-2.7 in 0 of 500 runs each (0–0.76 %)."
     )
     assert compared(three).startswith("kafka-0.10, kafka-2.1 and kafka-2.7 each met the same 500 random fault plans")
     assert "on real processes in containers" not in compared(three)
     assert "no log loss) on real processes in containers, and" in compared(replace(three, world="docker"))
+
+
+def test_what_was_lost_with_permission_is_said_first_too() -> None:
+    old, new = comparison().variants
+    none, all_but_one = Rate(0, 60, 0.0, 0.0602), Rate(59, 60, 0.911, 0.997)
+    permitted = replace(new, variant="kafka-3.7", loss=none, any_loss=all_but_one, permitted_loss=all_but_one)
+    both = replace(old, any_loss=Rate(66, 500, 0.105, 0.165), permitted_loss=Rate(40, 500, 0.059, 0.107))
+
+    assert finding(replace(comparison(), variants=(permitted,))) == (
+        "kafka-3.7 lost acked records in 59 of 60 runs: 0 against the promise (0–6.0 %), 59 only as it permits."
+    )
+    # In 11 of the 40 runs with a permitted loss another one was against the promise.
+    assert finding(replace(comparison(), variants=(both, new))) == (
+        "kafka-0.10 lost acked records in 66 of 500 runs: 37 against the promise (7.4 %, 5.4–10.0), 29 only as it permits; "
+        "kafka-2.1 in 0 of 500 runs (0–0.76 %)."
+    )
+
+
+def test_the_finding_says_what_unknown_runs_could_change() -> None:
+    old, new = comparison().variants
+    some = replace(old, loss=replace(old.loss, unknown=125), unknown=125)
+    few = replace(new, loss=replace(new.loss, unknown=1), unknown=1)
+
+    assert finding(replace(comparison(), variants=(some, few))).endswith(
+        " Against the promise, from none to all of the unknown runs included: kafka-0.10 5.9–25.9 % (125 unknown), "
+        "kafka-2.1 0–0.20 % (1 unknown)."
+    )
 
 
 @pytest.mark.parametrize(
