@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
+from nodes.core.cluster import ClusterSpec
 from pipeline.manifest import Manifest
 from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, time_reached, wilson
 from pipeline.tables import ANOMALIES, RUNS
@@ -120,7 +121,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         profile=spec.profile,
         seed=spec.seed,
         plans=spec.plans,
-        cluster=dict(spec.cluster),
+        cluster=ClusterSpec.from_json(dict(spec.cluster)).to_json(),
         baseline=baseline,
         variants=variants,
         watched_us=max((row["watched_us"] or 0 for row in found.totals.values()), default=0),

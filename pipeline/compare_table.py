@@ -11,6 +11,7 @@ from rich.table import Table
 from harness.report.model import AnomalyCount, Comparison, Rate, VariantResult
 from harness.report.words import (
     bounds,
+    compared,
     finding,
     interval,
     p_of,
@@ -44,8 +45,9 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print the finding, the variants' numbers, and the anomalies."""
+    """Print the finding, what was compared, the variants' numbers, and the anomalies."""
     console.print(escape(finding(comparison)), style="bold", highlight=False)
+    console.print(escape(compared(comparison)), highlight=False)
     if comparison.pairs:
         console.print(escape(primary_words(comparison)), highlight=False)
     console.print(_variants(comparison))

@@ -148,7 +148,7 @@ class Comparison:
     profile: str
     seed: int
     plans: int  # per variant, as asked for
-    cluster: Mapping[str, Any]  # what differs from the default cluster
+    cluster: Mapping[str, Any]  # all of it, as `ClusterSpec.to_json` has it
     baseline: str
     variants: tuple[VariantResult, ...]
     watched_us: int  # the longest run

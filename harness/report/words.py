@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from harness.report.model import ANY, Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
@@ -97,7 +100,7 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
 
 
 def compared(comparison: Comparison) -> str:
-    """One sentence: what was compared."""
+    """One sentence: what was compared, with what cluster."""
     variants = [variant.variant for variant in comparison.variants]
     faults = {
         "intact": "crashes, pauses, network faults and clean elections, but no log loss",
@@ -112,7 +115,19 @@ def compared(comparison: Comparison) -> str:
         where = f" on {comparison.system} in containers"
     return (
         f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
-        f"(seed {comparison.seed}: {faults}){where}, and every run's history was checked against what its contract promises."
+        f"(seed {comparison.seed}: {faults}){where}, with {_cluster(comparison.cluster)}, "
+        "and every run's history was checked against what its contract promises."
+    )
+
+
+def _cluster(cluster: Mapping[str, Any]) -> str:
+    """What the promise depends on: `acks=all, 3 brokers, replication factor 3 and min ISR 2`."""
+    settings = cluster["settings"]
+    partitions = f"{cluster['partitions']} partitions, " if cluster["partitions"] > 1 else ""
+    unclean = ", unclean leader election allowed" if settings["unclean_election"] else ""
+    return (
+        f"acks={cluster['acks']}, {cluster['brokers']} broker{'s' if cluster['brokers'] > 1 else ''}, {partitions}"
+        f"replication factor {cluster['replication_factor']} and min ISR {settings['min_isr']}{unclean}"
     )
 
 

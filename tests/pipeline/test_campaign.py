@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from harness.report.words import compared
 from pipeline import campaign, manifest
 from pipeline.campaign import run_campaign
 from pipeline.campaign_spec import CampaignSpec
@@ -94,6 +95,7 @@ def test_the_comparison_counts_by_hand(
     comparison = compare(spark, tmp_path)
 
     old, new = comparison.variants
+    assert "with acks=all, 3 brokers, replication factor 3 and min ISR 2" in compared(comparison)
     assert (comparison.baseline, comparison.watched_us) == (OLD, 5_000_000)
     assert (old.runs, old.judged, old.unknown, old.errors) == (12, 11, 1, 0)
     assert (new.runs, new.judged, new.unknown, new.errors) == (12, 10, 2, 1)
@@ -164,6 +166,7 @@ def test_the_terminal_shows_violations_and_permitted_apart(
     assert text.startswith(
         "kafka-0.10 lost acked records in 6 of 11 runs: 3 against the promise (27.3 %, 9.7–56.6), 3 only as it permits;"
     )
+    assert "min ISR 2" in text
     assert "3/11 (9.7–56.6 %)" in text
     assert "25.0–33.3 %" in text
     assert "8.3–25.0 %" in text

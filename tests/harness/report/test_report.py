@@ -381,6 +381,12 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
         ET.parse(folder / f"{name}.svg")
 
 
+def test_the_introduction_stands_before_the_finding(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8")
+
+    assert text.index("with acks=all, 3 brokers, replication factor 3 and min ISR 2") < text.index('class="finding"')
+
+
 def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> None:
     text = comparison_page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
 
@@ -481,8 +487,20 @@ def test_the_finding_names_alike_variants_together() -> None:
         "kafka-2.1 and kafka-2.7 in 0 of 500 runs each (0–0.76 %)."
     )
     assert compared(three).startswith("kafka-0.10, kafka-2.1 and kafka-2.7 each met the same 500 random fault plans")
-    assert "on real processes in containers" not in compared(three)
-    assert "no log loss) on real processes in containers, and" in compared(replace(three, world="docker"))
+    assert "no log loss), with acks=all, 3 brokers, replication factor 3 and min ISR 2, and every run" in compared(
+        three
+    )
+    assert "no log loss) on real processes in containers, with acks=all" in compared(replace(three, world="docker"))
+
+
+def test_the_introduction_tells_of_the_cluster_that_was_run() -> None:
+    settings = {"min_isr": 1, "unclean_election": True}
+    cluster = {"brokers": 5, "replication_factor": 4, "partitions": 2, "acks": "1", "settings": settings}
+
+    assert (
+        "with acks=1, 5 brokers, 2 partitions, replication factor 4 and min ISR 1, unclean leader election allowed, and every"
+        in compared(replace(comparison(), cluster=cluster))
+    )
 
 
 def test_what_was_lost_with_permission_is_said_first_too() -> None:
