@@ -1,19 +1,21 @@
 """Compare the variants of a campaign, from its tables, with Spark.
 
-Every rate is over the *judged* runs of a variant, those that ended valid or invalid; unknown runs are counted beside it. Paired
-numbers are over the plans on which both the variant and the baseline were judged. A campaign that is still incomplete can be
-compared: a chunk counts once its `runs` file is there.
+Every rate is over the *judged* runs of a variant, those that ended valid or invalid, with bounds for the unknown ones beside it.
+Paired numbers are over the plans on which both the variant and the baseline were judged. A campaign that is still incomplete can
+be compared: a chunk counts once its `runs` file is there.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Spread, VariantResult
+from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
+from nodes.core.cluster import ClusterSpec
 from pipeline.manifest import Manifest
-from pipeline.statistics import mcnemar, share_hit, wilson
+from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, time_reached, wilson
 from pipeline.tables import ANOMALIES, RUNS
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ TOTALS = """
         count_if(error IS NOT NULL) AS errors, collect_set(contract) AS contracts,
         count_if(valid != 'unknown' AND acked_lost_violation > 0) AS loss,
         count_if(valid != 'unknown' AND acked_lost_permitted > 0) AS permitted_loss,
+        count_if(valid != 'unknown' AND acked_lost_violation + acked_lost_permitted > 0) AS any_loss,
         max(virtual_us) AS watched_us,
         {sums}, {spreads}
     FROM runs GROUP BY variant"""
@@ -43,7 +46,7 @@ SUMMED = (
     "records_truncated",
     "epoch_round_trips",
 )
-SPREAD = {"first_violation": "first_violation_us", "availability": "availability", "recovery": "recovery_us"}
+SPREAD = {"first_violation": "first_violation_us", "availability": "availability"}
 
 HITS = """
     SELECT DISTINCT a.variant, a.name, a.verdict, a.plan
@@ -77,8 +80,12 @@ DISCORDANT = """
     GROUP BY 1, 2"""
 
 FIRST = """
-    SELECT variant, first_violation_us IS NOT NULL AS hit, coalesce(first_violation_us, virtual_us) AS time
-    FROM runs WHERE valid != 'unknown' AND coalesce(first_violation_us, virtual_us) IS NOT NULL"""
+    SELECT variant, first_violation_us AS time FROM runs
+    WHERE valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL"""
+
+RECOVERIES = (
+    "SELECT variant, recovery_us AS time, count(*) AS runs FROM runs WHERE error IS NULL GROUP BY variant, recovery_us"
+)
 
 
 class NothingToCompareError(ValueError):
@@ -103,7 +110,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
     spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
     spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
     try:
-        found = _Found(spark, baseline)
+        found = _Found(spark, spec.variants, baseline)
         variants = tuple(found.variant(name) for name in spec.variants if name in found.totals)
     finally:
         spark.catalog.uncacheTable("hits")
@@ -114,12 +121,13 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         profile=spec.profile,
         seed=spec.seed,
         plans=spec.plans,
-        cluster=dict(spec.cluster),
+        cluster=ClusterSpec.from_json(dict(spec.cluster)).to_json(),
         baseline=baseline,
         variants=variants,
         watched_us=max((row["watched_us"] or 0 for row in found.totals.values()), default=0),
         world=spec.world,
         system=spec.system,
+        primary=found.primary,
     )
 
 
@@ -139,7 +147,7 @@ def register_tables(spark: SparkSession, folder: Path) -> None:
 class _Found:
     """The answers of all queries, by variant."""
 
-    def __init__(self, spark: SparkSession, baseline: str) -> None:
+    def __init__(self, spark: SparkSession, variants: tuple[str, ...], baseline: str) -> None:
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
         spreads = ", ".join(_spread_sql(name, column) for name, column in SPREAD.items())
         self.baseline = baseline
@@ -157,43 +165,75 @@ class _Found:
             (row["variant"], row["name"]): (row["only_here"], row["only_baseline"])
             for row in spark.sql(DISCORDANT, args={"baseline": baseline}).collect()
         }
-        self.first: dict[tuple[str, bool], list[int]] = defaultdict(list)
+        self.primary = primary_variant(variants, baseline, self.totals)
+        self.paired = self._all_paired([name for name in variants if name in self.totals and name != baseline])
+        self.first: dict[str, list[int]] = defaultdict(list)
         for row in spark.sql(FIRST).collect():
-            self.first[row["variant"], row["hit"]].append(row["time"])
+            self.first[row["variant"]].append(row["time"])
+        self.recoveries: dict[str, dict[int | None, int]] = defaultdict(dict)
+        for row in spark.sql(RECOVERIES).collect():
+            self.recoveries[row["variant"]][row["time"]] = row["runs"]
 
     def variant(self, name: str) -> VariantResult:
         """Everything about one variant."""
         row = self.totals[name]
-        judged = row["judged"]
+        judged, unknown = row["judged"], row["unknown"]
         return VariantResult(
             variant=name,
             runs=row["runs"],
             judged=judged,
-            unknown=row["unknown"],
+            unknown=unknown,
             errors=row["errors"],
             contracts=tuple(sorted(row["contracts"])),
-            loss=_rate(row["loss"], judged),
-            permitted_loss=_rate(row["permitted_loss"], judged),
-            promises={promise: _rate(self.broken.get((name, promise), 0), judged) for promise in PROMISES},
-            anomalies=tuple(self._anomaly(name, anomaly, judged) for anomaly in (ANY, *self.names)),
-            hit_curve=share_hit(self.first[name, True], self.first[name, False]),
+            loss=_rate(row["loss"], judged, unknown),
+            permitted_loss=_rate(row["permitted_loss"], judged, unknown),
+            any_loss=_rate(row["any_loss"], judged, unknown),
+            promises={promise: _rate(self.broken.get((name, promise), 0), judged, unknown) for promise in PROMISES},
+            anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
+            hit_curve=share_hit(self.first[name], judged),
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),
-            recovery=_spread(row, "recovery"),
+            recovery=_recovery(self.recoveries[name], row["errors"]),
             **{column: row[column] for column in SUMMED},
         )
 
-    def _anomaly(self, variant: str, name: str, judged: int) -> AnomalyCount:
-        paired = None
-        if variant != self.baseline:
-            here, base = self.discordant.get((variant, name), (0, 0))
-            paired = Paired(self.baseline, self.pairs.get(variant, 0), here, base, mcnemar(here, base))
+    def _all_paired(self, variants: Sequence[str]) -> dict[tuple[str, str], Paired]:
+        """Every comparison with the baseline, by variant and anomaly. All that are shown count for the correction, those too in
+        which nothing differs.
+        """
+        tests = [(variant, name) for variant in variants for name in (ANY, *self.names)]
+        p_values = {test: mcnemar(*self.discordant.get(test, (0, 0))) for test in tests}
+        others = [test for test in tests if test != (self.primary, ANY)]
+        adjusted = p_values | dict(zip(others, holm([p_values[test] for test in others]), strict=True))
+        found = {}
+        for test in tests:
+            pairs, (here, base) = self.pairs.get(test[0], 0), self.discordant.get(test, (0, 0))
+            low, high = paired_difference(here, base, pairs)
+            primary = test not in others
+            found[test] = Paired(self.baseline, pairs, here, base, p_values[test], adjusted[test], low, high, primary)
+        return found
+
+    def _anomaly(self, variant: str, name: str, judged: int, unknown: int) -> AnomalyCount:
         violations, permitted = (self.hits.get((variant, name, kind), 0) for kind in ("violation", "permitted"))
-        return AnomalyCount(name, _rate(violations, judged), _rate(permitted, judged), paired)
+        return AnomalyCount(
+            name,
+            _rate(violations, judged, unknown),
+            _rate(permitted, judged, unknown),
+            self.paired.get((variant, name)),
+        )
 
 
-def _rate(hits: int, runs: int) -> Rate:
-    return Rate(hits, runs, *wilson(hits, runs))
+def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]) -> str | None:
+    """The variant whose violations, of any kind, against the baseline's are the one comparison that needs no correction: the
+    campaign's last, as long as the baseline is its first. Both stand in the spec, and so were settled before anything ran; another
+    baseline may have been chosen by its result, and then there is none. Nor is there one before the last variant has results.
+    """
+    last = variants[-1]
+    return last if baseline == variants[0] and last != baseline and last in done else None
+
+
+def _rate(hits: int, runs: int, unknown: int) -> Rate:
+    return Rate(hits, runs, *wilson(hits, runs), unknown)
 
 
 def _spread_sql(name: str, column: str) -> str:
@@ -206,6 +246,14 @@ def _spread_sql(name: str, column: str) -> str:
 def _spread(row: Row, name: str) -> Spread:
     quantiles: list[float] | list[None] = row[f"{name}_quantiles"] or [None] * 5
     return Spread(row[f"{name}_runs"], row[f"{name}_mean"], *quantiles)
+
+
+def _recovery(runs_by_time: Mapping[int | None, int], raised: int) -> Recovery:
+    """`runs_by_time`: recovery time, µs, → runs; None for the runs that never came to rest."""
+    times = {time: runs for time, runs in runs_by_time.items() if time is not None}
+    never = runs_by_time.get(None, 0)
+    percentiles = (time_reached(times, never, percent) for percent in (5, 25, 50, 75, 95))
+    return Recovery(_rate(never, sum(times.values()) + never, raised), *percentiles)
 
 
 def _spark_schema(schema: pa.Schema) -> StructType:

@@ -9,17 +9,34 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.report.model import AnomalyCount, Comparison, Rate, VariantResult
-from harness.report.words import finding, interval, p_words, percent, seconds
+from harness.report.words import (
+    bounds,
+    compared,
+    finding,
+    interval,
+    p_of,
+    percent,
+    points,
+    primary_words,
+    recovered,
+    seconds,
+)
 
+LOSS = "acked loss: violation"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("runs", lambda v: str(v.runs)),
     ("unknown", lambda v: f"{v.unknown}" + (f" ({v.errors} raised)" if v.errors else "")),
     ("judged by", lambda v: ", ".join(v.contracts)),
-    ("acked loss: violation", lambda v: _rate(v.loss)),
-    ("acked loss: permitted", lambda v: str(v.permitted_loss.hits)),
-    ("first violation (median)", lambda v: seconds(v.first_violation.p50)),
+    ("acked loss", lambda v: f"{v.any_loss.hits}/{v.any_loss.runs}"),
+    (LOSS, lambda v: _rate(v.loss)),
+    ("acked loss: permitted only", lambda v: str(v.any_loss.hits - v.loss.hits)),
+    ("first violation, if any (median)", lambda v: seconds(v.first_violation.p50)),
     ("availability (mean, p5)", lambda v: f"{percent(v.availability.mean)}, {percent(v.availability.p5)}"),
-    ("recovery (median, p95)", lambda v: f"{seconds(v.recovery.p50)}, {seconds(v.recovery.p95)}"),
+    (
+        "recovery (median, p95)",
+        lambda v: ", ".join(recovered(time, v.recovery) for time in (v.recovery.p50, v.recovery.p95)),
+    ),
+    ("never recovered", lambda v: f"{v.recovery.never.hits}/{v.recovery.never.runs}"),
     ("elections (unclean)", lambda v: f"{v.elections} ({v.unclean_elections})"),
     ("epoch requests per election", lambda v: f"{v.epoch_round_trips / v.elections:.2f}" if v.elections else "–"),
     ("truncations", lambda v: str(v.truncations)),
@@ -28,13 +45,16 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
 
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print the finding, the variants' numbers, and the anomalies."""
+    """Print the finding, what was compared, the variants' numbers, and the anomalies."""
     console.print(escape(finding(comparison)), style="bold", highlight=False)
+    console.print(escape(compared(comparison)), highlight=False)
+    if comparison.pairs:
+        console.print(escape(primary_words(comparison)), highlight=False)
     console.print(_variants(comparison))
     console.print(
         _anomalies(
             comparison,
-            f"violations: runs hit (95 %); plans hitting only this : only {comparison.baseline}, McNemar p",
+            f"violations: runs hit (95 %); plans hitting only this : only {comparison.baseline}, p, difference (95 %)",
             lambda row: row.violation,
             _violation,
         )
@@ -48,6 +68,8 @@ def _variants(comparison: Comparison) -> Table:
     table = _table(comparison, comparison.campaign)
     for name, measure in MEASURES:
         table.add_row(name, *(escape(measure(variant)) for variant in comparison.variants))
+        if name == LOSS and any(variant.unknown for variant in comparison.variants):
+            table.add_row("… if none or all of the unknown lost", *(bounds(v.loss) for v in comparison.variants))
     for promise in comparison.variants[0].promises:
         hits = (str(variant.promises[promise].hits) for variant in comparison.variants)
         table.add_row(f"acked loss against {promise}", *hits)
@@ -77,7 +99,7 @@ def _table(comparison: Comparison, title: str) -> Table:
 def _violation(row: AnomalyCount) -> str:
     pair = row.paired
     paired = (
-        f"\n{pair.only_here} : {pair.only_baseline}, p {p_words(pair.p_value)}"
+        f"\n{pair.only_here} : {pair.only_baseline}, {p_of(pair)}{' (primary)' if pair.primary else ''}\n{points(pair)}"
         if pair and pair.only_here + pair.only_baseline
         else ""
     )

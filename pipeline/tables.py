@@ -37,7 +37,7 @@ RUNS: Final = pa.schema(
         ("acked_lost_permitted", pa.int64()),
         ("first_violation_us", pa.int64()),  # null: none
         ("availability", pa.float64()),  # 0..1
-        ("recovery_us", pa.int64()),  # null: did not recover, or had nothing to recover from
+        ("recovery_us", pa.int64()),  # null: never came to rest (or the run raised)
         ("events", pa.int64()),
         ("virtual_us", pa.int64()),
         ("wall_us", pa.int64()),

@@ -46,7 +46,11 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 
 @click.command("compare", epilog=EPILOG)
 @click.option(
-    "--variants", type=VariantList(), default=DEFAULT_VARIANTS, show_default=True, help="Variants, the baseline first."
+    "--variants",
+    type=VariantList(),
+    default=DEFAULT_VARIANTS,
+    show_default=True,
+    help="Variants, the baseline first; the last against it is the primary comparison.",
 )
 @click.option("--plans", type=click.IntRange(min=1), help="Plans for each variant.  [default: 200; 10 in containers]")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of plans and noise.")

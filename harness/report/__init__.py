@@ -11,6 +11,7 @@ from harness.report.model import (
     Example,
     Paired,
     Rate,
+    Recovery,
     Spread,
     VariantResult,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Example",
     "Paired",
     "Rate",
+    "Recovery",
     "Spread",
     "VariantResult",
 ]

@@ -65,7 +65,7 @@ def rates(comparison: Comparison) -> Figure:
 
 
 def first_violation(comparison: Comparison) -> Figure:
-    """Step curves: the share of runs that had violated something by each moment (Kaplan-Meier)."""
+    """Step curves: the share of judged runs that had violated something by each moment; each ends at the variant's rate."""
     with looks():
         figure = new_figure(WIDTH, 3.4)
         axes = figure.add_subplot()
@@ -82,7 +82,7 @@ def first_violation(comparison: Comparison) -> Figure:
         axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
         axes.grid(axis="y", color=GRID, linewidth=0.6)
         axes.set_xlabel("time since the run began, seconds")
-        axes.set_ylabel("runs violated so far")
+        axes.set_ylabel("judged runs violated so far")
         _legend(axes, comparison, lines=True)
         return figure
 

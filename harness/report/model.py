@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from checkers.history import History
@@ -15,12 +15,25 @@ ANY = "any of these"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`hits` of `runs`, with the 95 % interval of the share."""
+    """`hits` of `runs`, with the 95 % interval of the share.
+
+    The interval says what chance could have done, and nothing about `unknown` runs, which are no part of `runs`: nobody could
+    judge them. The share of all runs lies between `least`, if none of them was hit, and `most`, if all were.
+    """
 
     hits: int
     runs: int
     low: float
     high: float
+    unknown: int = 0
+    least: float = field(init=False)
+    most: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Work out the bounds; if there was no run at all, everything is possible."""
+        everything = self.runs + self.unknown
+        object.__setattr__(self, "least", self.hits / everything if everything else 0.0)
+        object.__setattr__(self, "most", (self.hits + self.unknown) / everything if everything else 1.0)
 
     @property
     def share(self) -> float:
@@ -30,13 +43,21 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """A variant against the baseline over the plans that both were judged on."""
+    """A variant against the baseline over the plans that both were judged on.
+
+    One comparison of a campaign is the primary one, settled by its spec before anything ran; the p-values of all others are
+    corrected together, by Holm's method.
+    """
 
     baseline: str
     pairs: int
     only_here: int  # plans that hit this variant and not the baseline
     only_baseline: int
-    p_value: float  # exact McNemar
+    p_value: float  # exact McNemar, by itself
+    p_adjusted: float  # the same if this is the primary comparison, else corrected
+    low: float  # 95 % interval of the difference, by itself (Tango)
+    high: float
+    primary: bool
 
     @property
     def difference(self) -> float:
@@ -68,23 +89,38 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Recovery:
+    """How long runs took from healing to rest, µs. A run that never came to rest counts as slower than all others: a percentile
+    that falls on such a run is None. There is no mean.
+    """
+
+    never: Rate  # of the runs that did not raise
+    p5: int | None
+    p25: int | None
+    p50: int | None
+    p75: int | None
+    p95: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class VariantResult:
     """What the campaign found about one variant."""
 
     variant: str
     runs: int
     judged: int  # valid or invalid: the denominator of every rate
-    unknown: int  # errors included
+    unknown: int  # errors included; every rate has bounds for them
     errors: int  # runs that raised
     contracts: tuple[str, ...]  # the promises its runs were judged by
     acked: int
     acked_lost_violation: int  # records
     acked_lost_permitted: int  # records
     loss: Rate  # runs that lost an acked record against the promise
-    permitted_loss: Rate
+    permitted_loss: Rate  # runs that lost one as it permits; some may have lost another against it
+    any_loss: Rate  # runs that lost one, either way
     promises: Mapping[str, Rate]  # promise -> runs in which a loss broke it, whether or not it was the run's own
     anomalies: tuple[AnomalyCount, ...]  # ANY first
-    first_violation: Spread  # µs
+    first_violation: Spread  # µs, of the runs that violated something
     hit_curve: tuple[tuple[int, float], ...]  # steps: (µs, share of runs violated by then)
     elections: int
     unclean_elections: int
@@ -92,7 +128,7 @@ class VariantResult:
     records_truncated: int
     epoch_round_trips: int
     availability: Spread  # share
-    recovery: Spread  # µs
+    recovery: Recovery
 
     @property
     def violating(self) -> Rate:
@@ -112,12 +148,18 @@ class Comparison:
     profile: str
     seed: int
     plans: int  # per variant, as asked for
-    cluster: Mapping[str, Any]  # what differs from the default cluster
+    cluster: Mapping[str, Any]  # all of it, as `ClusterSpec.to_json` has it
     baseline: str
     variants: tuple[VariantResult, ...]
     watched_us: int  # the longest run
     world: str = "sim"
     system: str = "tidemark"
+    primary: str | None = None  # the variant whose row ANY is the primary comparison
+
+    @property
+    def pairs(self) -> tuple[Paired, ...]:
+        """All comparisons with the baseline."""
+        return tuple(row.paired for variant in self.variants for row in variant.anomalies if row.paired is not None)
 
     @property
     def anomaly_names(self) -> tuple[str, ...]:

@@ -180,8 +180,12 @@ def _environment() -> Environment:
     filters: dict[str, Callable[..., str]] = {
         "percent": lambda share: _unbroken(words.percent(share)),
         "interval": lambda rate: _unbroken(words.interval(rate)),
+        "bounds": lambda rate: _unbroken(words.bounds(rate)),
         "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
-        "p_words": words.p_words,
+        "recovered": lambda time, recovery: _unbroken(words.recovered(time, recovery)),
+        "p_of": lambda pair: _unbroken(words.p_of(pair)),
+        "points": lambda pair: _unbroken(words.points(pair)),
+        "primary": words.primary_words,
         "finding": words.finding,
         "compared": words.compared,
     }

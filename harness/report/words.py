@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from harness.report.model import ANY, Comparison, Rate, VariantResult
+from collections.abc import Mapping
+from typing import Any
+
+from harness.report.model import ANY, Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
 
@@ -21,9 +24,19 @@ def percent(share: float | None, digits: int = 2) -> str:
 
 def interval(rate: Rate) -> str:
     """The 95 % interval: `5.4–10.0 %`."""
-    low, high = 100 * rate.low, 100 * rate.high
+    return _between(rate.low, rate.high)
+
+
+def bounds(rate: Rate) -> str:
+    """The share if none and if all of the unknown runs were hit: `2.0–18.0 %`."""
+    return _between(rate.least, rate.most)
+
+
+def _between(least: float, most: float) -> str:
+    low, high = 100 * least, 100 * most
     digits = 1 if high >= 1 else 2
-    return f"{low:.{digits}f}–{high:.{digits}f} %".replace("0.0–", "0–").replace("0.00–", "0–")
+    low_words = "0" if round(low, digits) == 0 else f"{low:.{digits}f}"
+    return f"{low_words}–{high:.{digits}f} %"
 
 
 def rate_words(rate: Rate) -> str:
@@ -36,9 +49,49 @@ def seconds(time_us: float | None, digits: int = 2) -> str:
     return "–" if time_us is None else f"{time_us / SECOND:.{digits}f} s"
 
 
+def recovered(time_us: int | None, recovery: Recovery) -> str:
+    """A percentile of the recovery times: `0.30 s`, or `never`."""
+    return "never" if time_us is None and recovery.never.runs else seconds(time_us)
+
+
 def p_words(p_value: float) -> str:
     """A p-value: `0.031`, `< 0.001`."""
     return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}"
+
+
+def p_of(pair: Paired) -> str:
+    """The p-value to read: `p 0.031`, corrected unless the comparison is the primary one."""
+    return f"p {p_words(pair.p_adjusted)}"
+
+
+def points(pair: Paired, unit: str = "points", lead: str = "") -> str:
+    """The paired difference in percentage points, with its interval: `-7.4 points (-10.0 to -5.4)`."""
+    shares = [100 * share for share in (pair.difference, pair.low, pair.high)]
+    digits = 1 if max(map(abs, shares)) >= 1 else 2
+    difference, low, high = (f"{share:.{digits}f}" if round(share, digits) else "0" for share in shares)
+    return f"{difference} {unit} ({lead}{low} to {high})"
+
+
+def primary_words(comparison: Comparison) -> str:
+    """One sentence about the primary comparison, one about the others; nothing if nothing was compared."""
+    pairs = comparison.pairs
+    if not pairs:
+        return ""
+    others = sum(not pair.primary for pair in pairs)
+    rest = "p-value is" if others == 1 else "p-values are"
+    pair = next((pair for pair in pairs if pair.primary), None)
+    if pair is None:
+        return (
+            f"No comparison is the primary one, as {comparison.baseline} is not the campaign's first variant: "
+            f"all {others} {rest} corrected (Holm)."
+        )
+    number = "" if others == 1 else f"{others} "
+    return (
+        f"Primary comparison, {comparison.primary} against {pair.baseline}, any violation: of {pair.pairs} plans "
+        f"{pair.only_here} hit only {comparison.primary} and {pair.only_baseline} only {pair.baseline}, a difference of "
+        f"{points(pair, 'percentage points', '95 % interval ')}, {p_of(pair)}."
+        f"{f' The other {number}{rest} corrected (Holm).' if others else ''}"
+    )
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:
@@ -47,7 +100,7 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
 
 
 def compared(comparison: Comparison) -> str:
-    """One sentence: what was compared."""
+    """One sentence: what was compared, with what cluster."""
     variants = [variant.variant for variant in comparison.variants]
     faults = {
         "intact": "crashes, pauses, network faults and clean elections, but no log loss",
@@ -62,23 +115,59 @@ def compared(comparison: Comparison) -> str:
         where = f" on {comparison.system} in containers"
     return (
         f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
-        f"(seed {comparison.seed}: {faults}){where}, and every run's history was checked against what its contract promises."
+        f"(seed {comparison.seed}: {faults}){where}, with {_cluster(comparison.cluster)}, "
+        "and every run's history was checked against what its contract promises."
+    )
+
+
+def _cluster(cluster: Mapping[str, Any]) -> str:
+    """What the promise depends on: `acks=all, 3 brokers, replication factor 3 and min ISR 2`."""
+    settings = cluster["settings"]
+    partitions = f"{cluster['partitions']} partitions, " if cluster["partitions"] > 1 else ""
+    unclean = ", unclean leader election allowed" if settings["unclean_election"] else ""
+    return (
+        f"acks={cluster['acks']}, {cluster['brokers']} broker{'s' if cluster['brokers'] > 1 else ''}, {partitions}"
+        f"replication factor {cluster['replication_factor']} and min ISR {settings['min_isr']}{unclean}"
     )
 
 
 def finding(comparison: Comparison) -> str:
-    """The finding in plain words: acked losses of every variant, then what else was violated."""
-    alike: dict[Rate, list[str]] = {}
+    """The finding in plain words: acked losses of every variant, those against the promise and those that it permits; what unknown
+    runs could change; then what else was violated.
+    """
+    alike: dict[tuple[Rate, Rate], list[str]] = {}
     for variant in comparison.variants:
-        alike.setdefault(variant.loss, []).append(variant.variant)
+        alike.setdefault((variant.any_loss, variant.loss), []).append(variant.variant)
     losses = []
-    for place, (rate, names) in enumerate(alike.items()):
+    for place, ((lost, against), names) in enumerate(alike.items()):
         verb = "lost acked records in" if place == 0 else "in"
         each = " each" if len(names) > 1 else ""
-        numbers = f"{percent(rate.share)}, {interval(rate).removesuffix(' %')}" if rate.hits else interval(rate)
-        losses.append(f"{listed(names)} {verb} {rate.hits} of {rate.runs} runs{each} ({numbers})")
+        losses.append(f"{listed(names)} {verb} {lost.hits} of {lost.runs} runs{each}{_in_what_way(lost, against)}")
     words = f"{'; '.join(losses)}."
-    return " ".join([words, *filter(None, map(_others, comparison.variants))])
+    return " ".join(filter(None, [words, _bounded(comparison), *map(_others, comparison.variants)]))
+
+
+def _in_what_way(lost: Rate, against: Rate) -> str:
+    """How many of the runs that lost records did so against the promise."""
+    share = (
+        f"({percent(against.share)}, {interval(against).removesuffix(' %')})"
+        if against.hits
+        else f"({interval(against)})"
+    )
+    if lost.hits == 0:
+        return f" {share}"
+    if lost.hits == against.hits:
+        return f", all against the promise {share}"
+    return f": {against.hits} against the promise {share}, {lost.hits - against.hits} only as it permits"
+
+
+def _bounded(comparison: Comparison) -> str:
+    """What the unknown runs could change about losses against the promise; nothing if there are none."""
+    unsure = [variant for variant in comparison.variants if variant.unknown]
+    if not unsure:
+        return ""
+    words = (f"{variant.variant} {bounds(variant.loss)} ({variant.unknown} unknown)" for variant in unsure)
+    return f"Against the promise, from none to all of the unknown runs included: {', '.join(words)}."
 
 
 def _others(variant: VariantResult) -> str:

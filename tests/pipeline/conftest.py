@@ -46,7 +46,8 @@ class FakeResult:
 def fake_simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[FakePlan, FakeResult]:
     """Plans 0, 4, 8 … lose an acked record under OLD at 1 s + 1 ms x index; plan 3 raises under NEW; plan 5 is unknown everywhere.
 
-    Plan 4 loses a record under NEW too, and every even plan loses one as permitted under both.
+    Plan 4 loses a record under NEW too, and every even plan loses one as permitted under both. Under NEW all plans from 6 on never
+    recover; all others do, in 2 s.
     """
     plan = FakePlan(index, ("crash",) * (1 + index % 3))
     if index == 3 and variant == NEW:
@@ -76,7 +77,7 @@ def fake_simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[FakePla
         "acked_lost_permitted": int(index % 2 == 0),
         "first_violation_us": time if bad else None,
         "availability": 0.9,
-        "recovery_us": 2_000_000,
+        "recovery_us": None if variant == NEW and index >= 6 else 2_000_000,
     }
     history = History.of(
         ops=(Op(10, "p1", "invoke", "send", (("send", "t-0", 1),), acks="all"),),

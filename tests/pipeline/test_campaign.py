@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from harness.report.words import compared
 from pipeline import campaign, manifest
 from pipeline.campaign import run_campaign
 from pipeline.campaign_spec import CampaignSpec
@@ -94,11 +95,17 @@ def test_the_comparison_counts_by_hand(
     comparison = compare(spark, tmp_path)
 
     old, new = comparison.variants
+    assert "with acks=all, 3 brokers, replication factor 3 and min ISR 2" in compared(comparison)
     assert (comparison.baseline, comparison.watched_us) == (OLD, 5_000_000)
     assert (old.runs, old.judged, old.unknown, old.errors) == (12, 11, 1, 0)
     assert (new.runs, new.judged, new.unknown, new.errors) == (12, 10, 2, 1)
     assert (old.loss.hits, old.loss.runs, new.loss.hits, new.loss.runs) == (3, 11, 1, 10)
     assert (old.permitted_loss.hits, new.permitted_loss.hits) == (6, 6)
+    # Plans 0, 2, 4, 6, 8, 10 lose a record under both; under OLD three of them against the promise as well, under NEW one.
+    assert (old.any_loss.hits, old.any_loss.runs, new.any_loss.hits, new.any_loss.runs) == (6, 11, 6, 10)
+    # Of 12 runs each, 3 and 1 are hit; 1 and 2 more if every unknown run were.
+    assert (old.loss.unknown, old.loss.least, old.loss.most) == (1, 0.25, pytest.approx(4 / 12))
+    assert (new.loss.unknown, new.loss.least, new.loss.most) == (2, pytest.approx(1 / 12), 0.25)
     assert {name: rate.hits for name, rate in old.promises.items()} == {"documented": 3, "kip-966": 0, "durable": 6}
     assert {name: rate.hits for name, rate in new.promises.items()} == {"documented": 1, "kip-966": 0, "durable": 6}
     lost = new.count("lost-committed-write")
@@ -107,11 +114,24 @@ def test_the_comparison_counts_by_hand(
     # Plans 0 and 8 hit the old one only; 4 hits both; 3 and 5 are no pairs.
     assert (lost.paired.pairs, lost.paired.only_here, lost.paired.only_baseline) == (10, 0, 2)
     assert lost.paired.p_value == pytest.approx(0.5)
+    # The primary comparison is any violation of the last variant; one other p-value is left to correct, by 1.
+    any_violation = new.anomalies[0].paired
+    assert any_violation is not None
+    assert (comparison.primary, any_violation.primary, lost.paired.primary) == (NEW, True, False)
+    assert (any_violation.p_adjusted, lost.paired.p_adjusted) == (pytest.approx(0.5), pytest.approx(0.5))
+    # Tango without pairs on this side: the near limit is Wilson's of 2 in 10, which is 0.0567 to 0.5098 (Newcombe 1998).
+    assert lost.paired.low == pytest.approx(-0.5098, abs=5e-5)
+    assert lost.paired.high > 0
     assert old.violating == old.loss
     assert old.count("lost-committed-write").paired is None  # type: ignore[union-attr]
     assert (old.first_violation.runs, old.first_violation.p50) == (3, 1_004_000)
     assert [time for time, _ in old.hit_curve] == [1_000_000, 1_004_000, 1_008_000]
     assert old.hit_curve[-1][1] == pytest.approx(3 / 11)
+    # NEW: plan 3 raised, 0, 1, 2, 4, 5 came to rest, six plans did not.
+    assert (old.recovery.never.hits, old.recovery.never.runs) == (0, 12)
+    assert (new.recovery.never.hits, new.recovery.never.runs, new.recovery.never.unknown) == (6, 11, 1)
+    assert (old.recovery.p50, old.recovery.p95) == (2_000_000, 2_000_000)
+    assert (new.recovery.p25, new.recovery.p50, new.recovery.p95) == (2_000_000, None, None)
     assert (old.acked, old.elections, old.epoch_round_trips, old.records_truncated) == (1200, 48, 96, 66)
     assert json.loads(json.dumps(comparison.to_json()))["variants"][0]["loss"]["hits"] == 3
 
@@ -121,11 +141,15 @@ def test_another_baseline_turns_the_pairs_round(
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
-    pair = compare(spark, tmp_path, NEW).variants[0].count("lost-committed-write")
+    turned = compare(spark, tmp_path, NEW)
+    pair = turned.variants[0].count("lost-committed-write")
 
+    assert turned.primary is None
     assert pair is not None
     assert pair.paired is not None
     assert (pair.paired.baseline, pair.paired.only_here, pair.paired.only_baseline) == (NEW, 2, 0)
+    # Somebody chose it after the campaign had begun, so nothing is primary, and both p-values are doubled.
+    assert (pair.paired.primary, pair.paired.p_value, pair.paired.p_adjusted) == (False, pytest.approx(0.5), 1.0)
     with pytest.raises(NothingToCompareError, match="kafka-9 is none of"):
         compare(spark, tmp_path, "kafka-9")
 
@@ -136,12 +160,18 @@ def test_the_terminal_shows_violations_and_permitted_apart(
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
     out = io.StringIO()
 
-    print_comparison(compare(spark, tmp_path), Console(file=out, width=140))
+    print_comparison(compare(spark, tmp_path), Console(file=out, width=160))
 
     text = out.getvalue()
-    assert text.startswith("kafka-0.10 lost acked records in 3 of 11 runs (27.3 %, 9.7–56.6);")
+    assert text.startswith(
+        "kafka-0.10 lost acked records in 6 of 11 runs: 3 against the promise (27.3 %, 9.7–56.6), 3 only as it permits;"
+    )
+    assert "min ISR 2" in text
     assert "3/11 (9.7–56.6 %)" in text
-    assert "0 : 2, p 0.5" in text
+    assert "25.0–33.3 %" in text
+    assert "8.3–25.0 %" in text
+    assert "0 : 2, p 0.5 (primary)" in text
+    assert "-20.0 points (-51.0 to" in text
     assert "permitted: runs hit" in text
 
 

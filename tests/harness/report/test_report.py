@@ -25,6 +25,7 @@ from harness.report import (
     Example,
     Paired,
     Rate,
+    Recovery,
     Spread,
     VariantResult,
     figures,
@@ -35,7 +36,7 @@ from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks
-from harness.report.words import compared, finding, interval, p_words, percent, seconds
+from harness.report.words import compared, finding, interval, p_words, percent, primary_words, recovered, seconds
 
 PARTITION = "t-0"
 M1, M2, M3 = 101, 102, 103
@@ -160,25 +161,29 @@ def plan() -> dict[str, Any]:
 
 def comparison(old: str = "kafka-0.10", new: str = "kafka-2.1") -> Comparison:
     """37 of 500 runs against none."""
-    return Comparison("hand", "intact", 1, 500, {}, old, (variant(old, 37, None), variant(new, 0, old)), 10_000_000)
+    settings = {"min_isr": 2, "unclean_election": False}
+    cluster = {"brokers": 3, "replication_factor": 3, "partitions": 1, "acks": "all", "settings": settings}
+    variants = (variant(old, 37, None), variant(new, 0, old))
+    return Comparison("hand", "intact", 1, 500, cluster, old, variants, 10_000_000, primary=new)
 
 
 def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
     """A variant that lost acked records in `hits` of 500 runs."""
     rate = Rate(hits, 500, 0.054, 0.1) if hits else Rate(0, 500, 0.0, 0.0076)
     none = Rate(0, 500, 0.0, 0.0076)
-    pair = Paired(baseline, 500, 0, 37, 1.5e-11) if baseline else None
+    pair = Paired(baseline, 500, 0, 37, 1.5e-11, 3e-11, -0.1, -0.054, primary=True) if baseline else None
+    second = replace(pair, primary=False) if pair else None
     spread = Spread(500, 0.9, 0.6, 0.8, 0.92, 0.97, 1.0)
     empty = Spread(0, *[None] * 6)
     return VariantResult(
         variant=name, runs=500, judged=500, unknown=0, errors=0, contracts=("documented",), acked=9_000,
-        acked_lost_violation=hits, acked_lost_permitted=0, loss=rate, permitted_loss=none,
+        acked_lost_violation=hits, acked_lost_permitted=0, loss=rate, permitted_loss=none, any_loss=rate,
         promises={"documented": rate, "kip-966": none, "durable": rate},
-        anomalies=(AnomalyCount(ANY, rate, none, pair), AnomalyCount("lost-committed-write", rate, none, pair)),
+        anomalies=(AnomalyCount(ANY, rate, none, pair), AnomalyCount("lost-committed-write", rate, none, second)),
         first_violation=Spread(hits, *[2_000_000.0] * 6) if hits else empty,
         hit_curve=((1_000_000, 0.02), (3_000_000, 0.074)) if hits else (),
         elections=1_000, unclean_elections=0, truncations=90, records_truncated=400, epoch_round_trips=2_100,
-        availability=spread, recovery=Spread(500, *[1_400_000.0] * 6),
+        availability=spread, recovery=Recovery(Rate(30, 500, 0.042, 0.084), 0, 200_000, 1_400_000, 5_000_000, None),
     )  # fmt: skip
 
 
@@ -367,13 +372,51 @@ def test_inline_figures_do_not_share_ids() -> None:
 def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page: Path) -> None:
     text, folder = comparison_page.read_text(encoding="utf-8"), comparison_page.parent
     assert text.count("<svg ") == 4
-    assert "kafka-0.10 lost acked records in 37 of 500 runs (7.4 %, 5.4–10.0)" in text
+    assert "kafka-0.10 lost acked records in 37 of 500 runs, all against the promise (7.4 %, 5.4–10.0)" in text
     assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10 --contract documented" in text
     assert json.loads((folder / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
     assert not re.search(r"""(src|href)=["']?(https?:|//|file:)|@import|<script|<link""", text)
     for name in ("rates", "first-violation", "availability", "kafka-0.10-plan-7-spacetime"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         ET.parse(folder / f"{name}.svg")
+
+
+def test_the_introduction_stands_before_the_finding(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8")
+
+    assert text.index("with acks=all, 3 brokers, replication factor 3 and min ISR 2") < text.index('class="finding"')
+
+
+def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+
+    assert text.count("<td>1.40 s (never)</td>") == 2
+    assert "30 of 500" in text
+    assert recovered(None, Recovery(Rate(0, 0, 0.0, 1.0), *[None] * 5)) == "–"
+
+
+def test_one_comparison_is_primary_and_the_others_are_corrected(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+
+    assert (
+        "Primary comparison, kafka-2.1 against kafka-0.10, any violation: of 500 plans 0 hit only kafka-2.1 and 37 only "
+        "kafka-0.10, a difference of -7.4 percentage points (95 % interval -10.0 to -5.4), p &lt; 0.001. The other p-value is "
+        "corrected (Holm)."
+    ) in text
+    assert "<br>primary: p &lt; 0.001" in text
+    assert "0 / 37: -7.4 points (-10.0 to -5.4)<br>corrected: p &lt; 0.001" in text
+
+
+def test_a_comparison_without_a_primary_one_says_that_all_are_corrected() -> None:
+    old, new = comparison().variants
+    any_violation, loss = new.anomalies
+    none_primary = replace(any_violation, paired=loss.paired)
+    chosen = replace(comparison(), variants=(old, replace(new, anomalies=(none_primary, loss))), primary=None)
+
+    assert primary_words(chosen) == (
+        "No comparison is the primary one, as kafka-0.10 is not the campaign's first variant: all 2 p-values are corrected (Holm)."
+    )
+    assert primary_words(replace(chosen, variants=(old,))) == ""
 
 
 def test_ids_are_unique_on_the_page(comparison_page: Path) -> None:
@@ -440,12 +483,51 @@ def test_the_finding_names_alike_variants_together() -> None:
     three = replace(comparison(), variants=(one, other, replace(other, variant="kafka-2.7")))
 
     assert finding(three) == (
-        "kafka-0.10 lost acked records in 37 of 500 runs (7.4 %, 5.4–10.0); "
+        "kafka-0.10 lost acked records in 37 of 500 runs, all against the promise (7.4 %, 5.4–10.0); "
         "kafka-2.1 and kafka-2.7 in 0 of 500 runs each (0–0.76 %)."
     )
     assert compared(three).startswith("kafka-0.10, kafka-2.1 and kafka-2.7 each met the same 500 random fault plans")
-    assert "on real processes in containers" not in compared(three)
-    assert "no log loss) on real processes in containers, and" in compared(replace(three, world="docker"))
+    assert "no log loss), with acks=all, 3 brokers, replication factor 3 and min ISR 2, and every run" in compared(
+        three
+    )
+    assert "no log loss) on real processes in containers, with acks=all" in compared(replace(three, world="docker"))
+
+
+def test_the_introduction_tells_of_the_cluster_that_was_run() -> None:
+    settings = {"min_isr": 1, "unclean_election": True}
+    cluster = {"brokers": 5, "replication_factor": 4, "partitions": 2, "acks": "1", "settings": settings}
+
+    assert (
+        "with acks=1, 5 brokers, 2 partitions, replication factor 4 and min ISR 1, unclean leader election allowed, and every"
+        in compared(replace(comparison(), cluster=cluster))
+    )
+
+
+def test_what_was_lost_with_permission_is_said_first_too() -> None:
+    old, new = comparison().variants
+    none, all_but_one = Rate(0, 60, 0.0, 0.0602), Rate(59, 60, 0.911, 0.997)
+    permitted = replace(new, variant="kafka-3.7", loss=none, any_loss=all_but_one, permitted_loss=all_but_one)
+    both = replace(old, any_loss=Rate(66, 500, 0.105, 0.165), permitted_loss=Rate(40, 500, 0.059, 0.107))
+
+    assert finding(replace(comparison(), variants=(permitted,))) == (
+        "kafka-3.7 lost acked records in 59 of 60 runs: 0 against the promise (0–6.0 %), 59 only as it permits."
+    )
+    # In 11 of the 40 runs with a permitted loss another one was against the promise.
+    assert finding(replace(comparison(), variants=(both, new))) == (
+        "kafka-0.10 lost acked records in 66 of 500 runs: 37 against the promise (7.4 %, 5.4–10.0), 29 only as it permits; "
+        "kafka-2.1 in 0 of 500 runs (0–0.76 %)."
+    )
+
+
+def test_the_finding_says_what_unknown_runs_could_change() -> None:
+    old, new = comparison().variants
+    some = replace(old, loss=replace(old.loss, unknown=125), unknown=125)
+    few = replace(new, loss=replace(new.loss, unknown=1), unknown=1)
+
+    assert finding(replace(comparison(), variants=(some, few))).endswith(
+        " Against the promise, from none to all of the unknown runs included: kafka-0.10 5.9–25.9 % (125 unknown), "
+        "kafka-2.1 0–0.20 % (1 unknown)."
+    )
 
 
 @pytest.mark.parametrize(
