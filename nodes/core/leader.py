@@ -293,7 +293,7 @@ class Leadership:
                 answer = FetchResponse(replica.node_id, m.partition, fetch.correlation, new, hw, leo, None, None, start)
                 out.append(Send(fetch.source, answer))
             self.parked_fetches.clear()
-        if len(self.maximal) == 1:
+        if len(self.maximal) == 1 or not self._looks_after_answers:
             self.maybe_advance_hw(now)
 
     def on_duplicate(self, now: int, m: ProduceRequest, base: int, end: int) -> None:
