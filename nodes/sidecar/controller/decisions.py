@@ -203,7 +203,9 @@ class Decisions:
             return (FORCED if how == UNCLEAN else how, True) if eligible else (UNCLEAN, False)
         if eligible:
             return REASSIGNED if self._must_go(before.leader, facts) else ONLINE, True
-        if not before.isr and not before.elr and before.last_known == (leader,):
+        # Who was eligible may have come back without proof: the record that ends its eligibility elects, too. An election that the
+        # configuration wants, below min ISR, leaves the ELR as it is (PartitionChangeBuilder, Kafka 4.1).
+        if not before.isr and not facts.elr and before.last_known == (leader,):
             return LAST_KNOWN, False
         return UNCLEAN, False
 

@@ -97,6 +97,14 @@ def test_the_last_known_leader_is_told_apart_from_an_unclean_one(led, metadata):
     assert elected[6:8] == ("last-known", False)
 
 
+@pytest.mark.parametrize(("elr", "how"), [((), "last-known"), (None, "unclean")])
+def test_it_may_be_elected_as_soon_as_nobody_is_eligible_any_more(led, metadata, elr, how):
+    """Seen on 4.1.1: broker 2 was eligible, and came back after a crash. An unclean election would leave it so."""
+    led(metadata.change(isr=(), leader=-1, elr=(2,), last_known=(1,)))
+    (elected,) = led(metadata.change(isr=(1,), leader=1, elr=elr, last_known=()))
+    assert elected[6:8] == (how, False)
+
+
 def test_any_other_leader_is_unclean(led, metadata):
     led(metadata.change(isr=(), leader=-1, elr=(1,), last_known=(1,)))
     (elected,) = led(metadata.change(isr=(3,), leader=3, elr=(), last_known=()))
