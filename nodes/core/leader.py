@@ -523,7 +523,7 @@ class Leadership:
                 if deadline <= now:
                     self._answer_delete(delete, -1, REQUEST_TIMED_OUT)
             self.parked_deletes = [waiting for waiting in self.parked_deletes if waiting[2] > now]
-        if self.replica.hw < self.replica.log.leo:
+        if self._looks_after_answers and self.replica.hw < self.replica.log.leo:
             self.maybe_advance_hw(now)
 
     def resign(self, _now: int, _m: object) -> None:

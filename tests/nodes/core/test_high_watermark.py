@@ -138,6 +138,7 @@ def test_with_kafka_13091_it_waits_for_a_write_after_the_answer(leader):
     assert one.replica.hw == 0
 
     one.fetched_by(1_503 * MS, 2, 2, epoch=5)
+    one.tick(1_900 * MS)
     assert one.replica.hw == 0
-    one.produced(1_504 * MS, 9)
+    one.produced(1_901 * MS, 9)
     assert one.replica.hw == 2
