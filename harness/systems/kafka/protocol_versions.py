@@ -61,6 +61,7 @@ _ERAS = (
     _Era((3, 7), "kafka-3.7", "kafka-3.7"),
     _Era((3, 8), "kafka-3.7", "kafka-3.7+whole-target"),
     _Era((4, 1), "kafka-4.0", "kafka-4.0"),
+    _Era((4, 3), "kafka-4.0", "kafka-4.0+no-whole-target"),
 )
 """What depends on the protocol and what on the binary (2.4 or newer):
 
@@ -73,6 +74,8 @@ _ERAS = (
   before 2.7, and before 3.6.
 * A leader looks at its high watermark when the controller has shrunk its ISR (KAFKA-13091): binary, 3.1, so not 2.8.2's.
 * Broker epochs in AlterPartition and fetches (KIP-903): protocol 3.5. No HW advance under min ISR (KAFKA-15583): binary, 3.7.
+* A reassignment ends without those of its target that were there before and are not in sync (KAFKA-19975; seen on 4.3.1, not on
+  4.1.1), unless the target is smaller, which the model does not ask.
 * Eligible leader replicas (KIP-966): on in a cluster that is made with 4.1.
 """
 
