@@ -17,6 +17,9 @@ all crash at once it is void and `durable` is not, and if power fails at one bro
 A promise begins anew whenever all replicas are alive, in sync, and have the record below their leader's high watermark
 (:mod:`checkers.renewal`).
 
+A deposed leader that has not heard of it commits on what it knew when it led. So for `documented` what befell the ISR counts since
+it was deposed.
+
 For the last two, a copy that was gone by the time of the commit counts as well: a leader commits on the word of
 fetches that were under way, and cannot know that their sender has died since. A replica that a reassignment has taken
 away does not count, whatever befell it: others have its part.
@@ -117,9 +120,22 @@ class Contract:
     def _void(self, promise: str, lost: LostRecord) -> bool:
         if promise == "documented":
             intervals = self._isr_dead.get(lost.partition, ())
-            return any(begin <= lost.destroyed and end > lost.committed for begin, end in intervals)
+            since = min(lost.committed, self._deposed(lost))
+            return any(begin <= lost.destroyed and end > since for begin, end in intervals)
         stops = _UNCLEAN_STOPS if promise == "kip-966" else _LOG_LOSSES
         return self._holders_stopped(lost, stops) >= self._min_isr
+
+    def _deposed(self, lost: LostRecord) -> int:
+        """When the controller replaced the leader that committed the record: the trace's index, or length if it did not."""
+        epoch = lost.commit_epoch
+        if epoch is None:
+            return len(self._trace)
+        later = (
+            index
+            for index, event in enumerate(self._trace)
+            if event[2] == "elect" and event[3] == lost.partition and event[5] > epoch
+        )
+        return next(later, len(self._trace))
 
     def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop while they held the record, and since it was committed."""

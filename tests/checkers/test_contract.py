@@ -420,3 +420,45 @@ def test_what_was_lost_with_permission_and_came_back_can_be_lost_again():
         (71, "violation"),
     ]
     assert verdict.valid == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("between", "expected"),
+    [
+        pytest.param([], ("violation", None), id="the ISR was alive all the time"),
+        pytest.param(
+            [(15, 3, "stop", "", "disk"), (18, 3, "start", "", 2)], ("permitted", "no-live-isr-member"), id="it was not"
+        ),
+    ],
+)
+def test_what_a_deposed_leader_commits_is_promised_since_it_was_deposed(between, expected):
+    """Broker 1 commits record 7 on the word of broker 3, which has lost its log since, and leads."""
+    trace = [
+        (0, 0, "elect", P, 1, 1, (1, 3), (), "initial", True, 0),
+        (1, 1, "lead", P, 1, 0, 0, (1, 3)),
+        (2, 1, "append", P, 0, 1, (7,)),
+        (10, 0, "elect", P, 3, 2, (3,), (), "online", True, 1),
+        *between,
+        (20, 3, "lead", P, 2, 0, 0, (3,)),
+        (30, 1, "hw", P, 1, 1, True),
+    ]
+    (anomaly,) = check(History.of(trace=trace, min_isr=1), "documented").named("lost-committed-write")
+
+    assert (anomaly.verdict, anomaly.clause) == expected
+
+
+def test_what_befell_the_isr_while_it_still_led_does_not_count():
+    """The ISR was dead for a moment under the leader that commits later."""
+    trace = [
+        (0, 0, "elect", P, 1, 1, (1,), (), "initial", True, 0),
+        (1, 1, "stop", "", "clean"),
+        (5, 1, "start", "", 2),
+        (6, 1, "lead", P, 1, 0, 0, (1,)),
+        (7, 1, "append", P, 0, 1, (7,)),
+        (10, 0, "elect", P, 3, 2, (1, 3), (), "online", True, 1),
+        (20, 3, "lead", P, 2, 0, 0, (1, 3)),
+        (30, 1, "hw", P, 1, 1, True),
+    ]
+    (anomaly,) = check(History.of(trace=trace, min_isr=1), "documented").named("lost-committed-write")
+
+    assert anomaly.verdict == "violation"
