@@ -47,7 +47,9 @@ class Hand:
 
 
 @pytest.fixture
-def hand(mock, run_of):
+def hand(mock, run_of, monkeypatch):
+    """A send stays one batch, however busy the machine is."""
+    monkeypatch.setattr("harness.clients.confluent_settings.LINGER_MS", 100)
     with contextlib.ExitStack() as kept:
 
         def make(acks="all"):
