@@ -31,6 +31,7 @@ operator wanted that (`unclean-election`), and a record acked with acks 0 or 1 t
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -98,6 +99,10 @@ class Contract:
         self._min_isr = min_isr
         self._unclean_elections = [one for one in unclean if one.asked_for]
         self._isr_dead = isr_dead_intervals(trace)
+        self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        for index, event in enumerate(trace):
+            if event[2] == "elect":
+                self._elections[event[3]].append((index, event[5]))
 
     def judge(self, lost: LostRecord) -> Judgement:
         """Whether losing this record was permitted, and by which clause."""
@@ -127,15 +132,11 @@ class Contract:
 
     def _deposed(self, lost: LostRecord) -> int:
         """When the controller replaced the leader that committed the record: the trace's index, or length if it did not."""
-        epoch = lost.commit_epoch
-        if epoch is None:
-            return len(self._trace)
-        later = (
-            index
-            for index, event in enumerate(self._trace)
-            if event[2] == "elect" and event[3] == lost.partition and event[5] > epoch
-        )
-        return next(later, len(self._trace))
+        never = len(self._trace)
+        if lost.commit_epoch is None:
+            return never
+        elections = self._elections.get(lost.partition, ())
+        return next((index for index, epoch in elections if epoch > lost.commit_epoch), never)
 
     def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop while they held the record, and since it was committed."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from checkers.committed import Loss
 from checkers.history import TraceEvent
 from checkers.isr_life import IsrLife
-from checkers.replica_state import ReplayedReplica, agree, replay_before
+from checkers.replica_state import ReplayedReplica, agree, in_common, replay_before
 
 DISTURBANCES = frozenset({"elect", "isr-change", "stop", "start", "reassign"})
 """After one of these the replicas may not be whole any more; so they are looked at before each."""
@@ -73,10 +73,9 @@ def _leader_of_all(replicas: Sequence[ReplayedReplica], isr: Sequence[int], life
     if not leaders or not all(replica.node in isr and life.alive(replica.node) for replica in replicas):
         return None
     leader = max(leaders, key=lambda replica: replica.epoch)
-    for replica in replicas:
-        end = leader.hw
-        if len(replica.records) < end or len(leader.records) < end:
-            return None
-        if not agree(replica.chain, leader.chain, min(max(replica.start, leader.start), end), end):
-            return None
-    return leader
+    end = leader.hw
+    whole = all(
+        len(replica.records) >= end and agree(replica.chain, leader.chain, in_common(replica, leader, end), end)
+        for replica in replicas
+    )
+    return leader if whole else None

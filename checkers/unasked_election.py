@@ -13,7 +13,6 @@ Broker 3 was elected leader of t-0 in epoch 2 at 0.000010 s from outside the ISR
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from checkers.history import History, TraceEvent
@@ -36,24 +35,21 @@ class UncleanElection(NamedTuple):
 
 def unclean_elections(history: History) -> list[UncleanElection]:
     """All of a run, in order. An election of the *last known* leader is none of them (KIP-966)."""
-    return list(_elections(history))
-
-
-def _elections(history: History) -> Iterator[UncleanElection]:
     allowed = bool(history.meta.get("unclean_election", False))
     requests = [
         (event[0], event[4].get("partition")) for event in history.nemesis if event[1:4:2] == ("strike", REQUEST)
     ]
     used: Counter[str] = Counter()
+    found = []
     for index, event in enumerate(history.trace):
         if event[2] != "elect" or event[9] or event[8] not in _HOW:
             continue
         partition = event[3]
         made = sum(time <= event[0] and of in (None, partition) for time, of in requests)
         asked = allowed or made > used[partition]
-        if not allowed:
-            used[partition] += asked
-        yield UncleanElection(index, partition, event[5], asked)
+        used[partition] += asked
+        found.append(UncleanElection(index, partition, event[5], asked))
+    return found
 
 
 def unasked_elections(trace: list[TraceEvent], elections: list[UncleanElection]) -> list[Anomaly]:

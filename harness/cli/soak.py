@@ -32,7 +32,7 @@ OUT = RESULTS / "soak"
 
 EPILOG = """\b
 Examples:
-  tidemark soak                                                    30 plans of three profiles on six systems: some 18 hours
+  tidemark soak                                                    30 plans of three profiles on six systems: hours
   tidemark soak --systems kafka:4.1.1 --profiles destructive --plans 10
   tidemark soak --systems tidemark --profiles destructive --plans 5        our own nodes
   tidemark soak --no-run                                           how it stands

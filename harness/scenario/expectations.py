@@ -79,22 +79,20 @@ def _leader(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[S
 
 def _isr(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
     isr = () if m[1] == "none" else cast.brokers(m[1])
-
-    def wrong(target: ScriptTarget) -> list[str]:
-        actual = target.isr()
-        told = f"the ISR should be {_brokers(target, isr)}, but is {_brokers(target, actual)}"
-        return [] if set(actual) == set(isr) else [told]
-
-    return lambda target: target.claim(lambda: wrong(target))
+    return _these("the ISR should be {}, but is {}", isr, lambda target: target.isr())
 
 
 def _replicas(cast: BrokerNames, _records: Names, m: re.Match[str]) -> Callable[[ScriptTarget], None]:
-    replicas = cast.brokers(m[1])
+    return _these("the replicas should be {}, but are {}", cast.brokers(m[1]), lambda target: target.replicas())
 
+
+def _these(
+    words: str, wanted: tuple[int, ...], seen: Callable[[ScriptTarget], tuple[int, ...]]
+) -> Callable[[ScriptTarget], None]:
     def wrong(target: ScriptTarget) -> list[str]:
-        actual = target.replicas()
-        told = f"the replicas should be {_brokers(target, replicas)}, but are {_brokers(target, actual)}"
-        return [] if set(actual) == set(replicas) else [told]
+        actual = seen(target)
+        told = words.format(_brokers(target, wanted), _brokers(target, actual))
+        return [] if set(actual) == set(wanted) else [told]
 
     return lambda target: target.claim(lambda: wrong(target))
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from nodes.formats.checkpoints import LOG_STARTS
 from nodes.formats.segment import base_of
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
-LOG_STARTS = "log-start-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 """There only while no broker runs, and only if the last one flushed all its logs; a broker that starts deletes it first."""
 

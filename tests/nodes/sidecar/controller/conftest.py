@@ -9,6 +9,7 @@ import pytest
 from crc32c import crc32c
 
 from nodes.formats import record_section
+from nodes.sidecar.controller.metadata_state import MetadataControllerLog
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -164,3 +165,21 @@ class MetadataWriter:
 @pytest.fixture
 def metadata():
     return MetadataWriter()
+
+
+@pytest.fixture
+def cluster(tmp_path, metadata):
+    """A log that a test adds to: ``cluster(record, …)`` gives what was decided."""
+    path = tmp_path / f"{0:020}.log"
+    log = MetadataControllerLog(tmp_path, ["t-0"])
+    written = 0
+
+    def add(*records):
+        nonlocal written
+        with path.open("ab") as file:
+            file.write(metadata.batch(written, *records))
+        written += len(records)
+        return log.poll()
+
+    add.log = log
+    return add

@@ -4,24 +4,6 @@ from nodes.sidecar.controller.metadata_state import MetadataControllerLog
 
 
 @pytest.fixture
-def cluster(tmp_path, metadata):
-    """A log that a test adds to: ``cluster(record, …)`` gives what was decided."""
-    path = tmp_path / f"{0:020}.log"
-    log = MetadataControllerLog(tmp_path, ["t-0"])
-    written = 0
-
-    def add(*records):
-        nonlocal written
-        with path.open("ab") as file:
-            file.write(metadata.batch(written, *records))
-        written += len(records)
-        return log.poll()
-
-    add.log = log
-    return add
-
-
-@pytest.fixture
 def led(cluster, metadata):
     """Broker 1 leads t-0 in epoch 0, followed by 2 and 3."""
     assert cluster(metadata.topic(), metadata.partition()) == [

@@ -11,23 +11,11 @@ TOPIC, STATE = "/brokers/topics/t", "/brokers/topics/t/partitions/0/state"
 
 
 @pytest.fixture
-def kraft(tmp_path, metadata):
+def kraft(cluster, metadata):
     """Broker 1 leads t-0 in epoch 0, followed by 2 and 3; 4 is there too. Called with records, it gives what was decided."""
-    path = tmp_path / f"{0:020}.log"
-    log = MetadataControllerLog(tmp_path, ["t-0"])
-    written = 0
-
-    def add(*records):
-        nonlocal written
-        with path.open("ab") as file:
-            file.write(metadata.batch(written, *records))
-        written += len(records)
-        return log.poll()
-
-    add.log = log
-    add(*(metadata.register(broker, broker, fenced=False) for broker in (1, 2, 3, 4)))
-    add(metadata.topic(), metadata.partition())
-    return add
+    cluster(*(metadata.register(broker, broker, fenced=False) for broker in (1, 2, 3, 4)))
+    cluster(metadata.topic(), metadata.partition())
+    return cluster
 
 
 class ZooKeeperCluster:
