@@ -25,11 +25,12 @@ from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
 from checkers.lost_committed_write import Fates, LostWrites
 from checkers.lost_write import lost_writes
+from checkers.missing_evidence import EndOfTrace, missing_of_clients
 from checkers.phantom import phantoms
 from checkers.replica_state import replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
-from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
+from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
 from checkers.wrong_deletion import WrongDeletion
 
 DEFAULT_CONTRACT = "documented"
@@ -59,20 +60,26 @@ def check(history: History, contract: str | None = None) -> Verdict:
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
+    counts = TraceCounts.of(history.trace)
+    judged_from = CLIENTS_AND_REPLICAS if traced else CLIENTS
     fates: Fates = {}
+    if history.gaps:
+        stats = statistics(history, view, counts, fates, [])
+        return Verdict("unknown", own, (), f"the history is not whole: {history.gaps}", stats, CLIENTS)
     deleted: dict[str, set[Value]] = {}
-    anomalies = check_replicas(history, view, own, fates, deleted) if traced else []
+    missing = missing_of_clients(history)
+    anomalies = check_replicas(history, view, own, fates, deleted, missing) if traced else []
     idempotent = meta.get("idempotent", True)
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
     known = deleted if traced else None
     anomalies += check_clients(view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
-    counts = TraceCounts.of(history.trace)
     stats = statistics(history, view, counts, fates, anomalies)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
-        return Verdict("invalid", own, tuple(anomalies), None, stats)
-    unknown = "; ".join(doubts) or _unknown_because(history, view, counts, anomalies)
-    return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats)
+        return Verdict("invalid", own, tuple(anomalies), None, stats, judged_from)
+    reasons = doubts or _nothing_happened(history, view, counts, anomalies)
+    unknown = "; ".join([*reasons, *missing]) or None
+    return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
 
 
 def doubts_about(meta: Mapping[str, Any]) -> list[str]:
@@ -86,11 +93,17 @@ def doubts_about(meta: Mapping[str, Any]) -> list[str]:
 
 
 def check_replicas(
-    history: History, view: ClientView, own: str, fates: Fates, deleted: dict[str, set[Value]] | None = None
+    history: History,
+    view: ClientView,
+    own: str,
+    fates: Fates,
+    deleted: dict[str, set[Value]] | None = None,
+    missing: list[str] | None = None,
 ) -> list[Anomaly]:
     """The replica checkers, in one pass over the trace.
 
-    `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose.
+    `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose,
+    `missing` what the trace does not tell of its end.
     """
     meta, trace = history.meta, history.trace
     committed = Committed(trace, view.keys)
@@ -100,7 +113,8 @@ def check_replicas(
     broken_log = BrokenLog(epoch_cache=meta.get("epoch_cache", True))
     wrong_deletion = WrongDeletion()
     stuck = Stuck()
-    watching = (committed, divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck)
+    end = EndOfTrace(meta.get("replicas") or {})
+    watching = (committed, divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
     losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1))
@@ -108,6 +122,8 @@ def check_replicas(
     anomalies += losses.acknowledged_and_gone(committed)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
     fates.update(losses.fates)
+    if missing is not None:
+        missing += end.missing
     if deleted is not None:
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
     for checker in (divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck):
@@ -156,8 +172,8 @@ def check_clients(
     ]
 
 
-def _unknown_because(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> str | None:
-    """Why a run without violations proves nothing, or `None`."""
+def _nothing_happened(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> list[str]:
+    """Why a run without violations proves nothing, should all evidence be there."""
     reasons = []
     if any(anomaly.clause == NEEDS_REPLICAS for anomaly in anomalies):
         reasons.append(
@@ -171,4 +187,4 @@ def _unknown_because(history: History, view: ClientView, counts: TraceCounts, an
     never = sorted(kind for kind in view.invoked if kind != DELETE and not view.succeeded.get(kind))
     if never:
         reasons.append(f"these operations never succeeded: {', '.join(never)}")
-    return "; ".join(reasons) or None
+    return reasons

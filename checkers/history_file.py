@@ -1,7 +1,8 @@
 """`history.jsonl`: a history as one JSON object a line.
 
 The first line is the meta line; the rest is in order of time, and at equal times trace before nemesis before
-operations, so the same history is always the same bytes. Arrays become tuples when read, except where
+operations, so the same history is always the same bytes. Every line has its number, and the meta line says how many there are, so
+that what is missing is seen (`LineCount`). Arrays become tuples when read, except where
 ``docs/history.md`` has lists: the records of a poll, and everything inside `meta` and the detail of a nemesis
 operation, which are plain JSON.
 
@@ -12,11 +13,14 @@ in ``"fields"``.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from checkers.history import TRACE_FIELDS, History, NemesisOp, Op, TraceEvent
+from checkers.line_count import LineCount
 
 Json = Any
 """What `json.loads` gives, or the same with tuples for arrays."""
@@ -34,34 +38,73 @@ class HistoryFormatError(ValueError):
 
 
 def write_history(history: History, path: str | Path) -> None:
-    """Write `history` to `path`, always the same bytes for the same history."""
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    """Write `history` to `path`, always the same bytes for the same history: whole, or not at all.
+
+    It is written beside its place and renamed when it is there, so that a full disk or a kill leaves what was there before.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    place = Path(path).resolve()
+    if place.exists() and not place.is_file():
+        _write(history, place)
+        return
+    new = place.with_name(f".{place.name}.{os.getpid()}.new")
+    try:
+        _write(history, new)
+        new.replace(place)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _write(history: History, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(line + "\n" for line in history_lines(history))
 
 
 def history_lines(history: History) -> Iterator[str]:
-    """The lines of the file, without line ends."""
-    yield _encode({"kind": "meta", **history.meta})
-    timed: list[tuple[int, Callable[[Any], str], Any]] = [(event[0], _trace_line, event) for event in history.trace]
-    timed += [(op[0], _nemesis_line, op) for op in history.nemesis]
-    timed += [(op.time, _op_line, op) for op in history.ops]
+    """The lines of the file, without line ends. A history that is not whole does not say how many there must be."""
+    whole = not (history.cut_off or history.gaps)
+    lines = 1 + len(history.trace) + len(history.nemesis) + len(history.ops)
+    yield meta_line(history.meta, lines if whole else None)
+    timed: list[tuple[int, Callable[[Any, int], str], Any]] = [(event[0], trace_line, event) for event in history.trace]
+    timed += [(op[0], nemesis_line, op) for op in history.nemesis]
+    timed += [(op.time, op_line, op) for op in history.ops]
     timed.sort(key=lambda entry: entry[0])
-    for _, line, entry in timed:
-        yield line(entry)
+    for number, (_, line, entry) in zip(count(2), timed, strict=False):
+        yield line(entry, number)
 
 
-def _op_line(op: Op) -> str:
-    return _encode({"kind": "op", **dict(zip(Op._fields, op, strict=True))})
+def meta_line(meta: dict[str, Any], lines: int | None) -> str:
+    """The first line of a file of so many lines; None if that is not known yet."""
+    total = {} if lines is None else {"lines": lines}
+    return _encode({"kind": "meta", "line": 1, **total, **meta})
 
 
-def _nemesis_line(op: NemesisOp) -> str:
+def op_line(op: Op, number: int) -> str:
+    """The line of an operation, which is the `number`-th of its file; the meta line is the first."""
+    return _encode({"kind": "op", "line": number, **dict(zip(Op._fields, op, strict=True))})
+
+
+def nemesis_line(op: NemesisOp, number: int) -> str:
+    """The line of a strike or a healing."""
     time, what, index, kind, detail = op
-    return _encode({"kind": "nemesis", "time": time, "what": what, "index": index, "fault": kind, "detail": detail})
+    line = {
+        "kind": "nemesis",
+        "line": number,
+        "time": time,
+        "what": what,
+        "index": index,
+        "fault": kind,
+        "detail": detail,
+    }
+    return _encode(line)
 
 
-def _trace_line(event: TraceEvent) -> str:
+def trace_line(event: TraceEvent, number: int) -> str:
+    """The line of a trace event."""
     time, node, name, partition, *rest = event
-    line = {"kind": "trace", "time": time, "node": node, "event": name, "partition": partition}
+    line = {"kind": "trace", "line": number, "time": time, "node": node, "event": name, "partition": partition}
     fields = TRACE_FIELDS.get(name)
     if fields is None or len(fields) != len(rest):
         line["fields"] = rest
@@ -75,7 +118,8 @@ def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
 
     Args:
         path: the file.
-        allow_torn_tail: ignore a last line that was not written to its end (the run was killed).
+        allow_torn_tail: take a file whose last line was not written to its end (the run was killed) for a history that was cut
+            off; also one of which nothing but that is there.
 
     Raises:
         HistoryFormatError: with the number of the line and what is wrong with it.
@@ -87,6 +131,7 @@ def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
 def parse_history(lines: Iterable[str], *, allow_torn_tail: bool = False) -> History:
     """The history in `lines`; see `read_history`. A missing meta line means that nothing is known about the run."""
     history = History()
+    counted = LineCount()
     torn: HistoryFormatError | None = None
     for number, line in enumerate(lines, start=1):
         if torn is not None:
@@ -100,9 +145,11 @@ def parse_history(lines: Iterable[str], *, allow_torn_tail: bool = False) -> His
             continue
         if not isinstance(entry, dict):
             raise HistoryFormatError(number, "every line must be a JSON object")
+        counted.add(number, entry)
         _add(history, entry, number)
     if torn is not None and not allow_torn_tail:
         raise torn
+    history.cut_off, history.gaps = counted.cut_off(torn=torn is not None), counted.gaps
     return history
 
 

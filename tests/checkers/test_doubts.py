@@ -75,6 +75,13 @@ SPLIT = [
     (8, 1, "stop", "", "fatal"),
 ]
 ACKED = [Op(1, "p1", "invoke", "send", (("send", K, 7),), None, "all"), sent(2, "p1", K, 7, 0)]
+READ = [*ACKED, polled(4, "c1", K, (0, 7))]
+ENDED = [
+    *ELECTED,
+    (8, 0, "converged", K, True, ""),
+    (9, 1, "final", K, "leader", 1, 1, 1, ((1, 0),), ((0, 1, (7,)),)),
+    (9, 2, "final", K, "follower", 1, 1, 1, ((1, 0),), ((0, 1, (7,)),)),
+]
 MORE = [*ACKED, sent(3, "p1", K, 8, 1)]
 
 
@@ -84,9 +91,9 @@ def judged(ops=ACKED, trace=ELECTED, contract=None, **meta):
 
 @pytest.mark.parametrize("doubt", DOUBTS)
 def test_what_would_be_valid_is_unknown(doubt):
-    assert judged(faults=0).valid == "valid"
+    assert judged(READ, ENDED, faults=0).valid == "valid"
 
-    verdict = judged(faults=0, **doubt)
+    verdict = judged(READ, ENDED, faults=0, **doubt)
 
     assert (verdict.valid, verdict.anomalies) == ("unknown", ())
     assert verdict.unknown_because == "; ".join(doubts_about(doubt))

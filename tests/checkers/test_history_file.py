@@ -87,16 +87,16 @@ def test_lines_have_a_fixed_order_of_keys_and_no_spaces(tmp_path):
     write_history(history, path)
 
     assert path.read_text().splitlines() == [
-        '{"kind":"meta","variant":"kafka-2.7"}',
+        '{"kind":"meta","line":1,"lines":6,"variant":"kafka-2.7"}',
         (
-            '{"kind":"op","time":4,"process":"p1","type":"invoke","f":"send","value":[["send","t-0",7]],'
+            '{"kind":"op","line":2,"time":4,"process":"p1","type":"invoke","f":"send","value":[["send","t-0",7]],'
             '"error":null,"acks":"all","final":false}'
         ),
-        '{"kind":"trace","time":5,"node":1,"event":"append","partition":"t-0","base_offset":0,"epoch":2,"values":[7,8]}',
-        '{"kind":"trace","time":5,"node":1,"event":"stop","partition":"","how":"crash"}',
-        '{"kind":"nemesis","time":5,"what":"strike","index":0,"fault":"kill","detail":{"node":1}}',
+        '{"kind":"trace","line":3,"time":5,"node":1,"event":"append","partition":"t-0","base_offset":0,"epoch":2,"values":[7,8]}',
+        '{"kind":"trace","line":4,"time":5,"node":1,"event":"stop","partition":"","how":"crash"}',
+        '{"kind":"nemesis","line":5,"time":5,"what":"strike","index":0,"fault":"kill","detail":{"node":1}}',
         (
-            '{"kind":"op","time":5,"process":"c1","type":"ok","f":"poll","value":[["poll",{"t-0":[[0,7]]}]],'
+            '{"kind":"op","line":6,"time":5,"process":"c1","type":"ok","f":"poll","value":[["poll",{"t-0":[[0,7]]}]],'
             '"error":null,"acks":null,"final":true}'
         ),
     ]

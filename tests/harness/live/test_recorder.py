@@ -16,7 +16,13 @@ def test_a_run_that_is_killed_leaves_a_readable_history(tmp_path):
     history = read_history(tmp_path / "history.jsonl")
     recorder.close()
 
-    assert history == History({"variant": "kafka-2.7"}, recorder.ops, [STRIKE], [(9, 1, "stop", "", "crash")])
+    assert history == History(
+        {"variant": "kafka-2.7"},
+        recorder.ops,
+        [STRIKE],
+        [(9, 1, "stop", "", "crash")],
+        cut_off="the history was not written to its end",
+    )
 
 
 def test_the_whole_history_takes_its_place(tmp_path):
