@@ -13,18 +13,19 @@ from typing import Any
 
 from checkers.aborted_read import aborted_reads
 from checkers.broken_log import BrokenLog
-from checkers.client_view import DELETE, ClientView
+from checkers.client_view import DELETE, ClientView, KeyView
 from checkers.committed import Committed
 from checkers.contract import DELETED, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.divergence import Divergence
 from checkers.duplicate import duplicates
+from checkers.final_read import FinalRead, final_reads
 from checkers.history import History, Value
 from checkers.hw_regression import HwRegression
 from checkers.inconsistent_offsets import inconsistent_offsets
 from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
 from checkers.lost_committed_write import Fates, LostWrites
-from checkers.lost_write import lost_writes
+from checkers.lost_write import lost_by_key, lost_writes
 from checkers.missing_evidence import EndOfTrace, missing_of_clients
 from checkers.phantom import phantoms
 from checkers.replica_state import replay
@@ -72,7 +73,11 @@ def check(history: History, contract: str | None = None) -> Verdict:
     idempotent = meta.get("idempotent", True)
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
     known = deleted if traced else None
-    anomalies += check_clients(view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known)
+    reads = {} if history.cut_off else final_reads(history.ops, list(view.keys), read_back=meta.get("read_back"))
+    anomalies += check_clients(
+        view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known, reads=reads
+    )
+    missing += never_read(view, fates, known)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     stats = statistics(history, view, counts, fates, anomalies)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
@@ -148,10 +153,13 @@ def check_clients(
     traced: bool,
     idempotent: bool = True,
     deleted: Mapping[str, set[Value]] | None = None,
+    reads: Mapping[str, FinalRead] | None = None,
 ) -> list[Anomaly]:
     """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`.
 
-    `deleted` are the values that were deleted on purpose, `None` if only the clients know what they asked for.
+    `deleted` are the values that were deleted on purpose, `None` if only the clients know what they asked for; `reads` the final
+    reads that came to an end, which need not repeat what the replicas told; `fates` receives how lost values were taken of which
+    the replicas said nothing.
     """
     gone = deleted or {}
 
@@ -160,16 +168,45 @@ def check_clients(
         return found or (unknown if unknown.verdict == PERMITTED else None)
 
     known = None if deleted is None else (lambda key: gone.get(key, set()))
-    lost = lost_writes(view, lambda key, value: fate(key, value) or unknown, known)
-    if not traced:
-        fates.update({(one.partition, one.evidence["value"]): unknown for one in lost if "value" in one.evidence})
+    found = lost_by_key(view, known, reads)
+    lost = {
+        key: [one for one in values if one.read is None or (key, one.value) not in fates]
+        for key, values in found.items()
+    }
+    told = lost_writes(view, lost, lambda key, value: fate(key, value) or unknown)
+    for key, values in lost.items():
+        for one in values:
+            fates.setdefault((key, one.value), unknown)
     return [
-        *lost,
+        *told,
         *inconsistent_offsets(view, fate),
         *duplicates(view, idempotent=idempotent),
         *aborted_reads(view),
         *phantoms(view),
     ]
+
+
+def never_read(view: ClientView, fates: Fates, deleted: Mapping[str, set[Value]] | None) -> list[str]:
+    """The acknowledged records of which nobody knows whether they are there, as a sentence; none if there are none.
+
+    `fates` are those that were lost, `deleted` those that were deleted on purpose, `None` if only the clients know.
+    """
+    unseen = [
+        value
+        for key, seen in view.keys.items()
+        for value in seen.acked.keys() - seen.read_values()
+        if (key, value) not in fates and not _is_deleted(key, seen, value, deleted)
+    ]
+    if not unseen:
+        return []
+    records = "1 acknowledged record was" if len(unseen) == 1 else f"{len(unseen)} acknowledged records were"
+    return [f"{records} never read, and no final read says that there is nothing more to read"]
+
+
+def _is_deleted(key: str, seen: KeyView, value: Value, deleted: Mapping[str, set[Value]] | None) -> bool:
+    if deleted is not None:
+        return value in deleted.get(key, ())
+    return bool(seen.deletions) and seen.may_be_deleted(value, seen.acked[value].offset)
 
 
 def _nothing_happened(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> list[str]:

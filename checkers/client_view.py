@@ -68,11 +68,14 @@ class KeyView:
         """Every value that any poll returned, however the poll ended."""
         return {value for _, value in self.ok_reads} | {value for _, value in self.other_reads}
 
-    def may_be_deleted(self, value: Value, offset: int) -> bool:
-        """Whether a client's request may have deleted a value at an offset; not one that was acknowledged later than it."""
+    def may_be_deleted(self, value: Value, offset: int | None) -> bool:
+        """Whether a client's request may have deleted a value at an offset, `None` if nobody knows at which; not one that was
+        acknowledged later than it.
+        """
         ack = self.acked.get(value)
         return any(
-            offset < deletion.offset and (deletion.done is None or ack is None or ack.time <= deletion.done)
+            (offset is None or offset < deletion.offset)
+            and (deletion.done is None or ack is None or ack.time <= deletion.done)
             for deletion in self.deletions
         )
 

@@ -116,7 +116,7 @@ def test_a_process_that_its_protocol_told_to_give_up_makes_a_run_invalid():
 
 
 def test_several_doubts_are_all_told():
-    assert judged(**NOT_UNDERSTOOD, **BROKEN_OFF).unknown_because == (
+    assert judged(READ, **NOT_UNDERSTOOD, **BROKEN_OFF).unknown_because == (
         "the replicas' evidence was not understood: Broker 2, t-0: offset 2 holds 99, and its lines tell of 13.; "
         "node 2 died on its own (OutOfMemoryError)"
     )
