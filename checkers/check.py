@@ -20,6 +20,7 @@ from checkers.divergence import Divergence
 from checkers.duplicate import duplicates
 from checkers.final_read import FinalRead, final_reads
 from checkers.history import History, Value
+from checkers.hw_beyond_log import HwBeyondLog
 from checkers.hw_regression import HwRegression
 from checkers.inconsistent_offsets import inconsistent_offsets
 from checkers.leader_completeness import incomplete_leaders
@@ -28,7 +29,7 @@ from checkers.lost_committed_write import Fates, LostWrites
 from checkers.lost_write import lost_by_key, lost_writes
 from checkers.missing_evidence import EndOfTrace, missing_of_clients
 from checkers.phantom import phantoms
-from checkers.replica_state import replay
+from checkers.replica_state import TooSparseError, replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
 from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
@@ -69,7 +70,12 @@ def check(history: History, contract: str | None = None) -> Verdict:
         return Verdict("unknown", own, (), f"the history is not whole: {history.gaps}", stats, CLIENTS)
     deleted: dict[str, set[Value]] = {}
     missing = missing_of_clients(history)
-    anomalies = check_replicas(history, view, own, fates, deleted, missing) if traced else []
+    anomalies = []
+    if traced:
+        try:
+            anomalies = check_replicas(history, view, own, fates, deleted, missing)
+        except TooSparseError as error:
+            traced, judged_from, doubts = False, CLIENTS, [str(error)]
     idempotent = meta.get("idempotent", True)
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
     known = deleted if traced else None
@@ -117,9 +123,11 @@ def check_replicas(
     hw_regression = HwRegression()
     broken_log = BrokenLog(epoch_cache=meta.get("epoch_cache", True))
     wrong_deletion = WrongDeletion()
+    hw_beyond_log = HwBeyondLog()
     stuck = Stuck()
     end = EndOfTrace(meta.get("replicas") or {})
-    watching = (committed, divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck, end)
+    finding = (divergence, log_matching, hw_regression, hw_beyond_log, broken_log, wrong_deletion, stuck)
+    watching = (committed, *finding, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
     losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1))
@@ -131,7 +139,7 @@ def check_replicas(
         missing += end.missing
     if deleted is not None:
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
-    for checker in (divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck):
+    for checker in finding:
         anomalies += checker.anomalies
     return anomalies
 

@@ -152,6 +152,8 @@ class ClientView:
                 continue
             _, name, what = micro
             offset, value = what if isinstance(what, tuple) else (None, what)
+            if offset is not None and offset < 0:
+                offset = None
             view = self.keys.get(name) or self.key(name)
             view.invoked.add(value)
             if op.type == "invoke":
@@ -192,5 +194,5 @@ class ClientView:
                         yield Sighting(op.time, op.process, "poll", op.type, offset, value)
                 elif micro[1] == name and op.type != "fail" and isinstance(micro[2], tuple):
                     offset, value = micro[2]
-                    if offset is not None:
+                    if offset is not None and offset >= 0:
                         yield Sighting(op.time, op.process, "send", op.type, offset, value)

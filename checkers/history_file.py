@@ -19,11 +19,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from checkers.entry_order import EntryOrder
 from checkers.history import TRACE_FIELDS, History, NemesisOp, Op, TraceEvent
 from checkers.line_count import LineCount
-
-Json = Any
-"""What `json.loads` gives, or the same with tuples for arrays."""
+from checkers.line_shapes import DEEPEST, Json, ShapeError, meta_of, nemesis_of, op_of, shown, trace_event_of
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
@@ -124,14 +123,19 @@ def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
     Raises:
         HistoryFormatError: with the number of the line and what is wrong with it.
     """
-    with Path(path).open(encoding="utf-8", errors="replace") as file:
+    with Path(path).open("rb") as file:
         return parse_history(file, allow_torn_tail=allow_torn_tail)
 
 
-def parse_history(lines: Iterable[str], *, allow_torn_tail: bool = False) -> History:
-    """The history in `lines`; see `read_history`. A missing meta line means that nothing is known about the run."""
+def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False) -> History:
+    """The history in `lines`; see `read_history`. A missing meta line means that nothing is known about the run.
+
+    Lines may be out of order as long as no process and no node goes back in time. Where lines are missing it cannot be asked
+    whether the rest makes sense, and is not.
+    """
     history = History()
     counted = LineCount()
+    order = EntryOrder()
     torn: HistoryFormatError | None = None
     for number, line in enumerate(lines, start=1):
         if torn is not None:
@@ -139,103 +143,79 @@ def parse_history(lines: Iterable[str], *, allow_torn_tail: bool = False) -> His
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
-        except json.JSONDecodeError as error:
-            torn = HistoryFormatError(number, f"this is not JSON ({error.msg} at column {error.colno})")
-            continue
-        if not isinstance(entry, dict):
-            raise HistoryFormatError(number, "every line must be a JSON object")
-        counted.add(number, entry)
-        _add(history, entry, number)
+            entry = _json(line, number)
+            counted.add(number, entry)
+            _add(history, entry, number, order)
+        except _NotJsonError as error:
+            torn = HistoryFormatError(number, str(error))
+            if line[-1:] in ("\n", b"\n"):
+                raise torn from None
+        except ShapeError as error:
+            raise HistoryFormatError(number, str(error)) from None
     if torn is not None and not allow_torn_tail:
         raise torn
     history.cut_off, history.gaps = counted.cut_off(torn=torn is not None), counted.gaps
+    if order.broken is not None and not history.gaps:
+        raise HistoryFormatError(*order.broken)
+    order.sort(history)
     return history
 
 
-def _add(history: History, entry: dict[str, Any], number: int) -> None:
+class _NotJsonError(ValueError):
+    """A line is no JSON; says why."""
+
+
+def _json(line: str | bytes, number: int) -> dict[str, Any]:
+    """The object in a line."""
+    try:
+        text = line.decode() if isinstance(line, bytes) else line
+        entry = _whole(_decode(text.removeprefix("\ufeff") if number == 1 else text), text)
+    except json.JSONDecodeError as error:
+        raise _NotJsonError(f"this is not JSON ({error.msg} at column {error.colno})") from None
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise _NotJsonError(f"this is not UTF-8 (byte 0x{byte:02x} at column {error.start + 1})") from None
+    except RecursionError:
+        raise ShapeError(f"arrays and objects are nested more than {DEEPEST} deep") from None
+    except ValueError as error:
+        raise ShapeError(f"this is not JSON ({error})") from None
+    if not isinstance(entry, dict):
+        raise ShapeError("every line must be a JSON object")
+    return entry
+
+
+def _whole(entry: Json, text: str) -> Json:
+    """`entry`, unless it has half a character: an escape of a surrogate that stands alone cannot be written again."""
+    if "\\u" in text:
+        try:
+            _encode(entry).encode()
+        except UnicodeEncodeError:
+            raise ValueError("an escape stands for half a character") from None
+    return entry
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+_decode = json.JSONDecoder(parse_constant=_no_number).decode
+
+
+def _add(history: History, entry: dict[str, Any], number: int, order: EntryOrder) -> None:
     kind = entry.pop("kind", None)
     if kind == "op":
-        history.ops.append(_op(entry, number))
+        op = op_of(entry)
+        history.ops.append(op)
+        order.op(number, op)
     elif kind == "trace":
-        history.trace.append(_trace_event(entry, number))
+        event = trace_event_of(entry)
+        history.trace.append(event)
+        order.event(number, event)
     elif kind == "nemesis":
-        needed = ("time", "what", "index", "fault", "detail")
-        history.nemesis.append(tuple(_field(entry, name, "a nemesis operation", number) for name in needed))
+        history.nemesis.append(nemesis_of(entry))
     elif kind == "meta":
         if number != 1:
-            raise HistoryFormatError(number, "the meta line must be the first line")
-        history.meta = entry
+            raise ShapeError("the meta line must be the first line")
+        history.meta = meta_of(entry)
     else:
-        raise HistoryFormatError(number, f'"kind" must be meta, op, nemesis or trace, and is {kind!r}')
-
-
-def _field(entry: dict[str, Any], name: str, of: str, number: int) -> Json:
-    if name not in entry:
-        raise HistoryFormatError(number, f'{of} needs the field "{name}"')
-    value = entry[name]
-    if name == "time" and (not isinstance(value, int) or isinstance(value, bool)):
-        raise HistoryFormatError(number, f'"time" must be an integer number of microseconds, and is {value!r}')
-    return value
-
-
-def _op(entry: dict[str, Any], number: int) -> Op:
-    time, process, type_, f, value = (_field(entry, name, "an operation", number) for name in Op._fields[:5])
-    if type_ not in ("invoke", "ok", "fail", "info"):
-        raise HistoryFormatError(number, f"the type of an operation is invoke, ok, fail or info, and not {type_!r}")
-    value = _tuples(value)
-    if f in ("send", "txn") or (f == "poll" and value is not None):
-        _check_micro_operations(value, number)
-    elif f == "delete" and not _is_deletion(value):
-        raise HistoryFormatError(number, f'the value of a delete is [["delete", key, offset]], and not {value!r}')
-    return Op(time, process, type_, f, value, entry.get("error"), entry.get("acks"), bool(entry.get("final", False)))
-
-
-def _check_micro_operations(value: Json, number: int) -> None:
-    if not isinstance(value, tuple):
-        raise HistoryFormatError(number, "the value of a send or poll must be a list of micro-operations")
-    for micro in value:
-        if isinstance(micro, tuple) and len(micro) == 3 and micro[0] == "send":
-            pair = micro[2]
-            if isinstance(pair, tuple) and len(pair) != 2:
-                raise HistoryFormatError(number, f"a send completes with [offset, value], and not with {pair!r}")
-        elif isinstance(micro, tuple) and len(micro) == 2 and micro[0] == "poll" and isinstance(micro[1], dict):
-            for key, records in micro[1].items():
-                if not isinstance(records, list) or not all(_is_read(record) for record in records):
-                    raise HistoryFormatError(number, f"a poll of {key} must be a list of [offset, value] pairs")
-        else:
-            raise HistoryFormatError(number, f'{micro!r} is neither ["send", key, value] nor ["poll", {{…}}]')
-
-
-def _is_deletion(value: Json) -> bool:
-    micro = value[0] if isinstance(value, tuple) and len(value) == 1 else None
-    return isinstance(micro, tuple) and len(micro) == 3 and micro[0] == "delete" and isinstance(micro[2], int)
-
-
-def _is_read(record: Json) -> bool:
-    return isinstance(record, tuple) and len(record) == 2 and isinstance(record[0], int)
-
-
-def _trace_event(entry: dict[str, Any], number: int) -> TraceEvent:
-    head = tuple(_field(entry, name, "a trace event", number) for name in ("time", "node", "event", "partition"))
-    rest = entry.get("fields")
-    if rest is None:
-        names = TRACE_FIELDS.get(head[2])
-        if names is None:
-            raise HistoryFormatError(number, f'{head[2]!r} is not a known trace event and has no "fields"')
-        rest = [_field(entry, name, f"the trace event {head[2]}", number) for name in names]
-    elif not isinstance(rest, list) or len(rest) != len(TRACE_FIELDS.get(head[2], rest)):
-        raise HistoryFormatError(number, f'"fields" does not fit the trace event {head[2]!r}')
-    return head + tuple(_tuples(value) for value in rest)
-
-
-def _tuples(value: Json) -> Json:
-    """Arrays as tuples; an array that is the value of an object stays a list (the records of a poll)."""
-    if isinstance(value, list):
-        return tuple(_tuples(item) for item in value)
-    if isinstance(value, dict):
-        return {
-            key: [_tuples(one) for one in item] if isinstance(item, list) else _tuples(item)
-            for key, item in value.items()
-        }
-    return value
+        raise ShapeError(f'"kind" must be meta, op, nemesis or trace, and is {shown(kind)}')

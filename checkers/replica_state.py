@@ -23,6 +23,14 @@ from checkers.history import TraceEvent, Value
 Record = tuple[int, Value]
 """``(leader epoch, value)``."""
 
+MOST_HOLES = 2_000_000
+"""So many offsets without records may the logs of a run have, all together: a log is kept by offset."""
+
+
+class TooSparseError(ValueError):
+    """Logs begin or go on so far beyond what is known of them that they cannot be kept; a sentence."""
+
+
 HOLE: Record = (-1, None)
 """Stands at offsets that an append skipped, which is a `broken-log`, and below a log start for what was never there."""
 
@@ -98,9 +106,20 @@ class ReplayedReplica:
             self.removals.append(removal)
         return removal
 
-    def fill_to(self, offset: int) -> None:
-        """Go on at an offset, if the log ends before it."""
-        self.extend(HOLE[0], [HOLE[1]] * (offset - len(self.records)))
+    def fill_to(self, offset: int) -> int:
+        """Go on at an offset, if the log ends before it; returns how many offsets that skips.
+
+        Raises:
+            TooSparseError: more than a log is kept with.
+        """
+        holes = max(0, offset - len(self.records))
+        if holes > MOST_HOLES:
+            raise TooSparseError(
+                f"the log of broker {self.node} for {self.partition} goes on at offset {offset}, {holes} offsets beyond what is "
+                "known of it, so the replicas' evidence was not used"
+            )
+        self.extend(HOLE[0], [HOLE[1]] * holes)
+        return holes
 
     def unpair(self) -> None:
         """End the pairs this replica is in, on either side."""
@@ -229,6 +248,7 @@ class _Replay:
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
         self._checkers = checkers
+        self._holes = 0
         self._recovered_to: dict[ReplayedReplica, int] = {}
         self._append_hooks = self._hooks("on_append")
         self._misfit_hooks = self._hooks("on_misfit")
@@ -291,7 +311,14 @@ class _Replay:
         if base_offset < len(replica.records):
             self._cut(index, replica, base_offset)
         else:
-            replica.fill_to(base_offset)
+            self._fill(replica, base_offset)
+
+    def _fill(self, replica: ReplayedReplica, to: int) -> None:
+        self._holes += replica.fill_to(to)
+        if self._holes > MOST_HOLES:
+            raise TooSparseError(
+                f"the replicas' logs have {self._holes} offsets of which nothing is known, so their evidence was not used"
+            )
 
     def _cut(self, index: int, replica: ReplayedReplica, to: int) -> None:
         removal = replica.cut(index, to)
@@ -325,9 +352,9 @@ class _Replay:
             self._cut(index, replica, start)
         replica.start = start
         if how == "begin-anew":
-            replica.fill_to(start)
+            self._fill(replica, start)
         elif how == "recovered":
-            replica.fill_to(min(start, self._recovered_to.get(replica, 0)))
+            self._fill(replica, min(start, self._recovered_to.get(replica, 0)))
         for hook in self._log_start_hooks:
             hook(index, event, replica, previous)
 
@@ -407,6 +434,12 @@ class _Replay:
         begin = batches[0][0] if batches else min(leo, replica.start)
         records = replica.records[:begin]
         for base, epoch, values in batches:
+            self._holes += max(0, base - len(records))
+            if self._holes > MOST_HOLES:
+                raise TooSparseError(
+                    f"the final log of broker {replica.node} for {replica.partition} goes on at offset {base}, far beyond what is "
+                    "known of it, so the replicas' evidence was not used"
+                )
             records += [HOLE] * (base - len(records))
             records += [(epoch, value) for value in values]
         if records != replica.records:

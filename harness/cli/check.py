@@ -33,7 +33,10 @@ def check_command(path: Path, contract: str | None, as_json: bool) -> int:
         raise click.ClickException(f"{path}: {error}") from None
     except OSError as error:
         raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
-    verdict = check(history, contract)
+    try:
+        verdict = check(history, contract)
+    except ValueError as error:
+        raise click.ClickException(f"{path}: {error}") from None
     if path.is_dir() and contract is None:
         store_verdict_again(path, verdict, history)
     if as_json:

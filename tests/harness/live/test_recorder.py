@@ -1,7 +1,7 @@
 """What the harness sees is on disk as it happens, and the whole history takes its place."""
 
 from checkers import read_history
-from checkers.history import History, sent
+from checkers.history import History, Op, sent
 from harness.live.progress import RunProgress
 from harness.live.recorder import Recorder
 
@@ -10,6 +10,7 @@ STRIKE = (7, "strike", 0, "crash", {"node": 1})
 
 def test_a_run_that_is_killed_leaves_a_readable_history(tmp_path):
     recorder = Recorder({"variant": "kafka-2.7"}, tmp_path)
+    recorder.op(Op(4, "p1", "invoke", "send", (("send", "t-0", 1),), None, "all"))
     recorder.op(sent(5, "p1", "t-0", 1, 0))
     recorder.nemesis_op(STRIKE)
     recorder.event((9, 1, "stop", "", "crash"))
