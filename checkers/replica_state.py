@@ -65,7 +65,7 @@ class ReplayedReplica:
 
     __slots__ = (
         "assigned", "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
-        "source", "start", "stops", "up",
+        "source", "start", "stops", "up", "waits",
     )  # fmt: skip
 
     def __init__(self, node: int, partition: str) -> None:
@@ -84,6 +84,8 @@ class ReplayedReplica:
         """The leader this replica is paired with: from its `fetched` until either changes epoch, stops or truncates."""
         self.followers: list[ReplayedReplica] = []
         """The other side of `source`."""
+        self.waits: tuple[ReplayedReplica, TraceEvent] | None = None
+        """The leader and the `fetched` of a pair whose leader has not told yet that it leads: the stamps of two machines differ."""
         self.removals: list[Removal] = []
         self.stops: list[Stop] = []
         self.final: TraceEvent | None = None
@@ -122,7 +124,8 @@ class ReplayedReplica:
         return holes
 
     def unpair(self) -> None:
-        """End the pairs this replica is in, on either side."""
+        """End the pairs this replica is in, on either side, and the one it waits for."""
+        self.waits = None
         if self.source is not None:
             self.source.followers.remove(self)
             self.source = None
@@ -374,6 +377,10 @@ class _Replay:
         replica.hw = event[6]
         for hook in self._lead_hooks:
             hook(index, event, replica)
+        for follower in self.replicas.by_partition[event[3]]:
+            waits = follower.waits
+            if waits is not None and waits[0] is replica and waits[1][4] == event[4]:
+                self._pair(index, (event[0], *waits[1][1:]), follower, replica)
 
     def _follow(self, _index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])
@@ -386,9 +393,17 @@ class _Replay:
         _, node, _, partition, epoch, leader_node = event
         replica = self.replicas.at(node, partition)
         leader = self.replicas.at(leader_node, partition)
-        if replica.leading or replica.epoch > epoch or not leader.leading or leader.epoch != epoch:
+        if replica.leading or replica.epoch > epoch:
             return
-        replica.epoch = epoch
+        if leader.epoch < epoch:
+            replica.epoch = epoch
+            replica.unpair()
+            replica.waits = leader, event
+        elif leader.leading and leader.epoch == epoch:
+            self._pair(index, event, replica, leader)
+
+    def _pair(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        replica.epoch = event[4]
         replica.unpair()
         replica.source = leader
         leader.followers.append(replica)
