@@ -13,6 +13,7 @@ from typing import Any
 
 from checkers.aborted_read import aborted_reads
 from checkers.broken_log import BrokenLog
+from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, KeyView
 from checkers.committed import Committed
 from checkers.contract import DELETED, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
@@ -36,8 +37,6 @@ from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION
 from checkers.wrong_deletion import WrongDeletion
 
 DEFAULT_CONTRACT = "documented"
-BROKEN_OFF = "broken-off"
-"""How a process ended that neither the nemesis nor its protocol ended: out of memory, a bug, a bad installation."""
 STRICTEST_CONTRACT = "durable"
 
 _NOT_LOST_BY_REPLICAS = Judgement(VIOLATION, None, PROMISES)
@@ -84,6 +83,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
         view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known, reads=reads
     )
     missing += never_read(view, fates, known)
+    anomalies = [*told_once(anomalies, history.trace, meta), *crashes(meta)]
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     stats = statistics(history, view, counts, fates, anomalies)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
@@ -95,12 +95,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
 
 def doubts_about(meta: Mapping[str, Any]) -> list[str]:
     """Why the replicas' evidence cannot be relied on, so that nothing may depend on it; empty if it can."""
-    doubts = [f"the replicas' evidence was not understood: {words}" for words in meta.get("not_understood", ())]
-    for death in meta.get("died", ()):
-        if death.get("how") == BROKEN_OFF:
-            last = str(death.get("log", "")).strip().split("\n")[-1]
-            doubts.append(f"node {death['node']} died on its own ({last or 'without a word'})")
-    return doubts
+    return [f"the replicas' evidence was not understood: {words}" for words in meta.get("not_understood", ())]
 
 
 def check_replicas(

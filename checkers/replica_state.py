@@ -395,7 +395,7 @@ class _Replay:
         leader = self.replicas.at(leader_node, partition)
         if replica.leading or replica.epoch > epoch:
             return
-        if leader.epoch < epoch:
+        if leader.epoch < epoch and not leader.leading:
             replica.epoch = epoch
             replica.unpair()
             replica.waits = leader, event
