@@ -13,29 +13,31 @@ from typing import Any
 
 from checkers.aborted_read import aborted_reads
 from checkers.broken_log import BrokenLog
-from checkers.client_view import DELETE, ClientView
+from checkers.broker_crashed import crashes, told_once
+from checkers.client_view import DELETE, ClientView, KeyView
 from checkers.committed import Committed
 from checkers.contract import DELETED, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.divergence import Divergence
 from checkers.duplicate import duplicates
+from checkers.final_read import FinalRead, final_reads
 from checkers.history import History, Value
+from checkers.hw_beyond_log import HwBeyondLog
 from checkers.hw_regression import HwRegression
 from checkers.inconsistent_offsets import inconsistent_offsets
 from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
 from checkers.lost_committed_write import Fates, LostWrites
-from checkers.lost_write import lost_writes
+from checkers.lost_write import lost_by_key, lost_writes
+from checkers.missing_evidence import EndOfTrace, missing_of_clients
 from checkers.phantom import phantoms
-from checkers.replica_state import replay
+from checkers.replica_state import TooSparseError, replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
 from checkers.unasked_election import unasked_elections, unclean_elections
-from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
+from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
 from checkers.wrong_deletion import WrongDeletion
 
 DEFAULT_CONTRACT = "documented"
-BROKEN_OFF = "broken-off"
-"""How a process ended that neither the nemesis nor its protocol ended: out of memory, a bug, a bad installation."""
 CLIENTS_CONTRACT = "durable"
 
 _NOT_LOST_BY_REPLICAS = Judgement(VIOLATION, None, PROMISES)
@@ -60,38 +62,55 @@ def check(history: History, contract: str | None = None) -> Verdict:
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
+    counts = TraceCounts.of(history.trace)
+    judged_from = CLIENTS_AND_REPLICAS if traced else CLIENTS
     fates: Fates = {}
+    if history.gaps:
+        stats = statistics(history, view, counts, fates, [])
+        return Verdict("unknown", own, (), f"the history is not whole: {history.gaps}", stats, CLIENTS)
     deleted: dict[str, set[Value]] = {}
-    anomalies = check_replicas(history, view, own, fates, deleted) if traced else []
+    missing = missing_of_clients(history)
+    anomalies = []
+    if traced:
+        try:
+            anomalies = check_replicas(history, view, own, fates, deleted, missing)
+        except TooSparseError as error:
+            traced, judged_from, doubts = False, CLIENTS, [str(error)]
     idempotent = meta.get("idempotent", True)
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
     known = deleted if traced else None
-    anomalies += check_clients(view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known)
+    reads = {} if history.cut_off else final_reads(history.ops, list(view.keys), read_back=meta.get("read_back"))
+    anomalies += check_clients(
+        view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known, reads=reads
+    )
+    missing += never_read(view, fates, known)
+    anomalies = [*told_once(anomalies, history.trace, meta), *crashes(meta)]
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
-    counts = TraceCounts.of(history.trace)
     stats = statistics(history, view, counts, fates, anomalies)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
-        return Verdict("invalid", own, tuple(anomalies), None, stats)
-    unknown = "; ".join(doubts) or _unknown_because(history, view, counts, anomalies)
-    return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats)
+        return Verdict("invalid", own, tuple(anomalies), None, stats, judged_from)
+    reasons = doubts or _nothing_happened(history, view, counts, anomalies)
+    unknown = "; ".join([*reasons, *missing]) or None
+    return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
 
 
 def doubts_about(meta: Mapping[str, Any]) -> list[str]:
     """Why the replicas' evidence cannot be relied on, so that nothing may depend on it; empty if it can."""
-    doubts = [f"the replicas' evidence was not understood: {words}" for words in meta.get("not_understood", ())]
-    for death in meta.get("died", ()):
-        if death.get("how") == BROKEN_OFF:
-            last = str(death.get("log", "")).strip().split("\n")[-1]
-            doubts.append(f"node {death['node']} died on its own ({last or 'without a word'})")
-    return doubts
+    return [f"the replicas' evidence was not understood: {words}" for words in meta.get("not_understood", ())]
 
 
 def check_replicas(
-    history: History, view: ClientView, own: str, fates: Fates, deleted: dict[str, set[Value]] | None = None
+    history: History,
+    view: ClientView,
+    own: str,
+    fates: Fates,
+    deleted: dict[str, set[Value]] | None = None,
+    missing: list[str] | None = None,
 ) -> list[Anomaly]:
     """The replica checkers, in one pass over the trace.
 
-    `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose.
+    `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose,
+    `missing` what the trace does not tell of its end.
     """
     meta, trace = history.meta, history.trace
     committed = Committed(trace, view.keys)
@@ -100,8 +119,11 @@ def check_replicas(
     hw_regression = HwRegression()
     broken_log = BrokenLog(epoch_cache=meta.get("epoch_cache", True))
     wrong_deletion = WrongDeletion()
+    hw_beyond_log = HwBeyondLog()
     stuck = Stuck()
-    watching = (committed, divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck)
+    end = EndOfTrace(meta.get("replicas") or {})
+    finding = (divergence, log_matching, hw_regression, hw_beyond_log, broken_log, wrong_deletion, stuck)
+    watching = (committed, *finding, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
     unclean = unclean_elections(history)
@@ -111,9 +133,11 @@ def check_replicas(
     anomalies += losses.acknowledged_and_gone(committed)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
     fates.update(losses.fates)
+    if missing is not None:
+        missing += end.missing
     if deleted is not None:
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
-    for checker in (divergence, log_matching, hw_regression, broken_log, wrong_deletion, stuck):
+    for checker in finding:
         anomalies += checker.anomalies
     return anomalies
 
@@ -135,10 +159,13 @@ def check_clients(
     traced: bool,
     idempotent: bool = True,
     deleted: Mapping[str, set[Value]] | None = None,
+    reads: Mapping[str, FinalRead] | None = None,
 ) -> list[Anomaly]:
     """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`.
 
-    `deleted` are the values that were deleted on purpose, `None` if only the clients know what they asked for.
+    `deleted` are the values that were deleted on purpose, `None` if only the clients know what they asked for; `reads` the final
+    reads that came to an end, which need not repeat what the replicas told; `fates` receives how lost values were taken of which
+    the replicas said nothing.
     """
     gone = deleted or {}
 
@@ -147,11 +174,17 @@ def check_clients(
         return found or (unknown if unknown.verdict == PERMITTED else None)
 
     known = None if deleted is None else (lambda key: gone.get(key, set()))
-    lost = lost_writes(view, lambda key, value: fate(key, value) or unknown, known)
-    if not traced:
-        fates.update({(one.partition, one.evidence["value"]): unknown for one in lost if "value" in one.evidence})
+    found = lost_by_key(view, known, reads)
+    lost = {
+        key: [one for one in values if one.read is None or (key, one.value) not in fates]
+        for key, values in found.items()
+    }
+    told = lost_writes(view, lost, lambda key, value: fate(key, value) or unknown)
+    for key, values in lost.items():
+        for one in values:
+            fates.setdefault((key, one.value), unknown)
     return [
-        *lost,
+        *told,
         *inconsistent_offsets(view, fate),
         *duplicates(view, idempotent=idempotent),
         *aborted_reads(view),
@@ -159,8 +192,31 @@ def check_clients(
     ]
 
 
-def _unknown_because(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> str | None:
-    """Why a run without violations proves nothing, or `None`."""
+def never_read(view: ClientView, fates: Fates, deleted: Mapping[str, set[Value]] | None) -> list[str]:
+    """The acknowledged records of which nobody knows whether they are there, as a sentence; none if there are none.
+
+    `fates` are those that were lost, `deleted` those that were deleted on purpose, `None` if only the clients know.
+    """
+    unseen = [
+        value
+        for key, seen in view.keys.items()
+        for value in seen.acked.keys() - seen.read_values()
+        if (key, value) not in fates and not _is_deleted(key, seen, value, deleted)
+    ]
+    if not unseen:
+        return []
+    records = "1 acknowledged record was" if len(unseen) == 1 else f"{len(unseen)} acknowledged records were"
+    return [f"{records} never read, and no final read says that there is nothing more to read"]
+
+
+def _is_deleted(key: str, seen: KeyView, value: Value, deleted: Mapping[str, set[Value]] | None) -> bool:
+    if deleted is not None:
+        return value in deleted.get(key, ())
+    return bool(seen.deletions) and seen.may_be_deleted(value, seen.acked[value].offset)
+
+
+def _nothing_happened(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> list[str]:
+    """Why a run without violations proves nothing, should all evidence be there."""
     reasons = []
     if any(anomaly.clause == NEEDS_REPLICAS for anomaly in anomalies):
         reasons.append(
@@ -174,4 +230,4 @@ def _unknown_because(history: History, view: ClientView, counts: TraceCounts, an
     never = sorted(kind for kind in view.invoked if kind != DELETE and not view.succeeded.get(kind))
     if never:
         reasons.append(f"these operations never succeeded: {', '.join(never)}")
-    return "; ".join(reasons) or None
+    return reasons

@@ -68,11 +68,14 @@ class KeyView:
         """Every value that any poll returned, however the poll ended."""
         return {value for _, value in self.ok_reads} | {value for _, value in self.other_reads}
 
-    def may_be_deleted(self, value: Value, offset: int) -> bool:
-        """Whether a client's request may have deleted a value at an offset; not one that was acknowledged later than it."""
+    def may_be_deleted(self, value: Value, offset: int | None) -> bool:
+        """Whether a client's request may have deleted a value at an offset, `None` if nobody knows at which; not one that was
+        acknowledged later than it.
+        """
         ack = self.acked.get(value)
         return any(
-            offset < deletion.offset and (deletion.done is None or ack is None or ack.time <= deletion.done)
+            (offset is None or offset < deletion.offset)
+            and (deletion.done is None or ack is None or ack.time <= deletion.done)
             for deletion in self.deletions
         )
 
@@ -149,6 +152,8 @@ class ClientView:
                 continue
             _, name, what = micro
             offset, value = what if isinstance(what, tuple) else (None, what)
+            if offset is not None and offset < 0:
+                offset = None
             view = self.keys.get(name) or self.key(name)
             view.invoked.add(value)
             if op.type == "invoke":
@@ -189,5 +194,5 @@ class ClientView:
                         yield Sighting(op.time, op.process, "poll", op.type, offset, value)
                 elif micro[1] == name and op.type != "fail" and isinstance(micro[2], tuple):
                     offset, value = micro[2]
-                    if offset is not None:
+                    if offset is not None and offset >= 0:
                         yield Sighting(op.time, op.process, "send", op.type, offset, value)

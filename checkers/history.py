@@ -66,12 +66,19 @@ class Op(NamedTuple):
 
 @dataclass(slots=True)
 class History:
-    """Everything that may be used to judge a run."""
+    """Everything that may be used to judge a run.
+
+    Attributes:
+        cut_off: why this is only the beginning of the run's history, as a sentence; empty if it is not.
+        gaps: why some of it is missing or out of place, as a sentence, so that nothing in it can be relied on; empty if nothing is.
+    """
 
     meta: dict[str, Any] = field(default_factory=dict)
     ops: list[Op] = field(default_factory=list)
     nemesis: list[NemesisOp] = field(default_factory=list)
     trace: list[TraceEvent] = field(default_factory=list)
+    cut_off: str = ""
+    gaps: str = ""
 
     @classmethod
     def of(

@@ -23,6 +23,14 @@ from checkers.history import TraceEvent, Value
 Record = tuple[int, Value]
 """``(leader epoch, value)``."""
 
+MOST_HOLES = 2_000_000
+"""So many offsets without records may the logs of a run have, all together: a log is kept by offset."""
+
+
+class TooSparseError(ValueError):
+    """Logs begin or go on so far beyond what is known of them that they cannot be kept; a sentence."""
+
+
 HOLE: Record = (-1, None)
 """Stands at offsets that an append skipped, which is a `broken-log`, and below a log start for what was never there."""
 
@@ -57,7 +65,7 @@ class ReplayedReplica:
 
     __slots__ = (
         "assigned", "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
-        "source", "start", "stops", "up",
+        "source", "start", "stops", "up", "waits",
     )  # fmt: skip
 
     def __init__(self, node: int, partition: str) -> None:
@@ -76,6 +84,8 @@ class ReplayedReplica:
         """The leader this replica is paired with: from its `fetched` until either changes epoch, stops or truncates."""
         self.followers: list[ReplayedReplica] = []
         """The other side of `source`."""
+        self.waits: tuple[ReplayedReplica, TraceEvent] | None = None
+        """The leader and the `fetched` of a pair whose leader has not told yet that it leads: the stamps of two machines differ."""
         self.removals: list[Removal] = []
         self.stops: list[Stop] = []
         self.final: TraceEvent | None = None
@@ -98,12 +108,24 @@ class ReplayedReplica:
             self.removals.append(removal)
         return removal
 
-    def fill_to(self, offset: int) -> None:
-        """Go on at an offset, if the log ends before it."""
-        self.extend(HOLE[0], [HOLE[1]] * (offset - len(self.records)))
+    def fill_to(self, offset: int) -> int:
+        """Go on at an offset, if the log ends before it; returns how many offsets that skips.
+
+        Raises:
+            TooSparseError: more than a log is kept with.
+        """
+        holes = max(0, offset - len(self.records))
+        if holes > MOST_HOLES:
+            raise TooSparseError(
+                f"the log of broker {self.node} for {self.partition} goes on at offset {offset}, {holes} offsets beyond what is "
+                "known of it, so the replicas' evidence was not used"
+            )
+        self.extend(HOLE[0], [HOLE[1]] * holes)
+        return holes
 
     def unpair(self) -> None:
-        """End the pairs this replica is in, on either side."""
+        """End the pairs this replica is in, on either side, and the one it waits for."""
+        self.waits = None
         if self.source is not None:
             self.source.followers.remove(self)
             self.source = None
@@ -229,6 +251,7 @@ class _Replay:
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
         self._checkers = checkers
+        self._holes = 0
         self._recovered_to: dict[ReplayedReplica, int] = {}
         self._append_hooks = self._hooks("on_append")
         self._misfit_hooks = self._hooks("on_misfit")
@@ -291,7 +314,14 @@ class _Replay:
         if base_offset < len(replica.records):
             self._cut(index, replica, base_offset)
         else:
-            replica.fill_to(base_offset)
+            self._fill(replica, base_offset)
+
+    def _fill(self, replica: ReplayedReplica, to: int) -> None:
+        self._holes += replica.fill_to(to)
+        if self._holes > MOST_HOLES:
+            raise TooSparseError(
+                f"the replicas' logs have {self._holes} offsets of which nothing is known, so their evidence was not used"
+            )
 
     def _cut(self, index: int, replica: ReplayedReplica, to: int) -> None:
         removal = replica.cut(index, to)
@@ -325,9 +355,9 @@ class _Replay:
             self._cut(index, replica, start)
         replica.start = start
         if how == "begin-anew":
-            replica.fill_to(start)
+            self._fill(replica, start)
         elif how == "recovered":
-            replica.fill_to(min(start, self._recovered_to.get(replica, 0)))
+            self._fill(replica, min(start, self._recovered_to.get(replica, 0)))
         for hook in self._log_start_hooks:
             hook(index, event, replica, previous)
 
@@ -347,6 +377,10 @@ class _Replay:
         replica.hw = event[6]
         for hook in self._lead_hooks:
             hook(index, event, replica)
+        for follower in self.replicas.by_partition[event[3]]:
+            waits = follower.waits
+            if waits is not None and waits[0] is replica and waits[1][4] == event[4]:
+                self._pair(index, (event[0], *waits[1][1:]), follower, replica)
 
     def _follow(self, _index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])
@@ -359,9 +393,17 @@ class _Replay:
         _, node, _, partition, epoch, leader_node = event
         replica = self.replicas.at(node, partition)
         leader = self.replicas.at(leader_node, partition)
-        if replica.leading or replica.epoch > epoch or not leader.leading or leader.epoch != epoch:
+        if replica.leading or replica.epoch > epoch:
             return
-        replica.epoch = epoch
+        if leader.epoch < epoch and not leader.leading:
+            replica.epoch = epoch
+            replica.unpair()
+            replica.waits = leader, event
+        elif leader.leading and leader.epoch == epoch:
+            self._pair(index, event, replica, leader)
+
+    def _pair(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        replica.epoch = event[4]
         replica.unpair()
         replica.source = leader
         leader.followers.append(replica)
@@ -407,6 +449,12 @@ class _Replay:
         begin = batches[0][0] if batches else min(leo, replica.start)
         records = replica.records[:begin]
         for base, epoch, values in batches:
+            self._holes += max(0, base - len(records))
+            if self._holes > MOST_HOLES:
+                raise TooSparseError(
+                    f"the final log of broker {replica.node} for {replica.partition} goes on at offset {base}, far beyond what is "
+                    "known of it, so the replicas' evidence was not used"
+                )
             records += [HOLE] * (base - len(records))
             records += [(epoch, value) for value in values]
         if records != replica.records:

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 VIOLATION = "violation"
 PERMITTED = "permitted"
+CLIENTS = "clients"
+CLIENTS_AND_REPLICAS = "clients and replicas"
 
 Json = Any
 """What `json.dumps` takes."""
@@ -58,8 +60,8 @@ class Verdict:
     """The outcome of a run.
 
     `valid` is ``"invalid"`` if any anomaly is a violation, ``"unknown"`` if nothing happened that could have
-    gone wrong (`unknown_because` says what was missing), else ``"valid"``. `contract` is the promise the run
-    was judged by.
+    gone wrong, or evidence is missing (`unknown_because` says what), else ``"valid"``. `contract` is the promise the run
+    was judged by, `judged_from` the evidence that spoke: ``clients``, or ``clients and replicas``.
     """
 
     valid: str
@@ -67,6 +69,7 @@ class Verdict:
     anomalies: tuple[Anomaly, ...]
     unknown_because: str | None
     stats: dict[str, Any]
+    judged_from: str = CLIENTS
 
     def named(self, name: str) -> list[Anomaly]:
         """The anomalies of one name, in order of time."""
@@ -78,6 +81,7 @@ class Verdict:
             "valid": self.valid,
             "contract": self.contract,
             "unknown_because": self.unknown_because,
+            "judged_from": self.judged_from,
             "stats": plain(self.stats),
             "anomalies": [anomaly.to_json() for anomaly in self.anomalies],
         }

@@ -12,7 +12,7 @@ from checkers import HistoryFormatError, check
 from harness.cli.exits import exit_code
 from harness.cli.options import contract_option, json_option
 from harness.cli.show import print_verdict
-from harness.runs.folder import load_history, store_verdict
+from harness.runs.folder import load_history, store_verdict_again
 
 EPILOG = """\b
 Examples:
@@ -33,9 +33,12 @@ def check_command(path: Path, contract: str | None, as_json: bool) -> int:
         raise click.ClickException(f"{path}: {error}") from None
     except OSError as error:
         raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
-    verdict = check(history, contract)
+    try:
+        verdict = check(history, contract)
+    except ValueError as error:
+        raise click.ClickException(f"{path}: {error}") from None
     if path.is_dir() and contract is None:
-        store_verdict(path, verdict)
+        store_verdict_again(path, verdict, history)
     if as_json:
         click.echo(json.dumps(verdict.to_json()))
     else:

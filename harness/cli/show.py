@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from checkers.verdict import CLIENTS
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -18,7 +20,8 @@ _MOST = 12
 def print_verdict(verdict: Verdict, console: Console) -> None:
     """The verdict, what happened in numbers, and each anomaly in a sentence: violations first."""
     colour = _COLOURS[verdict.valid]
-    console.print(f"[bold {colour}]{verdict.valid}[/] under the promise [bold]{verdict.contract}[/]")
+    alone = ", judged by what the clients saw alone" if verdict.judged_from == CLIENTS else ""
+    console.print(f"[bold {colour}]{verdict.valid}[/] under the promise [bold]{verdict.contract}[/]{alone}")
     if verdict.unknown_because:
         console.print(f"  unknown because {escape(verdict.unknown_because)}")
     stats = verdict.stats

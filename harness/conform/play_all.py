@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from datetime import UTC, datetime
 from itertools import groupby
@@ -127,9 +126,4 @@ def _keep_history(outcome: ScenarioOutcome, results: KeptResults, name: str) -> 
     """Before its result is, so that no result is without."""
     folder = results.folder / HISTORIES
     folder.mkdir(parents=True, exist_ok=True)
-    new = folder / f".{name}.{os.getpid()}.new"
-    try:
-        write_history(outcome.history, new)
-        new.replace(folder / f"{name}.jsonl")
-    finally:
-        new.unlink(missing_ok=True)
+    write_history(outcome.history, folder / f"{name}.jsonl")

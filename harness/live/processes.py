@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from checkers.check import BROKEN_OFF
+from checkers.broker_crashed import BROKEN_OFF
 from harness.evidence.run_error import RunError
 from harness.live.own_end import manner
 from harness.machines.errors import NodeError

@@ -1,7 +1,7 @@
 """What the harness itself sees of a run, in memory and, line by line, in the run's folder.
 
-The file is a readable history at any moment (docs/history.md), so that even a harness that was killed leaves one. At the end the
-complete history, with the nodes' own traces in it, takes its place.
+The file is a readable history at any moment (docs/history.md), so that even a harness that was killed leaves one, which does not
+say how many lines it must have. At the end the complete history, with the nodes' own traces in it, takes its place.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from checkers.history import History, NemesisOp, Op, TraceEvent
-from checkers.history_file import history_lines, write_history
+from checkers.history import NemesisOp, Op, TraceEvent
+from checkers.history_file import meta_line, nemesis_line, op_line, trace_line, write_history
 from harness.runs.folder import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
+
+    from checkers.history import History
 
 
 class Recorder:
@@ -46,10 +48,11 @@ class Recorder:
         self._lock = threading.Lock()
         self._folder = folder
         self._file = None
+        self._lines = 0
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = (folder / HISTORY).open("w", encoding="utf-8", newline="\n")
-            self._write(next(history_lines(History(meta))))
+            self._write(meta_line(meta, None))
 
     def __enter__(self) -> Self:
         return self
@@ -61,13 +64,13 @@ class Recorder:
         """Half a client operation."""
         with self._lock:
             self.ops.append(op)
-            self._write_entry(History(ops=[op]))
+            self._write(op_line(op, self._lines + 1))
 
     def nemesis_op(self, op: NemesisOp) -> None:
         """A strike or a healing."""
         with self._lock:
             self.nemesis.append(op)
-            self._write_entry(History(nemesis=[op]))
+            self._write(nemesis_line(op, self._lines + 1))
         if self._on_nemesis is not None:
             self._on_nemesis(op)
 
@@ -75,15 +78,13 @@ class Recorder:
         """A trace event that the harness adds: a process it ended, what it found at the end."""
         with self._lock:
             self.trace.append(event)
-            self._write_entry(History(trace=[event]))
+            self._write(trace_line(event, self._lines + 1))
 
     def replace(self, history: History) -> None:
         """Put the complete history in the file's place."""
         self.close()
         if self._folder is not None:
-            whole = self._folder / f".{HISTORY}"
-            write_history(history, whole)
-            whole.replace(self._folder / HISTORY)
+            write_history(history, self._folder / HISTORY)
 
     def close(self) -> None:
         """Close the file; what comes later is only kept in memory."""
@@ -92,12 +93,8 @@ class Recorder:
             if file is not None:
                 file.close()
 
-    def _write_entry(self, entry: History) -> None:
-        if self._file is not None:
-            _, line = history_lines(entry)
-            self._write(line)
-
     def _write(self, line: str) -> None:
+        self._lines += 1
         if self._file is not None:
             self._file.write(line + "\n")
             self._file.flush()

@@ -29,7 +29,9 @@ def store_history(folder: Path, plan: Plan, history: History) -> None:
 
 
 def store_verdict(folder: Path, verdict: Verdict, digest: str | None = None) -> None:
-    """Write the verdict, with the run's digest; a digest that is there already is kept when none is given."""
+    """Write the verdict, with the run's digest; a digest that is there already is kept when none is given. An empty one stands for
+    a history that is not the whole run's, and is not written.
+    """
     path = folder / VERDICT
     if digest is None and path.exists():
         digest = json.loads(path.read_text(encoding="utf-8")).get("digest")
@@ -37,8 +39,13 @@ def store_verdict(folder: Path, verdict: Verdict, digest: str | None = None) -> 
     path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
+def store_verdict_again(folder: Path, verdict: Verdict, history: History) -> None:
+    """Write the verdict of a stored history; the digest names the whole run, and nothing less."""
+    store_verdict(folder, verdict, "" if history.cut_off or history.gaps else None)
+
+
 def load_history(path: Path) -> History:
-    """The history in a run's folder, or in a file; a last line that was cut off is left out.
+    """The history in a run's folder, or in a file; one whose last line was cut off is known to be only a beginning.
 
     Raises:
         HistoryFormatError: the file is no history.

@@ -218,6 +218,7 @@ def _history(target: ScriptTarget, healed: int) -> History:
         "plan": 0,
         "seed": 0,
         "scenario": target.scenario.name,
+        "read_back": target.read_back,
     }
     if target.not_understood:
         meta["not_understood"] = target.not_understood

@@ -87,6 +87,7 @@ class ScriptTarget(ABC):
         spends_epochs: leader epochs may be spent that no script counts.
         not_understood: why the trace cannot be relied on; empty if it can.
         died: processes that ended though nobody asked them to (docs/history.md).
+        read_back: whether the final read came to an end.
     """
 
     def __init__(self, scenario: Scenario, variant: Variant) -> None:
@@ -102,6 +103,7 @@ class ScriptTarget(ABC):
         self.answers: list[LeaderAnswer] = []
         self.not_understood: list[str] = []
         self.died: list[dict[str, Any]] = []
+        self.read_back = False
         self.spends_epochs = False
         self._faults: dict[str, int] = {}
         self._told: set[int] = set()

@@ -64,7 +64,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     gc.disable()
     try:
         simulation = Simulation(plan.cluster, variant, plan.noise_seed)
-        _drive(simulation, plan)
+        read = _drive(simulation, plan)
     finally:
         if collecting:
             gc.enable()
@@ -76,6 +76,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
             "plan": plan.index,
             "seed": plan.seed,
             "faults": len(plan.faults),
+            "read_back": read,
         },
         ops=simulation.ops,
         nemesis=simulation.nemesis,
@@ -86,7 +87,8 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     return result
 
 
-def _drive(simulation: Simulation, plan: Plan) -> None:
+def _drive(simulation: Simulation, plan: Plan) -> bool:
+    """Carry the run out; returns whether the final reads came to an end."""
     simulation.boot()
     work = plan.workload
     producers = [Producer(simulation, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
@@ -109,8 +111,9 @@ def _drive(simulation: Simulation, plan: Plan) -> None:
     converge(simulation)
     if admin is not None:
         admin.give_up()
-    read_back(simulation)
+    read = read_back(simulation)
     dump_logs(simulation)
+    return read
 
 
 def _deletes(plan: Plan) -> bool:
@@ -147,14 +150,15 @@ def converge(simulation: Simulation) -> None:
         simulation.trace_event(0, "converged", name, not why, why)
 
 
-def read_back(simulation: Simulation) -> None:
-    """Read every partition from the start, as a consumer."""
+def read_back(simulation: Simulation) -> bool:
+    """Read every partition from the start, as a consumer; returns whether that came to an end in time."""
     reader = FinalReader(simulation, 3 * CLIENTS_FROM)
     reader.begin()
     deadline = simulation.now + FINAL_READ_US
     while not reader.done and simulation.now < deadline:
         simulation.run_until(simulation.now + LOOK_US)
     reader.stopped = True
+    return reader.done
 
 
 def dump_logs(simulation: Simulation) -> None:

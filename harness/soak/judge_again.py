@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from checkers import HistoryFormatError, check
-from harness.runs.folder import load_history, store_verdict
+from harness.runs.folder import load_history, store_verdict_again
 from harness.soak.kept_run import RESULT
 
 if TYPE_CHECKING:
@@ -33,6 +33,6 @@ def judge_again(
                 continue
             verdict = check(history)
             kept.judged(history, verdict)
-            store_verdict(folder, verdict)
+            store_verdict_again(folder, verdict, history)
             results.write(f"{run.name}/{RESULT}", kept.to_json())
             yield run, kept, before

@@ -152,3 +152,49 @@ def test_final_logs_that_differ_diverge_even_if_the_trace_did_not_say_so():
     )
 
     assert anomaly.time == 90
+
+
+# Stamps of different machines
+
+BEFORE = [
+    (10, 2, "append", P, 0, 1, (8,)),
+    (19, 2, "follow", P, 2, 1, 1, 0),
+    (20, 2, "fetched", P, 2, 1),
+]
+LEADS = [(21, 1, "lead", P, 2, 0, 0, (1, 2)), (30, 1, "append", P, 0, 2, (9,))]
+
+
+def places(*trace):
+    return [(one.time, one.evidence["offset"]) for one in diverged(*trace)]
+
+
+def test_a_follower_that_fetched_before_its_leader_says_that_it_leads_is_compared():
+    assert places(*BEFORE, *LEADS) == [(30, 0)]
+
+
+def test_and_is_so_when_the_leader_tells():
+    assert places((5, 1, "append", P, 0, 1, (7,)), *BEFORE, LEADS[0]) == [(21, 0)]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        (20, 2, "stop", "", "crash"),
+        (20, 2, "truncate", P, 1, 1, "epoch", 2),
+        (20, 2, "follow", P, 3, 3, 1, 0),
+        (20, 2, "lead", P, 3, 1, 0, (2,)),
+        (20, 2, "removed", P, 1, 2),
+    ],
+)
+def test_what_ends_a_pair_ends_the_waiting_for_one(event):
+    assert places(*BEFORE, event, *LEADS) == []
+
+
+def test_a_leader_of_another_epoch_is_not_the_one_it_waits_for():
+    assert places(*BEFORE, (21, 1, "lead", P, 3, 0, 0, (1,)), LEADS[1]) == []
+
+
+def test_a_late_answer_of_a_leader_that_has_stopped_makes_no_pair():
+    led = [(15, 1, "lead", P, 2, 0, 0, (1, 2)), (16, 1, "stop", "", "crash")]
+
+    assert places(*led, *BEFORE, (30, 1, "append", P, 0, 2, (9,))) == []

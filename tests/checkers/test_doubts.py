@@ -7,8 +7,7 @@ from checkers.check import doubts_about
 
 K = "t-0"
 NOT_UNDERSTOOD = {"not_understood": ["Broker 2, t-0: offset 2 holds 99, and its lines tell of 13."]}
-BROKEN_OFF = {"died": [{"node": 2, "incarnation": 1, "time": 5, "how": "broken-off", "log": "one\nOutOfMemoryError\n"}]}
-DOUBTS = [NOT_UNDERSTOOD, BROKEN_OFF]
+DOUBTS = [NOT_UNDERSTOOD, {"not_understood": ["one", "two"]}]
 
 
 # What is a doubt
@@ -19,32 +18,6 @@ def test_evidence_that_was_not_understood_is_told_in_its_own_words():
         "the replicas' evidence was not understood: one",
         "the replicas' evidence was not understood: two",
     ]
-
-
-@pytest.mark.parametrize(
-    ("log", "words"),
-    [
-        (
-            "first\nShutdown broker because all log dirs have failed\n",
-            "Shutdown broker because all log dirs have failed",
-        ),
-        ("", "without a word"),
-        ("\n \n", "without a word"),
-    ],
-)
-def test_a_process_that_broke_off_is_told_with_its_last_line(log, words):
-    died = [{"node": 3, "incarnation": 2, "time": 7, "how": "broken-off", "log": log}]
-
-    assert doubts_about({"died": died}) == [f"node 3 died on its own ({words})"]
-
-
-def test_a_death_without_a_log_is_one_too():
-    assert doubts_about({"died": [{"node": 3, "how": "broken-off"}]}) == ["node 3 died on its own (without a word)"]
-
-
-@pytest.mark.parametrize("how", ["fatal", "clean"])
-def test_a_process_that_its_protocol_told_to_give_up_is_a_finding_and_no_doubt(how):
-    assert doubts_about({"died": [{"node": 3, "how": how, "log": "my leader's log is shorter"}]}) == []
 
 
 def test_a_history_without_such_entries_is_believed():
@@ -75,6 +48,13 @@ SPLIT = [
     (8, 1, "stop", "", "fatal"),
 ]
 ACKED = [Op(1, "p1", "invoke", "send", (("send", K, 7),), None, "all"), sent(2, "p1", K, 7, 0)]
+READ = [*ACKED, polled(4, "c1", K, (0, 7))]
+ENDED = [
+    *ELECTED,
+    (8, 0, "converged", K, True, ""),
+    (9, 1, "final", K, "leader", 1, 1, 1, ((1, 0),), ((0, 1, (7,)),)),
+    (9, 2, "final", K, "follower", 1, 1, 1, ((1, 0),), ((0, 1, (7,)),)),
+]
 MORE = [*ACKED, sent(3, "p1", K, 8, 1)]
 
 
@@ -84,9 +64,9 @@ def judged(ops=ACKED, trace=ELECTED, contract=None, **meta):
 
 @pytest.mark.parametrize("doubt", DOUBTS)
 def test_what_would_be_valid_is_unknown(doubt):
-    assert judged(faults=0).valid == "valid"
+    assert judged(READ, ENDED, faults=0).valid == "valid"
 
-    verdict = judged(faults=0, **doubt)
+    verdict = judged(READ, ENDED, faults=0, **doubt)
 
     assert (verdict.valid, verdict.anomalies) == ("unknown", ())
     assert verdict.unknown_because == "; ".join(doubts_about(doubt))
@@ -108,11 +88,60 @@ def test_a_process_that_its_protocol_told_to_give_up_makes_a_run_invalid():
     assert "broker-stopped" in [anomaly.name for anomaly in judged(trace=SPLIT, died=died).anomalies]
 
 
-def test_several_doubts_are_all_told():
-    assert judged(**NOT_UNDERSTOOD, **BROKEN_OFF).unknown_because == (
-        "the replicas' evidence was not understood: Broker 2, t-0: offset 2 holds 99, and its lines tell of 13.; "
-        "node 2 died on its own (OutOfMemoryError)"
-    )
+# A broker that crashes by itself
+
+
+def crashed(node, log="", incarnation=1, how="broken-off"):
+    return {"died": [{"node": node, "incarnation": incarnation, "time": 8, "how": how, "log": log}]}
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        (
+            "first\nShutdown broker because all log dirs have failed\n",
+            "Shutdown broker because all log dirs have failed",
+        ),
+        ("", "it did not say why"),
+        ("\n \n", "it did not say why"),
+    ],
+)
+def test_a_process_that_broke_off_is_a_finding_with_its_last_line(log, words):
+    verdict = judged(READ, ENDED, faults=0, **crashed(2, log))
+
+    assert verdict.valid == "invalid"
+    assert [(one.name, one.message) for one in verdict.anomalies] == [
+        ("broker-crashed", f"Broker 2 crashed at 0.000008 s, and nobody had asked it to: {words}.")
+    ]
+
+
+@pytest.mark.parametrize("how", ["fatal", "clean"])
+def test_a_process_that_its_protocol_told_to_give_up_has_not_crashed(how):
+    assert judged(READ, ENDED, faults=0, **crashed(2, how=how)).valid == "valid"
+
+
+def test_the_evidence_of_the_others_counts_all_the_same():
+    names = {one.name for one in judged(trace=LOST, **crashed(3)).anomalies}
+
+    assert {"broker-crashed", "lost-committed-write"} <= names
+
+
+def test_the_crash_of_a_process_that_said_it_gave_up_is_told_once():
+    names = [one.name for one in judged(trace=SPLIT, **crashed(1)).anomalies]
+
+    assert ("broker-crashed" in names, "broker-stopped" in names) == (True, False)
+
+
+def test_another_life_of_the_same_broker_gave_up_by_itself():
+    names = [one.name for one in judged(trace=SPLIT, **crashed(1, incarnation=2)).anomalies]
+
+    assert ("broker-crashed" in names, "broker-stopped" in names) == (True, True)
+
+
+def test_a_crash_is_a_finding_though_the_evidence_was_not_understood():
+    verdict = judged(READ, ENDED, **NOT_UNDERSTOOD, **crashed(2))
+
+    assert (verdict.valid, [one.name for one in verdict.anomalies]) == ("invalid", ["broker-crashed"])
 
 
 # What only the clients saw

@@ -412,7 +412,8 @@ def test_deletions_that_never_succeed_do_not_make_a_run_unknown():
     value = (("delete", P, 2),)
     ops = [Op(4, "d1", "invoke", "delete", value), Op(5, "d1", "fail", "delete", value, "UNSUPPORTED_VERSION")]
 
-    assert check(History.of(ops=[*WRITES, *ops])).valid == "valid"
+    read = polled(6, "c1", P, (0, 6), (1, 7), (2, 8))
+    assert check(History.of(ops=[*WRITES, *ops, read])).valid == "valid"
 
 
 # With replicas, what they say counts

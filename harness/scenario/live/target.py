@@ -445,6 +445,7 @@ class LiveTarget(ScriptTarget):
                 except (RefusedError, NoAnswerError):
                     pass
                 else:
+                    self.read_back = True
                     return
             time.sleep(LOOK_S)
 

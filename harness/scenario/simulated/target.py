@@ -312,7 +312,7 @@ class SimulatedTarget(ScriptTarget):
             if isinstance(producer, BatchProducer):
                 producer.give_up()
         self._admin.give_up()
-        read_back(simulation)
+        self.read_back = read_back(simulation)
         dump_logs(simulation)
         return healed
 

@@ -1,7 +1,7 @@
 """What the harness sees is on disk as it happens, and the whole history takes its place."""
 
 from checkers import read_history
-from checkers.history import History, sent
+from checkers.history import History, Op, sent
 from harness.live.progress import RunProgress
 from harness.live.recorder import Recorder
 
@@ -10,13 +10,20 @@ STRIKE = (7, "strike", 0, "crash", {"node": 1})
 
 def test_a_run_that_is_killed_leaves_a_readable_history(tmp_path):
     recorder = Recorder({"variant": "kafka-2.7"}, tmp_path)
+    recorder.op(Op(4, "p1", "invoke", "send", (("send", "t-0", 1),), None, "all"))
     recorder.op(sent(5, "p1", "t-0", 1, 0))
     recorder.nemesis_op(STRIKE)
     recorder.event((9, 1, "stop", "", "crash"))
     history = read_history(tmp_path / "history.jsonl")
     recorder.close()
 
-    assert history == History({"variant": "kafka-2.7"}, recorder.ops, [STRIKE], [(9, 1, "stop", "", "crash")])
+    assert history == History(
+        {"variant": "kafka-2.7"},
+        recorder.ops,
+        [STRIKE],
+        [(9, 1, "stop", "", "crash")],
+        cut_off="the history was not written to its end",
+    )
 
 
 def test_the_whole_history_takes_its_place(tmp_path):

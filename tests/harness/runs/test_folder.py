@@ -1,11 +1,12 @@
 """The folder of a run: what is written is what is read."""
 
 import json
+from random import Random
 
 import pytest
 
-from checkers import HistoryFormatError, check
-from harness.runs.folder import load_history, store_history, store_verdict
+from checkers import HistoryFormatError, check, parse_history
+from harness.runs.folder import load_history, store_history, store_verdict, store_verdict_again
 from harness.simulator import simulate
 from nemesis import generate_plan, read_plan
 from nodes.core.cluster import ClusterSpec
@@ -57,6 +58,24 @@ def test_a_history_from_elsewhere_has_no_digest(folder, run):
     assert "digest" not in json.loads((folder / "verdict.json").read_text())
 
 
+def test_the_verdict_of_a_whole_history_keeps_the_digest(folder, run):
+    store_verdict(folder, check(run.history), run.digest)
+    history = load_history(folder)
+    store_verdict_again(folder, check(history), history)
+
+    assert json.loads((folder / "verdict.json").read_text())["digest"] == run.digest
+
+
+def test_the_verdict_of_a_part_of_it_does_not(folder, run):
+    store_verdict(folder, check(run.history), run.digest)
+    path = folder / "history.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-7]))
+    history = load_history(folder)
+    store_verdict_again(folder, check(history), history)
+
+    assert "digest" not in json.loads((folder / "verdict.json").read_text())
+
+
 def test_a_last_line_that_was_cut_off_is_left_out(folder):
     path = folder / "history.jsonl"
     whole = load_history(folder)
@@ -64,6 +83,54 @@ def test_a_last_line_that_was_cut_off_is_left_out(folder):
     cut = load_history(folder)
 
     assert len(cut.trace) == len(whole.trace) - 1
+    assert cut.cut_off.startswith("the history ends after ")
+
+
+# Lines that are taken away
+
+LOSING = generate_plan(0, 2, "destructive", ClusterSpec())
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    """The file of a run in which kafka-0.10 loses acknowledged records."""
+    folder = tmp_path_factory.mktemp("losing")
+    store_history(folder, LOSING, simulate(LOSING, parse_variant("kafka-0.10")).history)
+    lines = (folder / "history.jsonl").read_text().splitlines(keepends=True)
+    assert judged(lines) == "invalid"
+    return lines
+
+
+def judged(lines):
+    return check(parse_history(lines, allow_torn_tail=True)).valid
+
+
+@pytest.mark.parametrize("part", range(25))
+def test_a_part_from_the_beginning_is_never_valid(lines, part):
+    assert judged(lines[: len(lines) * part // 25]) in {"unknown", "invalid"}
+
+
+@pytest.mark.parametrize("part", range(1, 25))
+def test_a_part_up_to_the_end_is_unknown(lines, part):
+    assert judged(lines[len(lines) * part // 25 :]) == "unknown"
+
+
+@pytest.mark.parametrize("kind", ["meta", "op", "trace", "nemesis"])
+def test_all_lines_of_a_kind_and_none_but_those(lines, kind):
+    this = f'{{"kind":"{kind}"'
+    kept = [line for line in lines if not line.startswith(this)]
+
+    assert len(kept) < len(lines)
+    assert judged(kept) == judged([line for line in lines if line.startswith(this)]) == "unknown"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_taken_away_nothing_is_proven(lines, seed):
+    random = Random(seed)
+    share = random.choice([0.001, 0.01, 0.3, 0.99])
+    kept = [line for line in lines if random.random() >= share]
+
+    assert judged(kept) == ("unknown" if len(kept) < len(lines) else "invalid")
 
 
 def test_a_file_that_is_no_history_is_an_error(tmp_path):

@@ -227,7 +227,7 @@ def test_a_system_that_does_not_understand_its_evidence_makes_the_outcome_unknow
     )
 
 
-def test_a_broker_that_dies_behind_the_scripts_back_makes_the_outcome_unknown(play):
+def test_a_broker_that_dies_behind_the_scripts_back_is_a_finding(play):
     class Haunted(LiveTarget):
         def run(self, duration_us):
             if self._nodes.deaths:
@@ -240,8 +240,8 @@ def test_a_broker_that_dies_behind_the_scripts_back_makes_the_outcome_unknown(pl
     (death,) = outcome.history.meta["died"]
     assert (death["node"], death["incarnation"], death["how"]) == (2, 1, "broken-off")
     assert [event[1:] for event in outcome.history.trace if event[2] == "stop"] == [(2, "stop", "", "crash")]
-    assert outcome.verdict.valid == "unknown"
-    assert outcome.verdict.unknown_because.startswith("node 2 died on its own (")
+    assert outcome.verdict.valid == "invalid"
+    assert [one.evidence["node"] for one in outcome.verdict.named("broker-crashed")] == [2]
 
 
 def test_a_machine_that_cannot_be_made_ready_ends_the_run(tmp_path, local_nodes):
