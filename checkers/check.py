@@ -17,12 +17,14 @@ from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, KeyView
 from checkers.committed import Committed
 from checkers.contract import DELETED, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
+from checkers.dirty_read import dirty_reads
 from checkers.divergence import Divergence
 from checkers.duplicate import duplicates
 from checkers.final_read import FinalRead, final_reads
 from checkers.history import History, Value
 from checkers.hw_beyond_log import HwBeyondLog
 from checkers.hw_regression import HwRegression
+from checkers.in_sync import LIVE_PATIENCE_US, InSync
 from checkers.inconsistent_offsets import inconsistent_offsets
 from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
@@ -33,6 +35,7 @@ from checkers.phantom import phantoms
 from checkers.replica_state import TooSparseError, replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
+from checkers.two_leaders import TwoLeaders
 from checkers.unasked_election import unasked_elections, unclean_elections
 from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
 from checkers.wrong_deletion import WrongDeletion
@@ -49,8 +52,8 @@ def check(history: History, contract: str | None = None) -> Verdict:
 
     Args:
         history: what happened; a history with client operations only is judged by what the clients saw.
-        contract: the promise to judge by (`PROMISES`); else the history's own (``meta["contract"]``), else
-        `documented`, or `durable` where nothing is known of the replicas.
+        contract: the promise to judge by (`PROMISES`), which alone counts then; else the history's own (``meta["contract"]``), else
+        `documented`, or `durable` where nothing is known of the replicas. Others may count beside a run's own (`Contract`).
 
     Raises:
         ValueError: there is no such promise.
@@ -59,6 +62,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
     doubts = doubts_about(meta)
     traced = bool(history.trace) and not doubts
     own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT)
+    alone = contract is not None or meta.get("contract_alone", False)
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
@@ -73,7 +77,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
     anomalies = []
     if traced:
         try:
-            anomalies = check_replicas(history, view, own, fates, deleted, missing)
+            anomalies = check_replicas(history, view, own, fates, deleted, missing, alone=alone)
         except TooSparseError as error:
             traced, judged_from, doubts = False, CLIENTS, [str(error)]
     idempotent = meta.get("idempotent", True)
@@ -106,14 +110,17 @@ def check_replicas(
     fates: Fates,
     deleted: dict[str, set[Value]] | None = None,
     missing: list[str] | None = None,
+    *,
+    alone: bool = False,
 ) -> list[Anomaly]:
     """The replica checkers, in one pass over the trace.
 
     `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose,
-    `missing` what the trace does not tell of its end.
+    `missing` what the trace does not tell of its end. `alone`: no promise counts but `own`.
     """
     meta, trace = history.meta, history.trace
     committed = Committed(trace, view.keys)
+    two_leaders = TwoLeaders()
     divergence = Divergence()
     log_matching = LogMatching(divergence)
     hw_regression = HwRegression()
@@ -122,15 +129,20 @@ def check_replicas(
     hw_beyond_log = HwBeyondLog()
     stuck = Stuck()
     end = EndOfTrace(meta.get("replicas") or {})
-    finding = (divergence, log_matching, hw_regression, hw_beyond_log, broken_log, wrong_deletion, stuck)
-    watching = (committed, *finding, end)
+    finding = (two_leaders, divergence, log_matching, hw_regression, hw_beyond_log, broken_log, wrong_deletion, stuck)
+    patience_us = 0 if meta.get("world", "sim") == "sim" else LIVE_PATIENCE_US
+    in_sync = InSync(trace, committed, patience_us)
+    watching = (committed, in_sync, *finding, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
     unclean = unclean_elections(history)
     anomalies += unasked_elections(trace, unclean)
-    losses = LostWrites(trace, replicas, view.keys, own, meta.get("min_isr", 1), meta.get("replicas"), unclean)
+    min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
+    losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
+    anomalies += dirty_reads(history.ops, trace, committed, patience_us)
+    anomalies += in_sync.anomalies(losses.judgement)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
     fates.update(losses.fates)
     if missing is not None:

@@ -123,6 +123,46 @@ class Committed(TraceChecker):
         base = self._baselines.get(partition)
         return base.deleted_values if base is not None else set()
 
+    def committed_at(self, partition: str, offset: int, record: Record) -> int | None:
+        """The trace index of the event that committed a record that is committed now, `None` if it is not."""
+        base = self._baseline(partition)
+        if base.records[offset : offset + 1] == [record]:
+            return base.commits[offset]
+        return base.others.get((offset, record))
+
+    def had_committed(self, partition: str, records: Sequence[tuple[int, Value]], time: int) -> bool:
+        """Whether consecutive records, as ``(offset, value)``, are all in the baseline as it is now, and were by a time in µs.
+
+        `False` decides nothing: see `time_of` for each.
+        """
+        base = self._baseline(partition)
+        begin = records[0][0]
+        there = base.records[begin : begin + len(records)]
+        if len(there) < len(records) or records[-1][0] != begin + len(records) - 1:
+            return False
+        if any(one[1] != value for one, (_, value) in zip(there, records, strict=True)):
+            return False
+        latest: int = self._trace[max(base.commits[begin : begin + len(records)])][0]
+        return latest <= time
+
+    def time_of(self, partition: str, offset: int, value: Value) -> int | None:
+        """When a leader's high watermark first passed a record, in µs, as far as is known; `None` if none ever did."""
+        base = self._baseline(partition)
+        times = [
+            loss.commit_time
+            for loss in self.losses
+            if (loss.partition, loss.offset, loss.record[1]) == (partition, offset, value)
+            and loss.commit_leader is not None
+        ]
+        if offset < len(base.records) and base.records[offset][1] == value:
+            times.append(self._trace[base.commits[offset]][0])
+        times += [
+            self._trace[at][0]
+            for place, at in base.others.items()
+            if place[0] == offset and place[1][1] == value and place not in base.acked_only
+        ]
+        return min(times, default=None)
+
     def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Note what is deleted on purpose. A leader must not lose anything else to its log start."""
         base = self._baselines.get(replica.partition) or self._baseline(replica.partition)

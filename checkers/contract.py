@@ -17,6 +17,12 @@ all crash at once it is void and `durable` is not, and if power fails at one bro
 A promise begins anew whenever all replicas are alive, in sync, and have the record below their leader's high watermark
 (:mod:`checkers.renewal`).
 
+A run has a promise of its *own*. Unless that was chosen, two more count:
+
+- `documented`, whatever the own: a better design breaks it no more than its predecessors did.
+- `durable`, for a loss before which no broker had lost its log: where everything that was written is still there, nothing may be
+  lost, be it that all brokers have crashed. Without that, one crash of all would excuse a recovery that cuts what was committed.
+
 A deposed leader that has not heard of it commits on what it knew when it led. So for `documented` what befell the ISR counts since
 it was deposed.
 
@@ -55,6 +61,16 @@ VOID_BECAUSE = {
 NOT_REPLICATED = Judgement(PERMITTED, ACKS_1_NOT_REPLICATED, ())
 DELETED = Judgement(PERMITTED, "deleted", ())
 """A record that was deleted on purpose; only told where its offset was used again."""
+ALWAYS = "documented"
+"""The promise by which losses are judged beside the run's own."""
+INTACT = "durable"
+"""The promise by which losses are judged as long as no broker has lost its log."""
+BEYOND = {
+    ALWAYS: "that breaks the promise documented, which counts beside the run's own",
+    INTACT: "that breaks the promise durable, which counts because no broker had lost its log by then",
+}
+"""Why a promise counts that is not the run's own."""
+
 UNJUDGED = Judgement(VIOLATION, None, ("durable",))
 """A loss seen by clients only, with nothing known about the replicas: the promise that only lost logs make void."""
 
@@ -81,7 +97,7 @@ class LostRecord(NamedTuple):
 
 
 class Contract:
-    """Judges lost records by the promise `own`, and says which of the others they break."""
+    """Judges lost records by the promise `own`, by those that count beside it unless it `alone` does, and says which they break."""
 
     def __init__(
         self,
@@ -90,19 +106,26 @@ class Contract:
         min_isr: int,
         own: str,
         unclean: Sequence[UncleanElection] = (),
+        *,
+        alone: bool = False,
     ) -> None:
         if own not in PROMISES:
             raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
         self.own = own
+        self._alone = alone
         self._trace = trace
         self._replicas = replicas
         self._min_isr = min_isr
         self._unclean_elections = [one for one in unclean if one.asked_for]
         self._isr_dead = isr_dead_intervals(trace)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        never = len(trace)
+        self._first_log_lost = never
         for index, event in enumerate(trace):
             if event[2] == "elect":
                 self._elections[event[3]].append((index, event[5]))
+            elif event[2] == "stop" and event[4] in _LOG_LOSSES:
+                self._first_log_lost = min(index, self._first_log_lost)
 
     def judge(self, lost: LostRecord) -> Judgement:
         """Whether losing this record was permitted, and by which clause."""
@@ -111,7 +134,16 @@ class Contract:
         breaks = tuple(promise for promise in PROMISES if not self._void(promise, lost))
         if self.own in breaks:
             return Judgement(VIOLATION, None, breaks)
+        for promise in self._beside(lost):
+            if promise in breaks:
+                return Judgement(VIOLATION, None, breaks, BEYOND[promise])
         return Judgement(PERMITTED, VOID_BECAUSE[self.own], breaks)
+
+    def _beside(self, lost: LostRecord) -> tuple[str, ...]:
+        """The promises that count beside the own."""
+        if self._alone:
+            return ()
+        return (ALWAYS, INTACT) if lost.destroyed <= self._first_log_lost else (ALWAYS,)
 
     def _after_unclean_election(self, lost: LostRecord) -> bool:
         """A deposed leader that has not heard of the election may still commit, so epochs count as well."""

@@ -6,6 +6,7 @@ incarnation (KIP-841, KIP-903). Where a trace has no `register` events, a runnin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from checkers.history import TraceEvent
@@ -16,7 +17,10 @@ class IsrLife:
 
     def __init__(self, trace: Sequence[TraceEvent]) -> None:
         self.isrs: dict[str, tuple[int, ...]] = {}
+        self.elrs: dict[str, tuple[int, ...]] = {}
         self._registers = any(event[2] == "register" for event in trace)
+        self.accepted: Counter[int] = Counter()
+        """How many incarnations of each broker the controller has accepted."""
         self._stopped: set[int] = set()
         self._unregistered: set[int] = set()
 
@@ -24,17 +28,20 @@ class IsrLife:
         """Take an event in; says whether it is of the kind that may change anything."""
         name = event[2]
         if name == "elect":
-            self.isrs[event[3]] = event[6]
+            self.isrs[event[3]], self.elrs[event[3]] = event[6], event[7]
         elif name == "isr-change":
-            self.isrs[event[3]] = event[4]
+            self.isrs[event[3]], self.elrs[event[3]] = event[4], event[5]
         elif name == "stop":
             self._stopped.add(event[1])
         elif name == "start":
             self._stopped.discard(event[1])
             if self._registers:
                 self._unregistered.add(event[1])
+            else:
+                self.accepted[event[1]] += 1
         elif name == "register":
             self._unregistered.discard(event[4])
+            self.accepted[event[4]] += 1
         else:
             return False
         return True

@@ -234,7 +234,7 @@ _TRACE: Mapping[str, _Shape] = {
 _META: Mapping[str, _Shape] = {
     **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients"), _STRING),
     **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults"), _INTEGER),
-    **dict.fromkeys(("epoch_cache", "idempotent", "read_back", "unclean_election"), _BOOL),
+    **dict.fromkeys(("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election"), _BOOL),
     "replicas": (_are_replicas, "an object of lists of integers"),
     "not_understood": (_are_sentences, "a list of strings"),
     "died": (_are_deaths, "a list of objects with a node"),

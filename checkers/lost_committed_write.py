@@ -24,6 +24,7 @@ leader of epoch 2 since 0.000040 s: it never had it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
 from typing import Any
 
@@ -59,6 +60,8 @@ class LostWrites:
         min_isr: int,
         assignment: Mapping[str, Sequence[int]] | None = None,
         unclean: Sequence[UncleanElection] = (),
+        *,
+        alone: bool = False,
     ) -> None:
         self.fates: Fates = {}
         self._judged: dict[_Place, Judgement] = {}
@@ -69,7 +72,16 @@ class LostWrites:
         self._replicas = replicas
         self._keys = keys
         self._own = own
+        self._alone = alone
         self._min_isr = min_isr
+
+    def judgement(self, lost: LostRecord) -> Judgement:
+        """How the loss of a record is to be taken, be it that it is not lost yet."""
+        return self._contract.judge(lost)
+
+    @cached_property
+    def _contract(self) -> Contract:
+        return Contract(self._trace, self._replicas, self._min_isr, self._own, self._unclean, alone=self._alone)
 
     def ack_of(self, partition: str, value: Value) -> Ack | None:
         """The acknowledgement of a record, if it was acknowledged."""
@@ -80,10 +92,9 @@ class LostWrites:
         """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for the rest."""
         if not committed.losses:
             return []
-        contract = Contract(self._trace, self._replicas, self._min_isr, self._own, self._unclean)
         renewed = renewals(self._trace, committed.losses, self._assignment)
         for place, loss in enumerate(committed.losses):
-            found = contract.judge(self._lost_record(committed, loss, renewed.get(place)))
+            found = self._contract.judge(self._lost_record(committed, loss, renewed.get(place)))
             self._judged[_place(loss)] = found
             if place in renewed:
                 self._whole[_place(loss)] = self._trace[renewed[place].since][0]
@@ -120,7 +131,7 @@ class LostWrites:
         return time
 
     def _anomaly(self, loss: Loss) -> Anomaly:
-        verdict, clause, breaks = self.fate(loss)
+        verdict, clause, breaks, beyond = self.fate(loss)
         ack = self.ack_of(loss.partition, loss.record[1])
         epoch, value = loss.record
         destroyed_by = self._destroyed_by(loss)
@@ -148,7 +159,7 @@ class LostWrites:
         )
         if loss.how == "election":
             message += f" since {seconds(self.time_of(loss))}"
-        message += f": {_cause(destroyed_by, loss)}."
+        message += f": {_cause(destroyed_by, loss)}" + (f"; {beyond}." if beyond else ".")
         return Anomaly(NAME, verdict, self.time_of(loss), loss.partition, message, clause, breaks, evidence)
 
     def _destroyed_by(self, loss: Loss) -> dict[str, Any]:

@@ -214,6 +214,12 @@ class TraceChecker:
     def on_stop(self, index: int, event: TraceEvent) -> None:
         """A node is gone."""
 
+    def on_membership(self, index: int, event: TraceEvent) -> None:
+        """Who may be in an ISR, or is: the controller chose a leader or an ISR, a process started, stopped or was registered."""
+
+    def on_own_isr(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """The ISR changed that a leader goes by."""
+
     def on_fatal(self, index: int, event: TraceEvent) -> None:
         """A node says why it gives up."""
 
@@ -262,6 +268,9 @@ class _Replay:
         self._lead_hooks = self._hooks("on_lead")
         self._fetched_hooks = self._hooks("on_fetched")
         self._stop_hooks = self._hooks("on_stop")
+        self._elect_hooks = self._hooks("on_elect")
+        self._membership_hooks = self._hooks("on_membership")
+        self._own_isr_hooks = self._hooks("on_own_isr")
         self._final_hooks = self._hooks("on_final")
         self.begin_hooks = self._hooks("on_begin")
         self.end_hooks = self._hooks("on_end")
@@ -279,7 +288,10 @@ class _Replay:
             "reassign": self._reassign,
             "removed": self._gone,
             "final": self._final,
-            "elect": self._tell("on_elect"),
+            "elect": self._elect,
+            "isr-change": self._tell("on_membership"),
+            "register": self._tell("on_membership"),
+            "isr": self._own_isr,
             "fatal": self._tell("on_fatal"),
             "converged": self._tell("on_converged"),
         }
@@ -410,9 +422,20 @@ class _Replay:
         for hook in self._fetched_hooks:
             hook(index, event, replica, leader)
 
-    def _start(self, _index: int, event: TraceEvent) -> None:
+    def _elect(self, index: int, event: TraceEvent) -> None:
+        for hook in (*self._elect_hooks, *self._membership_hooks):
+            hook(index, event)
+
+    def _own_isr(self, index: int, event: TraceEvent) -> None:
+        replica = self.replicas.at(event[1], event[3])
+        for hook in self._own_isr_hooks:
+            hook(index, event, replica)
+
+    def _start(self, index: int, event: TraceEvent) -> None:
         for replica in self.replicas.by_node[event[1]]:
             replica.up = True
+        for hook in self._membership_hooks:
+            hook(index, event)
 
     def _stop(self, index: int, event: TraceEvent) -> None:
         for replica in self.replicas.by_node[event[1]]:
@@ -421,7 +444,7 @@ class _Replay:
             replica.up = False
             until = NEVER if replica.assigned else index
             replica.stops.append(Stop(index, event[4], len(replica.records), until))
-        for hook in self._stop_hooks:
+        for hook in (*self._stop_hooks, *self._membership_hooks):
             hook(index, event)
 
     def _reassign(self, index: int, event: TraceEvent) -> None:

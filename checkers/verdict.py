@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 VIOLATION = "violation"
 PERMITTED = "permitted"
+NEAR_MISS = "near-miss"
+"""Nothing is lost and no promise broken yet, but a state is reached that must not be: an ordinary event more, and something is."""
 CLIENTS = "clients"
 CLIENTS_AND_REPLICAS = "clients and replicas"
 
@@ -17,12 +19,14 @@ Json = Any
 class Judgement(NamedTuple):
     """How a loss is to be taken: against the run's own promise, and against the others.
 
-    `clause` says why it is permitted (`None` for a violation); `breaks` names the promises it breaks.
+    `clause` says why it is permitted (`None` for a violation); `breaks` names the promises it breaks; `beyond` says why it is
+    judged by more than the run's own promise, if it is that which makes it a violation.
     """
 
     verdict: str
     clause: str | None
     breaks: tuple[str, ...]
+    beyond: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,10 @@ class Verdict:
     def named(self, name: str) -> list[Anomaly]:
         """The anomalies of one name, in order of time."""
         return [anomaly for anomaly in self.anomalies if anomaly.name == name]
+
+    def broken(self) -> tuple[str, ...]:
+        """The promises that some loss breaks, whether or not the run is judged by them: those it could have kept."""
+        return tuple(sorted({promise for anomaly in self.anomalies for promise in anomaly.breaks}))
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as plain JSON data, always with the same order of keys."""

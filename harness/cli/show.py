@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from checkers.verdict import CLIENTS
+from checkers.verdict import CLIENTS, NEAR_MISS, PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from checkers import Verdict
 
 _COLOURS = {"valid": "green", "invalid": "red", "unknown": "yellow"}
+_MARKS = {VIOLATION: "[red]✗ violation[/]", NEAR_MISS: "[yellow]~ near miss[/]", PERMITTED: "[dim]· permitted[/]"}
+"""How an anomaly is marked, the gravest first."""
 _MOST = 12
 
 
@@ -21,7 +24,13 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     """The verdict, what happened in numbers, and each anomaly in a sentence: violations first."""
     colour = _COLOURS[verdict.valid]
     alone = ", judged by what the clients saw alone" if verdict.judged_from == CLIENTS else ""
-    console.print(f"[bold {colour}]{verdict.valid}[/] under the promise [bold]{verdict.contract}[/]{alone}")
+    broken = verdict.broken()
+    losses = f": what was lost breaks {', '.join(broken)}" if broken else ""
+    misses = Counter(anomaly.name for anomaly in verdict.anomalies if anomaly.verdict == NEAR_MISS)
+    near = f"; near misses: {', '.join(f'{name} {count}' for name, count in sorted(misses.items()))}" if misses else ""
+    console.print(
+        f"[bold {colour}]{verdict.valid}[/] under the promise [bold]{verdict.contract}[/]{alone}{losses}{near}"
+    )
     if verdict.unknown_because:
         console.print(f"  unknown because {escape(verdict.unknown_because)}")
     stats = verdict.stats
@@ -29,10 +38,11 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         f"  {stats['acked']} records acknowledged, {stats['elections']} elections, {stats['truncations']} truncations "
         f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
     )
-    ordered = sorted(verdict.anomalies, key=lambda a: (a.verdict != "violation", a.time))
+    ordered = sorted(verdict.anomalies, key=lambda a: (list(_MARKS).index(a.verdict), a.time))
     for anomaly in ordered[:_MOST]:
-        mark = "[red]✗ violation[/]" if anomaly.verdict == "violation" else "[dim]· permitted[/]"
         clause = f" [dim]({escape(anomaly.clause)})[/]" if anomaly.clause else ""
-        console.print(f"{mark} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}", soft_wrap=True)
+        console.print(
+            f"{_MARKS[anomaly.verdict]} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}", soft_wrap=True
+        )
     if len(ordered) > _MOST:
         console.print(f"  … and {len(ordered) - _MOST} more (verdict.json, or --json)")

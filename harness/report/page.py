@@ -31,6 +31,7 @@ GLOSSARY = {
     "ELR": "Eligible leader replicas (KIP-966): out of sync, but known to hold everything that is committed.",
     "truncation": "A follower cuts the end off its log so that it agrees with its leader's.",
     "violation": "An anomaly that the promise (contract) of the run forbids.",
+    "near miss": "A state that must not be, one ordinary event before something is lost; nothing is yet.",
     "permitted": "An anomaly that the promise allows, such as losing records after an unclean election.",
 }
 PROMISES = {
@@ -140,7 +141,8 @@ def _run_view(
         plan_file = plan_file or f"{name}-plan.json"
         (folder / plan_file).write_text(json.dumps(plan, indent=1) + "\n", encoding="utf-8")
     end = max(int(history.meta.get("end_us", 0)), 1)
-    contract = f" --contract {shlex.quote(verdict.contract)}"
+    alone = history.meta.get("contract_alone", False)
+    contract = f" --contract {shlex.quote(verdict.contract)}" if alone else ""
     world = str(history.meta.get("world", "sim"))
     elsewhere = _elsewhere(world, str(history.meta.get("system", "tidemark")))
     return RunView(

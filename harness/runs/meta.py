@@ -10,10 +10,12 @@ if TYPE_CHECKING:
 
 
 def run_meta(cluster: ClusterSpec, variant: Variant, contract: str | None = None) -> dict[str, Any]:
-    """The cluster's shape and the promise it is judged by: the variant's own unless another is asked for."""
+    """The cluster's shape and the promise it is judged by: the variant's own, or one that is asked for and counts alone."""
+    chosen = {} if contract is None else {"contract_alone": True}
     return {
         "variant": variant.name,
         "contract": contract or variant.contract,
+        **chosen,
         "replicas": {name: list(replicas) for name, replicas in cluster.assignment().items()},
         "min_isr": cluster.settings.min_isr,
         "acks": cluster.acks,

@@ -20,7 +20,14 @@ from harness.scenario.run import ScenarioOutcome, Scene, variants_of
 from harness.scenario.target import ReplicaSnapshot
 
 _ROLE_STYLE = {"leader": "green", "down": "red", "no leader": "yellow"}
-_VERDICT_STYLE = {"valid": "green", "invalid": "red", "unknown": "yellow", "violation": "red", "permitted": "yellow"}
+_VERDICT_STYLE = {
+    "valid": "green",
+    "invalid": "red",
+    "unknown": "yellow",
+    "violation": "red",
+    "permitted": "yellow",
+    "near-miss": "yellow",
+}
 _COLUMNS = ("", "role", "epoch", "log (│ = HW)", "LEO", "HW", "epochs")
 
 
@@ -87,6 +94,8 @@ def _show_end(outcome: ScenarioOutcome, console: Console) -> None:
     for broker, asked in outcome.summary["questions"].items():
         console.print(Text(f"{broker} asked its leader: ", style="bold") + Text("; ".join(asked)))
     words = f"{verdict.valid}, judged by the promise {verdict.contract}"
+    broken = verdict.broken()
+    words += f"; what was lost breaks {', '.join(broken)}" if broken else ""
     console.print(Text("Verdict: ", style="bold") + Text(words, style=_VERDICT_STYLE[verdict.valid]))
     if verdict.unknown_because:
         console.print(Text(f"  {verdict.unknown_because}"))

@@ -87,7 +87,10 @@ def _bugs(variant: Variant) -> list[Row]:
 
 
 def _promise(variant: Variant) -> Row:
-    return Row("promise", f"Losses are judged by the promise {variant.contract}, unless a run asks for another one.")
+    return Row(
+        "promise",
+        f"Losses are judged by the promise {variant.contract} and what counts beside it, unless a run asks for another one.",
+    )
 
 
 def _unless_idle(variant: Variant, need: Need, sentence: str) -> str:
