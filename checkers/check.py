@@ -26,6 +26,7 @@ from checkers.hw_beyond_log import HwBeyondLog
 from checkers.hw_regression import HwRegression
 from checkers.in_sync import LIVE_PATIENCE_US, InSync
 from checkers.inconsistent_offsets import inconsistent_offsets
+from checkers.isr_quorum import IsrQuorum
 from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
 from checkers.lost_committed_write import Fates, LostWrites
@@ -120,6 +121,7 @@ def check_replicas(
     """
     meta, trace = history.meta, history.trace
     committed = Committed(trace, view.keys)
+    patience_us = 0 if meta.get("world", "sim") == "sim" else LIVE_PATIENCE_US
     two_leaders = TwoLeaders()
     divergence = Divergence()
     log_matching = LogMatching(divergence)
@@ -129,8 +131,18 @@ def check_replicas(
     hw_beyond_log = HwBeyondLog()
     stuck = Stuck()
     end = EndOfTrace(meta.get("replicas") or {})
-    finding = (two_leaders, divergence, log_matching, hw_regression, hw_beyond_log, broken_log, wrong_deletion, stuck)
-    patience_us = 0 if meta.get("world", "sim") == "sim" else LIVE_PATIENCE_US
+    isr_quorum = IsrQuorum(patience_us)
+    finding = (
+        two_leaders,
+        isr_quorum,
+        divergence,
+        log_matching,
+        hw_regression,
+        hw_beyond_log,
+        broken_log,
+        wrong_deletion,
+        stuck,
+    )
     in_sync = InSync(trace, committed, patience_us)
     watching = (committed, in_sync, *finding, end)
     replicas = replay(trace, watching)

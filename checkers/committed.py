@@ -146,8 +146,13 @@ class Committed(TraceChecker):
         return latest <= time
 
     def time_of(self, partition: str, offset: int, value: Value) -> int | None:
-        """When a leader's high watermark first passed a record, in µs, as far as is known; `None` if none ever did."""
+        """When a leader's high watermark first passed a record, in µs, as far as is known; `None` if none ever did.
+
+        What was deleted on purpose had been committed, nobody remembers when: 0.
+        """
         base = self._baseline(partition)
+        if value in base.deleted_values:
+            return 0
         times = [
             loss.commit_time
             for loss in self.losses

@@ -174,8 +174,8 @@ class InSync(TraceChecker):
         member, leader = pair.member, pair.leader
         hw = min(leader.hw, len(leader.records))
         begin = in_common(member, leader, hw)
-        shared = min(len(member.records), hw)
-        if not agree(member.chain, leader.chain, begin, shared):
+        shared = max(begin, min(len(member.records), hw))
+        if shared < len(member.chain) and not agree(member.chain, leader.chain, begin, shared):
             shared = first_difference(member.chain, leader.chain, shared, begin)
         record = leader.records[shared]
         at = self._committed.committed_at(leader.partition, shared, record)
@@ -227,5 +227,6 @@ class InSync(TraceChecker):
 def _has_all(member: ReplayedReplica, leader: ReplayedReplica) -> bool:
     """Whether a member has what its leader has committed, as far as it is in both logs' reach."""
     hw = min(leader.hw, len(leader.records))
+    begin = in_common(member, leader, hw)
     chain = member.chain
-    return len(chain) > hw and agree(chain, leader.chain, in_common(member, leader, hw), hw)
+    return begin >= hw or (len(chain) > hw and agree(chain, leader.chain, begin, hw))

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
-from nodes.core.cluster import ClusterSpec, ClusterSpecError
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import ClusterSpecError
 
 if TYPE_CHECKING:
     from pathlib import Path

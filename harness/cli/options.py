@@ -11,8 +11,8 @@ import click
 
 from checkers import PROMISES
 from nemesis import PROFILES
-from nodes.core.cluster import ACKS, ClusterSpec, ClusterSpecError
-from nodes.core.settings import Settings
+from nodes.core.cluster import ACKS, ClusterSpec
+from nodes.core.settings import ClusterSpecError, Settings
 from nodes.core.variant import VariantError, parse_variant
 
 if TYPE_CHECKING:

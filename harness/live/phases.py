@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from harness.evidence.collect import Evidence, fetch_all
 from harness.evidence.run_error import RunError
 from harness.runs.at_rest import restored, waiting_for
+from harness.runs.coming_to_rest import converge_us
 from nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
@@ -32,11 +33,6 @@ def after_heal_us(settings: Settings) -> int:
     is 1 s unless times are scaled, as in the simulator.
     """
     return settings.session_us
-
-
-def converge_us(settings: Settings) -> int:
-    """The bound for coming to rest: ten times the longest time-out, as in the simulator (15 s), and never less than that."""
-    return max(15_000_000, 10 * max(settings.lag_time_us, settings.produce_timeout_us, settings.session_us))
 
 
 def final_read_us(settings: Settings) -> int:

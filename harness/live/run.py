@@ -23,6 +23,7 @@ from harness.live.progress import RunProgress
 from harness.live.recorder import Recorder
 from harness.machines.errors import ContainerWorldError
 from harness.machines.netem import has_netem
+from harness.runs.coming_to_rest import converge_us
 from harness.runs.meta import run_meta
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import Injector
@@ -159,7 +160,7 @@ class _Run:
             raise
         self._clients(workload.stop)
         progress.phase = "coming to rest"
-        phases.converge(cluster, phases.converge_us(settings))
+        phases.converge(cluster, converge_us(settings))
         progress.phase = "reading back"
         deadline = cluster.now_us() + phases.final_read_us(settings)
         meta["read_back"] = self._clients(lambda: workload.final_read(deadline))

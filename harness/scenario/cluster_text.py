@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from harness.scenario.words import duration_us
-from nodes.core.cluster import ClusterSpec, ClusterSpecError
-from nodes.core.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import ClusterSpecError, Settings
 
 _MS = 1_000
 KAFKA_TIMES = Settings(

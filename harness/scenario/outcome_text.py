@@ -9,7 +9,7 @@ from harness.scenario.model import Expected, ExpectedAnomaly, ReplicaText
 from harness.scenario.records import Names, expand_list
 from harness.scenario.words import BrokerNames, parse_replica
 
-_ANOMALY = re.compile(r"(violation|permitted) ([A-Za-z0-9-]+)(?: (.+?))?(?: breaks (.+))?")
+_ANOMALY = re.compile(r"(violation|permitted|near-miss) ([A-Za-z0-9-]+)(?: (.+?))?(?: breaks (.+))?")
 _CUT = re.compile(r"(\S+) from (\d+) to (\d+)")
 _QUESTION = re.compile(r"(epoch \d+|fetch \d+ after epoch \d+) -> \((-?\d+), (-?\d+)\)")
 _PER_RECORD = ("lost-committed-write", "lost-write", "duplicate", "G1a", "phantom")

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from checkers.history import History
+from harness.runs.coming_to_rest import converge_us
 from harness.runs.meta import run_meta
 from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 AFTER_HEAL_US = 1_000_000
 """Producers go on this long after healing, so that a replica that is stuck has something to be stuck on."""
-CONVERGE_US = 15_000_000
-"""The bound for coming to rest, ten times the longest time-out in the settings."""
 LOOK_US = 200_000
 WATCH_US = 50_000
 FINAL_READ_US = 5_000_000
@@ -108,7 +107,7 @@ def _drive(simulation: Simulation, plan: Plan) -> bool:
     for client in clients:
         client.stopped = True
     _finish_sends(simulation, producers)
-    converge(simulation)
+    converge(simulation, converge_us(plan.cluster.settings))
     if admin is not None:
         admin.give_up()
     read = read_back(simulation)
@@ -137,9 +136,9 @@ def _finish_sends(simulation: Simulation, producers: list[Producer]) -> None:
         simulation.run_until(simulation.now + LOOK_US)
 
 
-def converge(simulation: Simulation) -> None:
+def converge(simulation: Simulation, bound_us: int) -> None:
     """Run until every partition is at rest, or the bound is over; trace which."""
-    deadline = simulation.now + CONVERGE_US
+    deadline = simulation.now + bound_us
     waiting = dict.fromkeys(simulation.partitions(), "")
     while True:
         simulation.run_until(simulation.now + LOOK_US)

@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from nodes.core.settings import Settings
+from nodes.core.settings import ClusterSpecError, Settings
 
 ACKS = ("all", "1", "0")
-
-
-class ClusterSpecError(ValueError):
-    """The cluster cannot exist; the message says why in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +31,7 @@ class ClusterSpec:
         if not 1 <= self.settings.min_isr <= self.replication_factor:
             msg = f"min ISR {self.settings.min_isr} must lie between 1 and the replication factor {self.replication_factor}"
             raise ClusterSpecError(msg)
+        self.settings.refuse_impossible()
         if self.acks not in ACKS:
             msg = f"acks {self.acks!r} must be one of {', '.join(ACKS)}"
             raise ClusterSpecError(msg)

@@ -8,6 +8,10 @@ from typing import Any
 MS = 1_000
 
 
+class ClusterSpecError(ValueError):
+    """The cluster cannot exist; the message says why in one sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Kafka's settings under Kafka's names where it has them, with times compressed about tenfold by default.
@@ -39,6 +43,34 @@ class Settings:
     """``request.timeout.ms`` of the producers (Kafka: 30 s)"""
     max_fetch_batches: int = 50
     """Stands for ``replica.fetch.max.bytes``."""
+
+    def refuse_impossible(self) -> None:
+        """Refuse what Kafka refuses (KafkaConfig.validateValues), and what no cluster could work with.
+
+        Raises:
+            ClusterSpecError: says which settings, and why.
+        """
+        for name in (f.name for f in fields(self) if f.name.endswith("_us")):
+            if getattr(self, name) < MS:
+                raise ClusterSpecError(f"{name} must be at least {MS} (1 ms), and is {getattr(self, name)}")
+        if self.max_fetch_batches < 1:
+            raise ClusterSpecError(f"max_fetch_batches must be at least 1, and is {self.max_fetch_batches}")
+        if self.fetch_wait_us > self.lag_time_us:
+            raise ClusterSpecError(
+                f"fetch_wait_us {self.fetch_wait_us} must not be above lag_time_us {self.lag_time_us}: Kafka refuses a "
+                "replica.fetch.wait.max.ms above replica.lag.time.max.ms, under which idle followers leave the ISR"
+            )
+        if self.request_timeout_us < self.fetch_wait_us + self.tick_us:
+            raise ClusterSpecError(
+                f"request_timeout_us {self.request_timeout_us} must be at least fetch_wait_us + tick_us = "
+                f"{self.fetch_wait_us + self.tick_us}: a follower would give up each fetch before its leader answers (Kafka "
+                "refuses a replica.socket.timeout.ms below replica.fetch.wait.max.ms)"
+            )
+        if self.heartbeat_us >= self.session_us:
+            raise ClusterSpecError(
+                f"heartbeat_us {self.heartbeat_us} must be below session_us {self.session_us}: a broker would be fenced between "
+                "two heartbeats"
+            )
 
     def scaled(self, factor: float) -> Settings:
         """The same with every time multiplied, for a world that is slower than the simulator."""

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodes.admin.config_file import Address, ConfigError, Entries, address, load
-from nodes.core.cluster import ClusterSpec, ClusterSpecError
+from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import CONTROLLER
+from nodes.core.settings import ClusterSpecError
 from nodes.core.variant import Variant, VariantError, parse_variant
 
 INTERNAL, HOST = "internal", "host"

@@ -74,3 +74,15 @@ def test_clocks_of_several_machines_have_two_seconds(world, found):
 
 def test_a_key_of_whose_replicas_nothing_is_known_is_not_judged():
     assert dirty(polled(31, "c1", "t-1", (0, 1))) == []
+
+
+def test_what_was_deleted_on_purpose_had_been_committed():
+    deleted = [
+        *LEADS,
+        (40, 1, "log-start", P, 2, 0, "delete-records"),
+        (50, 2, "lead", P, 2, 0, 0, (2,)),
+        (51, 2, "append", P, 0, 2, (1, 2)),
+        (52, 2, "hw", P, 2, 2, True),
+    ]
+
+    assert dirty(polled(31, "c1", P, (0, 7), (1, 8)), trace=deleted) == []

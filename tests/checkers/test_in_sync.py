@@ -173,3 +173,21 @@ def test_a_run_with_near_misses_alone_is_not_invalid():
     verdict = check(History.of(trace=[*COMMITTED, CUT], min_isr=2))
 
     assert verdict.valid != "invalid"
+
+
+def test_below_a_leaders_log_start_nobody_needs_anything():
+    deleted = (14, 1, "log-start", P, 2, 0, "delete-records")
+
+    assert near([*COMMITTED, deleted, CUT]) == []
+
+
+def test_who_ends_below_a_leaders_log_start_lacks_what_comes_from_there():
+    more = [
+        (14, 1, "append", P, 2, 1, (9,)),
+        (15, 2, "append", P, 2, 1, (9,)),
+        (16, 3, "append", P, 2, 1, (9,)),
+        (17, 1, "hw", P, 3, 1, True),
+        (18, 1, "log-start", P, 2, 0, "delete-records"),
+    ]
+
+    assert near([*COMMITTED, *more, (20, 3, "truncate", P, 1, 3, "to-hw", 1)])[0] == ("strong-isr", 3, 2, 1)

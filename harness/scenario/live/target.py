@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.evidence.partition_disk import Batches, Disk
 from harness.live.run_loop import monotonic_us
+from harness.runs.coming_to_rest import LEAST_US
 from harness.scenario.links import Link
 from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Deleter, Reader
 from harness.scenario.live.cluster_view import ClusterView, carried_out
@@ -31,7 +32,7 @@ from harness.scenario.target import (
     ScriptError,
     ScriptTarget,
 )
-from harness.simulator.run import AFTER_HEAL_US, CONVERGE_US, FINAL_READ_US
+from harness.simulator.run import AFTER_HEAL_US, FINAL_READ_US
 from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError
 from nodes.core.messages import CONTROLLER
 from nodes.core.variant import Variant
@@ -431,7 +432,7 @@ class LiveTarget(ScriptTarget):
             return not why
 
         with suppress(ScriptError):  # a finding, not a failure: what it waits for goes into the history
-            self.wait("all is at rest", settled, int(CONVERGE_US * max(1, 1 / self._scale)))
+            self.wait("all is at rest", settled, int(LEAST_US * max(1, 1 / self._scale)))
         self._note(CONTROLLER, "converged", not why, why)
 
     def _read_back(self) -> None:

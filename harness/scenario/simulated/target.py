@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.runs.coming_to_rest import LEAST_US
 from harness.scenario.links import Link
 from harness.scenario.model import Scenario
 from harness.scenario.records import LogRecord
@@ -307,7 +308,7 @@ class SimulatedTarget(ScriptTarget):
             simulation.start(broker)
         simulation.record((healed, "heal", -1, "all", {}))
         simulation.run_until(healed + AFTER_HEAL_US)
-        converge(simulation)
+        converge(simulation, LEAST_US)
         for producer in dict.fromkeys(self.sends.values()):
             if isinstance(producer, BatchProducer):
                 producer.give_up()

@@ -243,7 +243,12 @@ def test_a_variant_nobody_spoke_about_can_be_tried():
 
     assert outcome.expected is None
     assert outcome.matched
-    assert {anomaly.name for anomaly in outcome.verdict.anomalies} == {"divergence", "log-matching"}
+    assert {anomaly.name for anomaly in outcome.verdict.anomalies} == {
+        "divergence",
+        "log-matching",
+        "strong-isr",
+        "weak-isr",
+    }
 
 
 def test_a_variant_that_does_not_exist_is_refused():

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nodes.core.cluster import ClusterSpec, ClusterSpecError
-from nodes.core.settings import Settings
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import ClusterSpecError, Settings
 
 
 def test_three_brokers_hold_one_partition_unless_told_otherwise():
@@ -32,6 +32,14 @@ def test_preferred_leaders_go_round():
         ({"brokers": 2}, "replication factor 3 is larger than the number of brokers 2"),
         ({"settings": Settings(min_isr=4)}, "min ISR 4 must lie between 1 and the replication factor 3"),
         ({"settings": Settings(min_isr=0)}, "min ISR 0 must lie between 1 and the replication factor 3"),
+        (
+            {"settings": Settings(fetch_wait_us=2_000_000, request_timeout_us=9_000_000)},
+            "Kafka refuses a replica.fetch.wait.max.ms",
+        ),
+        ({"settings": Settings(request_timeout_us=349_999)}, "must be at least fetch_wait_us . tick_us = 350000"),
+        ({"settings": Settings(heartbeat_us=1_000_000)}, "heartbeat_us 1000000 must be below session_us 1000000"),
+        ({"settings": Settings(tick_us=0)}, "tick_us must be at least 1000 .1 ms., and is 0"),
+        ({"settings": Settings(max_fetch_batches=0)}, "max_fetch_batches must be at least 1, and is 0"),
         ({"acks": "-1"}, "acks '-1' must be one of all, 1, 0"),
     ],
 )
@@ -44,7 +52,7 @@ def test_an_impossible_cluster_is_refused(kwargs, words):
     "spec",
     [
         ClusterSpec(),
-        ClusterSpec(5, 3, 4, "1", Settings(min_isr=1, unclean_election=True, lag_time_us=7)),
+        ClusterSpec(5, 3, 4, "1", Settings(min_isr=1, unclean_election=True, lag_time_us=700_000)),
     ],
 )
 def test_it_survives_json(spec):
