@@ -1,8 +1,9 @@
 """`hw-regression`: a high watermark moves back.
 
-Within one leadership no promise permits it. Across leaderships Kafka lets it happen: a new leader knows only
-the high watermark it last learned as a follower (KIP-207), so what consumers can see may shrink for a moment.
-That is reported once per partition, as permitted, with the number of times.
+Within one leadership no promise permits it. Across leaderships Kafka lets it happen: a new leader knows only the high watermark
+it last learned as a follower (KIP-207), or after a restart the one of its checkpoint (`recovered`), so what consumers can see may
+shrink for a moment. It may fall as far as that and no further: a leader that begins with less than it knew is a violation. What is
+permitted is reported once per partition, with the number of times.
 
 >>> from checkers import History, check
 >>> verdict = check(History.of(trace=[
@@ -51,6 +52,8 @@ class HwRegression(TraceChecker):
         """A new leader may know less than the one before."""
         time, node, _, partition, epoch, _, hw = event[:7]
         visible = self._visible.setdefault(partition, _Visible())
+        if hw < replica.hw_before:
+            self._forgot(index, event, replica.hw_before)
         if epoch < visible.epoch:
             return
         if hw < visible.hw:
@@ -74,6 +77,18 @@ class HwRegression(TraceChecker):
             visible.hw = hw
         if hw < previous and replica.leading and replica.epoch == epoch:
             self._back(index, event, previous)
+
+    def _forgot(self, index: int, event: TraceEvent, known: int) -> None:
+        time, node, _, partition, epoch, _, hw = event[:7]
+        if (partition, node, epoch) in self._told:
+            return
+        self._told.add((partition, node, epoch))
+        message = (
+            f"Broker {node} became leader of {partition} in epoch {epoch} at {seconds(time)} with the high watermark {hw}, though "
+            f"it had known {known}."
+        )
+        evidence = {"leader": node, "leader_epoch": epoch, "from": known, "to": hw, "trace_index": index}
+        self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
     def _back(self, index: int, event: TraceEvent, previous: int) -> None:
         time, node, _, partition, hw, epoch = event[:6]

@@ -64,8 +64,8 @@ class ReplayedReplica:
     """One replica of one partition, as its trace tells it."""
 
     __slots__ = (
-        "assigned", "chain", "epoch", "final", "followers", "hw", "leading", "node", "partition", "records", "removals",
-        "source", "start", "stops", "up", "waits",
+        "assigned", "chain", "epoch", "final", "followers", "hw", "hw_before", "leading", "node", "partition", "records",
+        "removals", "source", "start", "stops", "up", "waits",
     )  # fmt: skip
 
     def __init__(self, node: int, partition: str) -> None:
@@ -75,6 +75,8 @@ class ReplayedReplica:
         self.chain: list[int] = [0]
         self.start = 0
         self.hw = 0
+        self.hw_before = 0
+        """What it knew before it began to lead, as far as its log reached."""
         self.epoch = -1
         self.leading = False
         self.up = True
@@ -386,6 +388,7 @@ class _Replay:
         replica.unpair()
         replica.leading = True
         replica.epoch = event[4]
+        replica.hw_before = min(replica.hw, len(replica.records))
         replica.hw = event[6]
         for hook in self._lead_hooks:
             hook(index, event, replica)

@@ -220,6 +220,8 @@ def _history(target: ScriptTarget, healed: int) -> History:
         "scenario": target.scenario.name,
         "read_back": target.read_back,
     }
+    if target.world != ScriptTarget.world:
+        meta["world"] = target.world
     if target.not_understood:
         meta["not_understood"] = target.not_understood
     if target.died:

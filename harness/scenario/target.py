@@ -90,6 +90,9 @@ class ScriptTarget(ABC):
         read_back: whether the final read came to an end.
     """
 
+    world = "sim"
+    """As the history's meta line has it; the simulator is not named there (docs/history.md)."""
+
     def __init__(self, scenario: Scenario, variant: Variant) -> None:
         self.scenario = scenario
         self.variant = variant

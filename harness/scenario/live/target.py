@@ -53,6 +53,8 @@ class LiveTarget(ScriptTarget):
         time_scale: every time of the script is multiplied by it; the nodes' settings are already.
     """
 
+    world = "docker"
+
     def __init__(
         self,
         scenario: Scenario,
