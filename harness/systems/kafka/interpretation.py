@@ -20,15 +20,17 @@ if TYPE_CHECKING:
     from checkers.history import TraceEvent
 
 
-def interpret(found: ReplicaEvidence, version: str) -> ReplicaEvidence:
+def interpret(found: ReplicaEvidence, version: str, *, dreams: bool = False) -> ReplicaEvidence:
     """Find the epochs of records whose format has none, and see whether log lines and files agree.
 
     Args:
         found: as it was collected.
         version: of the brokers.
+        dreams: whether a broker that starts again may take itself for the leader that it was, without having been told (KRaft).
     """
-    awake = {node: without_past_reigns(events) for node, events in found.events.items()}
-    attributed = attribute(awake, found.segments)
+    if dreams:
+        found = replace(found, events={node: without_past_reigns(events) for node, events in found.events.items()})
+    attributed = attribute(found.events, found.segments)
     spoken = dialect(version)
     seen = replace(found, events=attributed.events, segments=attributed.segments)
     doubts = [*found.not_understood, *([] if spoken.understood else [spoken.why]), *attributed.unknown]
@@ -44,7 +46,8 @@ def without_past_reigns(events: Sequence[TraceEvent]) -> list[TraceEvent]:
     """One node's events without leaderships of an epoch that it led in an earlier life.
 
     A KRaft broker that starts again replays the metadata from where it was, and takes itself for the leader that it had been until
-    it has read on. Nobody elected it: a controller gives a restarted leader a new epoch, or another leader.
+    it has read on. Nobody elected it: a controller gives a restarted leader a new epoch, or another leader. With ZooKeeper a broker
+    leads only where a controller tells it to, be it in an epoch that it led before: so does one that was elected meanwhile.
     """
     kept: list[TraceEvent] = []
     past: set[tuple[str, int]] = set()

@@ -224,7 +224,7 @@ class KafkaSystem(System):
 
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Find the epochs of records whose format has none, and see whether log lines and files agree."""
-        return interpret(found, self.kafka.version)
+        return interpret(found, self.kafka.version, dreams=not self.kafka.uses_zookeeper)
 
     def doubts_all_evidence(self) -> str:
         """A version whose log lines nobody has verified."""

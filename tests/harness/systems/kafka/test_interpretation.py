@@ -85,3 +85,12 @@ def test_a_reign_of_an_earlier_life_is_no_leadership():
     ]
 
     assert without_past_reigns(events) == [*events[:3], (5, 3, "hw", "t-0", 2, 2, False), *events[5:]]
+
+
+def test_a_zookeeper_broker_leads_again_in_an_epoch_it_led_before_if_it_is_told_to():
+    """By a controller that was elected meanwhile, and finds it alive."""
+    life = [("lead", 3, 0, 0, (1,)), ("append", 0, -1, (7,)), ("start", 2), ("lead", 3, 1, 0, (1,)), ("hw", 1, 3, True)]
+    events = node(1, ("start", 1), *life)
+
+    assert interpret(ReplicaEvidence({1: events}, {1: FILE}), VERIFIED).events[1][-2:] == events[-2:]
+    assert interpret(ReplicaEvidence({1: events}, {1: FILE}), VERIFIED, dreams=True).events[1][-1][-1] is False
