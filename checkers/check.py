@@ -36,6 +36,7 @@ from checkers.phantom import phantoms
 from checkers.replica_state import TooSparseError, replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
+from checkers.stuck_because import explained
 from checkers.two_leaders import TwoLeaders
 from checkers.unasked_election import unasked_elections, unclean_elections
 from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
@@ -163,7 +164,7 @@ def check_replicas(
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
     for checker in finding:
         anomalies += checker.anomalies
-    return anomalies
+    return explained(anomalies, trace, replicas)
 
 
 def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:
