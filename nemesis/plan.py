@@ -18,6 +18,12 @@ class PlanError(ValueError):
     """A plan that cannot be used; the message says where and why."""
 
 
+MOST_CLIENTS = 1_000
+MOST_IN_A_BATCH = 100_000
+MOST_US = 86_400_000_000
+"""A run's faults end within a day."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkloadSpec:
     """How busy the clients are.
@@ -37,6 +43,9 @@ class WorkloadSpec:
 
     def __post_init__(self) -> None:
         """Refuse a workload without producers or with senseless pauses."""
+        if max(self.producers, self.consumers) > MOST_CLIENTS or self.batch > MOST_IN_A_BATCH:
+            msg = f"workload: at most {MOST_CLIENTS} producers and consumers, and {MOST_IN_A_BATCH} records in a batch"
+            raise PlanError(msg)
         if self.producers < 1 or self.consumers < 0 or self.batch < 1 or min(self.interval_us, self.poll_us) < 1:
             msg = "workload: needs at least one producer, and positive intervals and batch size"
             raise PlanError(msg)
@@ -66,6 +75,9 @@ class Plan:
         """Refuse a run that ends before it begins, and faults at brokers that do not exist."""
         if self.faults_end_us < 0:
             msg = f"faults_end_us: must not be negative, and is {self.faults_end_us}"
+            raise PlanError(msg)
+        if self.faults_end_us > MOST_US:
+            msg = f"faults_end_us: must be within a day ({MOST_US})"
             raise PlanError(msg)
         for i, fault in enumerate(self.faults):
             named = int(fault.target[1:]) if fault.target[1:].isdecimal() else 1
@@ -203,8 +215,14 @@ def read_plan(path: Path) -> Plan:
     except json.JSONDecodeError as error:
         msg = f"{path}, line {error.lineno}: not JSON ({error.msg})"
         raise PlanError(msg) from None
+    except RecursionError:
+        msg = f"{path}: arrays or objects are nested too deep"
+        raise PlanError(msg) from None
     except PlanError as error:
         msg = f"{path}, line {_line_of(text, str(error))}: {error}"
+        raise PlanError(msg) from None
+    except ValueError as error:
+        msg = f"{path}: not JSON ({error})"
         raise PlanError(msg) from None
 
 

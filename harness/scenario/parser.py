@@ -27,7 +27,13 @@ def read_scenario(path: Path) -> Scenario:
     Raises:
         ScenarioError: it cannot be read.
     """
-    return parse_scenario(path.read_text(encoding="utf-8"), path.name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        words = f"byte 0x{error.object[error.start]:02x} is not UTF-8 text"
+        raise ScenarioError(path.name, line, words) from None
+    return parse_scenario(text, path.name)
 
 
 def parse_scenario(text: str, file: str = "scenario") -> Scenario:

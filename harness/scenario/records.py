@@ -40,6 +40,10 @@ class Names:
         return self._names[number - 1] if isinstance(number, int) and 0 < number <= len(self._names) else str(number)
 
 
+MOST = 100_000
+"""So many records may a range stand for."""
+
+
 def expand(text: str) -> tuple[str, ...]:
     """The names that ``m1``, or the range ``a11..a20``, stands for.
 
@@ -51,7 +55,10 @@ def expand(text: str) -> tuple[str, ...]:
     match = _RANGE.fullmatch(text)
     if match is None or match[1] != match[3] or int(match[2]) > int(match[4]):
         raise ValueError(f"{text!r} is neither a record name like m1 nor a range like a11..a20")
-    return tuple(f"{match[1]}{n}" for n in range(int(match[2]), int(match[4]) + 1))
+    first, last = int(match[2]), int(match[4])
+    if last - first >= MOST:
+        raise ValueError(f"{text!r} stands for more than {MOST} records")
+    return tuple(f"{match[1]}{n}" for n in range(first, last + 1))
 
 
 def expand_list(text: str) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def parse_command(vocabulary: Vocabulary, text: str) -> Perform:
         match = pattern.fullmatch(text)
         if match is not None:
             return build(vocabulary, match)
-    verb = text.split(maxsplit=1)[0]
+    verb = text.split(maxsplit=1)[0] if text else ""
     raise ValueError(f"cannot read the command {text!r}: {_hint(verb)}")
 
 

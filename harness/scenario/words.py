@@ -8,6 +8,7 @@ from harness.scenario.model import ReplicaText
 from harness.scenario.records import Names, flatten, parse_batches
 from nodes.core.messages import CONTROLLER
 
+MOST_US = 86_400_000_000
 _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000}
 
 
@@ -20,7 +21,10 @@ def duration_us(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?(us|ms|s)", text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a time like 250 ms or 5 s")
-    return round(float(match[1]) * _UNITS[match[2]])
+    found = float(match[1]) * _UNITS[match[2]]
+    if found > MOST_US:
+        raise ValueError(f"{text!r} is longer than a day")
+    return round(found)
 
 
 class BrokerNames:

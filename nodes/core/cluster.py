@@ -8,6 +8,8 @@ from typing import Any
 from nodes.core.settings import ClusterSpecError, Settings
 
 ACKS = ("all", "1", "0")
+MOST_BROKERS = 1_000
+MOST_PARTITIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,9 @@ class ClusterSpec:
         """Refuse what no Kafka cluster could be."""
         if self.brokers < 1 or self.partitions < 1 or self.replication_factor < 1:
             msg = "brokers, partitions and replication factor must each be at least 1"
+            raise ClusterSpecError(msg)
+        if self.brokers > MOST_BROKERS or self.partitions > MOST_PARTITIONS:
+            msg = f"at most {MOST_BROKERS} brokers and {MOST_PARTITIONS} partitions"
             raise ClusterSpecError(msg)
         if self.replication_factor > self.brokers:
             msg = f"replication factor {self.replication_factor} is larger than the number of brokers {self.brokers}"

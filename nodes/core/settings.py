@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 MS = 1_000
+LONGEST_US = 86_400_000_000
 
 
 class ClusterSpecError(ValueError):
@@ -53,6 +54,8 @@ class Settings:
         for name in (f.name for f in fields(self) if f.name.endswith("_us")):
             if getattr(self, name) < MS:
                 raise ClusterSpecError(f"{name} must be at least {MS} (1 ms), and is {getattr(self, name)}")
+            if getattr(self, name) > LONGEST_US:
+                raise ClusterSpecError(f"{name} must be at most {LONGEST_US} (a day), and is {getattr(self, name)}")
         if self.max_fetch_batches < 1:
             raise ClusterSpecError(f"max_fetch_batches must be at least 1, and is {self.max_fetch_batches}")
         if self.fetch_wait_us > self.lag_time_us:

@@ -204,3 +204,23 @@ def test_a_plan_in_another_time_scale():
     assert [(f.at_us, f.lasts_us, f.amount) for f in scaled.faults] == [(25, 50, 75), (100, 125, 60), (2, 5, 3)]
     assert scaled.faults_end_us == 1750
     assert (scaled.noise_seed, plan.scaled(1)) == (plan.noise_seed, plan)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"faults": [], "seed": ' + "9" * 6_000 + "}", "not JSON"),
+        ('{"faults": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deep"),
+        ('{"faults": [], "faults_end_us": 86400000001}', "must be within a day"),
+        ('{"faults": [], "cluster": {"brokers": 3000000000}}', "at most 1000 brokers"),
+        ('{"faults": [], "cluster": {"partitions": 3000000000}}', "10000 partitions"),
+        ('{"faults": [], "workload": {"producers": 3000000000}}', "at most 1000 producers"),
+        ('{"faults": [], "cluster": {"settings": {"lag_time_us": 86400000001}}}', "at most 86400000000 .a day."),
+    ],
+)
+def test_what_nobody_could_run_is_refused_in_a_sentence(tmp_path, text, words):
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+
+    with pytest.raises(PlanError, match=words):
+        read_plan(path)

@@ -3,6 +3,7 @@
 import pytest
 
 from harness.scenario import ScenarioError, parse_scenario
+from harness.scenario.parser import read_scenario
 
 HEAD = """\
 name: x
@@ -50,6 +51,9 @@ def test_comments_and_blank_lines_count_as_lines_but_say_nothing():
         (HEAD + "1. A leads.\n   > expect A: HW 1 | HW 2\n", 7, "the hw of A is given twice"),
         (HEAD + STEP + "   > send m1\n", 8, "record m1 was written before, and records are unique"),
         (HEAD + "1. A leads.\n   > send a3..a1\n", 7, "'a3..a1' is neither a record name like m1 nor a range"),
+        (HEAD + "1. A leads.\n   > send a1..a3000000000\n", 7, "stands for more than 100000 records"),
+        (HEAD + "1. A leads.\n   >\n", 7, "cannot read the command ''"),
+        (HEAD + f"1. A leads.\n   > run {'9' * 400} s\n", 7, "is longer than a day"),
         (HEAD + "1. A leads.\n   > [kafka-9.9] write m1\n", 7, "unknown variant 'kafka-9.9'"),
         (HEAD + "1. A leads.\n   > [kafka-4.0 to kafka-0.10] write m1\n", 7, "kafka-4.0 comes after kafka-0.10"),
         (HEAD + STEP + "   And more words.\n", 8, "a step's words come before its commands"),
@@ -118,3 +122,11 @@ def test_one_line_may_expect_the_loss_of_several_records():
         ("m4", ("kip-966", "durable")),
         ("m5", ("kip-966", "durable")),
     ]
+
+
+def test_bytes_that_are_no_text_are_refused_with_their_line(tmp_path):
+    path = tmp_path / "mine.scenario"
+    path.write_bytes(HEAD.encode() + b"1. A le\xffads.\n")
+
+    with pytest.raises(ScenarioError, match=r"^mine.scenario:6: byte 0xff is not UTF-8 text"):
+        read_scenario(path)
