@@ -42,7 +42,7 @@ BY_HAND = st.builds(
         WorkloadSpec, st.integers(1, 5), st.integers(0, 5), st.integers(1, 10**6), st.integers(1, 10**6)
     ),
     faults=st.lists(FAULTS, max_size=5).map(tuple),
-    faults_end_us=NUMBER,
+    faults_end_us=st.integers(0, 86_400_000_000),
 )
 DRAWN = st.builds(
     generate_plan, st.integers(0, 50), st.integers(0, 1000), st.sampled_from(["intact", "destructive"]), CLUSTERS
