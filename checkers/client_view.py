@@ -1,4 +1,5 @@
-"""What the clients of a run know, gathered in one pass over their operations.
+"""What the clients of a run know, gathered in one pass over their operations: what the replicas' evidence is held against, and
+`nothing_to_find`. The anomalies of clients are found in `Columns`.
 
 Inference is Jepsen's (``jepsen.tests.kafka``): polls count whatever their completion, values are unique per
 key, and a send *must have committed* if it completed ok, or completed info and one of its records was read by
@@ -7,7 +8,7 @@ an ok poll.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from checkers.history import Op, Value
@@ -29,15 +30,17 @@ class Ack(NamedTuple):
     acks: str
 
 
-class Sighting(NamedTuple):
-    """One time a client learned that `value` is at `offset`: by a ``send`` or ``poll``, which ended as `type` says."""
+class Counts(NamedTuple):
+    """How much the clients did.
 
-    time: int
-    process: str
-    f: str
-    type: str
-    offset: int
-    value: Value
+    `acked` counts records; `invoked` and `succeeded` operations by kind; `availability` is the part of the sends invoked before
+    the faults ended and completed at all that were acknowledged (`None` without any).
+    """
+
+    acked: int
+    invoked: Mapping[str, int]
+    succeeded: Mapping[str, int]
+    availability: float | None
 
 
 class Deletion(NamedTuple):
@@ -68,28 +71,13 @@ class KeyView:
         """Every value that any poll returned, however the poll ended."""
         return {value for _, value in self.ok_reads} | {value for _, value in self.other_reads}
 
-    def may_be_deleted(self, value: Value, offset: int | None) -> bool:
-        """Whether a client's request may have deleted a value at an offset, `None` if nobody knows at which; not one that was
-        acknowledged later than it.
-        """
-        ack = self.acked.get(value)
-        return any(
-            (offset is None or offset < deletion.offset)
-            and (deletion.done is None or ack is None or ack.time <= deletion.done)
-            for deletion in self.deletions
-        )
-
     def all_placed(self) -> set[Placed]:
         """Every observation of a value at an offset."""
         return self.placed | self.ok_reads | self.other_reads
 
 
 class ClientView:
-    """All keys, and counts of operations.
-
-    `invoked` and `succeeded` count operations by kind; `availability` is the part of the sends invoked before
-    the faults ended and completed at all that were acknowledged (`None` without any).
-    """
+    """All keys, and counts of operations, as `Counts` has them."""
 
     def __init__(self, ops: Sequence[Op], *, acks: str = "all", faults_end_us: int | None = None) -> None:
         self.ops = ops
@@ -97,10 +85,20 @@ class ClientView:
         self.invoked: dict[str, int] = {}
         self.succeeded: dict[str, int] = {}
         self.availability: float | None = None
-        self._info_sends: list[list[tuple[str, Value]]] = []
+        self.info_sends: list[list[tuple[str, Value]]] = []
         self._open_deletions: dict[str, tuple[str, int]] = {}
         self._acks = acks
         self._gather(faults_end_us)
+
+    @property
+    def counts(self) -> Counts:
+        """How much the clients did."""
+        acked = sum(len(seen.acked) for seen in self.keys.values())
+        return Counts(acked, self.invoked, self.succeeded, self.availability)
+
+    def is_acked(self, key: str, value: Value) -> bool:
+        """Whether a record was acknowledged."""
+        return key in self.keys and value in self.keys[key].acked
 
     def key(self, name: str) -> KeyView:
         """The view of one key; empty if nothing is known of it."""
@@ -167,32 +165,9 @@ class ClientView:
             if offset is not None and op.type != "fail":
                 view.placed.add((offset, value))
         if info:
-            self._info_sends.append(info)
+            self.info_sends.append(info)
 
     def _poll(self, op: Op, answer: dict[str, Iterable[Placed]]) -> None:
         for name, records in answer.items():
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
-
-    def must_have_committed(self, name: str) -> set[Value]:
-        """The values of one key whose sends certainly took effect."""
-        values = set(self.keys[name].acked)
-        ok_values = {key: {value for _, value in view.ok_reads} for key, view in self.keys.items()}
-        for send in self._info_sends:
-            if any(value in ok_values[key] for key, value in send):
-                values.update(value for key, value in send if key == name)
-        return values
-
-    def sightings(self, name: str) -> Iterator[Sighting]:
-        """Every observation of a value at an offset of one key, in order of time."""
-        for op in self.ops:
-            if op.type == "invoke" or op.f not in ("send", "txn", "poll"):
-                continue
-            for micro in op.value or ():
-                if micro[0] == "poll":
-                    for offset, value in micro[1].get(name, ()):
-                        yield Sighting(op.time, op.process, "poll", op.type, offset, value)
-                elif micro[1] == name and op.type != "fail" and isinstance(micro[2], tuple):
-                    offset, value = micro[2]
-                    if offset is not None and offset >= 0:
-                        yield Sighting(op.time, op.process, "send", op.type, offset, value)

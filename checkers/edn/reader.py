@@ -37,7 +37,7 @@ _TOKEN = re.compile(
     r"""
       [\[\]{}()\n^]
     | [^\s,\[\]{}()"\\;\#^][^\s,\[\]{}()";\\]*+     # a name or a number
-    | "(?:[^"\\]++|\\.)*+"?                         # a string; one without end goes on in the next block
+    | "(?:[^"\\]++|\\.|\\\Z)*+"?                    # a string; one without end goes on in the next block
     | \\(?:[^\s,\[\]{}()";\\]+|.)?                  # a character
     | \#(?:[{_^"'(]|[^\s,\[\]{}()"\\;]+)?           # a set, a form to skip, a tag
     | ;[^\n]*
