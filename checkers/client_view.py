@@ -8,7 +8,7 @@ an ok poll.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from checkers.history import Op, Value
@@ -77,7 +77,13 @@ class KeyView:
 
 
 class ClientView:
-    """All keys, and counts of operations, as `Counts` has them."""
+    """All keys, and counts of operations, as `Counts` has them.
+
+    Attributes:
+        info_sends: the records of sends whose outcome is unknown.
+        ended_sends: the completions of sends, but for those that failed.
+        polled_on: whether every process polled each key from offset to offset without a gap, where it kept its position.
+    """
 
     def __init__(self, ops: Sequence[Op], *, acks: str = "all", faults_end_us: int | None = None) -> None:
         self.ops = ops
@@ -85,6 +91,9 @@ class ClientView:
         self.invoked: dict[str, int] = {}
         self.succeeded: dict[str, int] = {}
         self.availability: float | None = None
+        self.ended_sends: list[Op] = []
+        self.polled_on = True
+        self._at: dict[tuple[str, bool], dict[str, int]] = {}
         self.info_sends: list[list[tuple[str, Value]]] = []
         self._open_deletions: dict[str, tuple[str, int]] = {}
         self._acks = acks
@@ -121,7 +130,11 @@ class ClientView:
                 self._operation(op)
             elif op.f == DELETE:
                 self._delete(op)
+            elif op.f == "assign" and kind != "fail":
+                self._assign(op)
             if op.f == "send" and kind != "invoke":
+                if kind != "fail":
+                    self.ended_sends.append(op)
                 start = began.get(op.process, op.time)
                 if faults_end_us is None or start < faults_end_us:
                     judged += 1
@@ -130,6 +143,13 @@ class ClientView:
             self.availability = answered / judged
         for key, offset in self._open_deletions.values():
             self.key(key).deletions.append(Deletion(offset, None))
+
+    def _assign(self, op: Op) -> None:
+        """A process keeps its position in the keys that it names."""
+        for final in (False, True):
+            at = self._at.get((op.process, final))
+            if at:
+                self._at[op.process, final] = {key: offset for key, offset in at.items() if key in op.value}
 
     def _delete(self, op: Op) -> None:
         """One whose outcome is unknown may still have happened."""
@@ -167,7 +187,18 @@ class ClientView:
         if info:
             self.info_sends.append(info)
 
-    def _poll(self, op: Op, answer: dict[str, Iterable[Placed]]) -> None:
+    def _poll(self, op: Op, answer: dict[str, list[Placed]]) -> None:
+        at = self._at.setdefault((op.process, op.final), {})
         for name, records in answer.items():
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
+            if not records:
+                at.pop(name, None)
+                continue
+            first = records[0][0]
+            if at.get(name, first - 1) != first - 1 or (
+                len(records) > 1 and [offset for offset, _ in records] != list(range(first, first + len(records)))
+            ):
+                self.polled_on = False
+            if op.type == "ok":
+                at[name] = records[-1][0]

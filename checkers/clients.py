@@ -19,7 +19,6 @@ from checkers.columns.columns import (
     NOTHING,
     OK,
     READ,
-    SEND,
     UNKNOWN,
     Bits,
     Ints,
@@ -47,8 +46,9 @@ class Clients:
     def keys(self) -> list[str]:
         """The keys of which sends, polls or deletions tell."""
         kind = self.columns.row_kind
-        told = np.unique(self.columns.row_key[(kind == SEND) | (kind == READ) | (kind == NOTHING) | (kind == DELETION)])
-        return [self.columns.keys[key] for key in told]
+        told = (kind <= NOTHING) | (kind == DELETION)
+        counts = np.bincount(self.columns.row_key[told], minlength=len(self.columns.keys))
+        return [name for name, count in zip(self.columns.keys, counts.tolist(), strict=True) if count]
 
     @cached_property
     def counts(self) -> Counts:
@@ -157,8 +157,9 @@ class Clients:
         columns = self.columns
         begin, end = np.searchsorted(columns.row_half, (half, half + 1))
         found: dict[str, int] = {}
-        for row in range(begin, end):
-            if columns.row_kind[row] in (READ, NOTHING):
-                key = columns.keys[columns.row_key[row]]
-                found[key] = found.get(key, 0) + int(columns.row_kind[row] == READ)
+        kinds, keys = columns.row_kind[begin:end].tolist(), columns.row_key[begin:end].tolist()
+        for kind, key in zip(kinds, keys, strict=True):
+            if kind in (READ, NOTHING):
+                name = columns.keys[key]
+                found[name] = found.get(name, 0) + (kind == READ)
         return found

@@ -82,37 +82,50 @@ class ColumnsBuilder:
         if f in ("send", "poll", "txn"):
             for micro in value or ():
                 if micro[0] == "send":
-                    _, key, what = micro
+                    what = micro[2]
                     offset, sent = what if what.__class__ is tuple else (None, what)
-                    self._row(half, SEND, key, UNKNOWN if offset is None or offset < 0 else offset, sent)
+                    if sent.__class__ is not int or not -FIRST_NUMBERED < sent < FIRST_NUMBERED:
+                        sent = self._number(sent)
+                    self._half.append(half)
+                    self._kind.append(SEND)
+                    self._key.append(self._keys[micro[1]])
+                    self._offset.append(UNKNOWN if offset is None or offset < 0 else offset)
+                    self._value.append(sent)
                 elif type_ != "invoke":
                     self._poll(half, micro[1])
         elif f in ("assign", "subscribe"):
             for key in value or ():
-                self._row(half, KEPT, key, UNKNOWN, 0)
+                self._row(half, KEPT, key)
         elif f == "delete":
             for _, key, offset in value:
-                self._row(half, DELETION, key, offset, 0)
+                self._row(half, DELETION, key, offset)
         for key in rebalanced:
-            self._row(half, REBALANCED, key, UNKNOWN, 0)
+            self._row(half, REBALANCED, key)
 
-    def _poll(self, half: int, answer: dict[str, Iterable[tuple[int | None, Value]]]) -> None:
+    def _poll(self, half: int, answer: dict[str, Sequence[tuple[int | None, Value]]]) -> None:
         for key, records in answer.items():
-            empty = True
+            number = self._keys[key]
             for offset, value in records:
-                empty = False
-                self._row(half, READ, key, UNKNOWN if offset is None else offset, value)
-            if empty:
-                self._row(half, NOTHING, key, UNKNOWN, 0)
+                if value.__class__ is not int or not -FIRST_NUMBERED < value < FIRST_NUMBERED:
+                    value = self._number(value)  # noqa: PLW2901 - this loop is the longest of all
+                self._half.append(half)
+                self._kind.append(READ)
+                self._key.append(number)
+                self._offset.append(UNKNOWN if offset is None else offset)
+                self._value.append(value)
+            if not records:
+                self._row(half, NOTHING, key)
 
-    def _row(self, half: int, kind: int, key: str, offset: int, value: Value) -> None:
+    def _row(self, half: int, kind: int, key: str, offset: int = UNKNOWN) -> None:
+        """A row without a value."""
         self._half.append(half)
         self._kind.append(kind)
         self._key.append(self._keys[key])
         self._offset.append(offset)
-        if value.__class__ is not int or not -FIRST_NUMBERED < value < FIRST_NUMBERED:
-            value = FIRST_NUMBERED + self._values[value.__class__, value]
-        self._value.append(value)
+        self._value.append(0)
+
+    def _number(self, value: Value) -> int:
+        return FIRST_NUMBERED + self._values[value.__class__, value]
 
     def columns(self) -> Columns:
         """All that was added; nothing can be added after that."""

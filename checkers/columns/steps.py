@@ -23,8 +23,8 @@ import numpy as np
 from checkers.columns.columns import (
     F_ASSIGN,
     F_SUBSCRIBE,
+    FAIL,
     INFO,
-    INVOKE,
     KEPT,
     NOTHING,
     OK,
@@ -82,9 +82,9 @@ class Steps:
         columns = self._columns
         rows = np.flatnonzero(columns.row_kind == SEND)
         ended = columns.type[columns.row_half[rows]]
-        inside, _ = self._steps(rows[ended != INVOKE], only_ok=False)
-        _, between = self._steps(rows[(ended == OK) | (ended == INFO)], only_ok=False)
-        return inside, between
+        inside, between = self._steps(rows[(ended == OK) | (ended == INFO)], only_ok=False)
+        failed, _ = self._steps(rows[ended == FAIL], only_ok=False)
+        return StepRows(*map(np.concatenate, zip(inside, failed, strict=True))), between
 
     @property
     def between_polls(self) -> StepRows:
@@ -98,7 +98,7 @@ class Steps:
 
     @property
     def between_sends(self) -> StepRows:
-        """From a send of a process to its next send to that key, those that did not fail."""
+        """From a send of a process to its next send to that key, those that did not fail; only where it goes back: others send between."""
         return self._sends[1]
 
     @property
@@ -153,7 +153,7 @@ class Steps:
         before = np.maximum.accumulate(moves)[:-1]
         begin, end = ends[before], starts[1:]
         delta = position[end] - position[begin]
-        odd = (delta != 1) & (before >= 0) & (group[begin] == group[end])
+        odd = ((delta != 1) if only_ok else (delta < 1)) & (before >= 0) & (group[begin] == group[end])
         odd &= (position[begin] >= 0) & (position[end] >= 0)
         found = StepRows(rows[begin[odd]], rows[end[odd]], delta[odd])
         return inside, found.where(self._kept(found))
