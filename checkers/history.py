@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from checkers.columns import Columns
+    from checkers.edn import Form
 
 Value = Any
 """A record's value: an integer, unique per key. In foreign histories anything hashable."""
@@ -74,6 +75,7 @@ class History:
     Attributes:
         cut_off: why this is only the beginning of the run's history, as a sentence; empty if it is not.
         columns: the client operations, where they are not in `ops`: of a file without a trace.
+        forms: the operations as an EDN file has them, nemesis and all, where somebody asked to keep them.
         gaps: why some of it is missing or out of place, as a sentence, so that nothing in it can be relied on; empty if nothing is.
     """
 
@@ -84,6 +86,7 @@ class History:
     cut_off: str = ""
     gaps: str = ""
     columns: Columns | None = None
+    forms: list[Form] = field(default_factory=list)
 
     @classmethod
     def of(

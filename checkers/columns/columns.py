@@ -10,7 +10,7 @@ else `FIRST_NUMBERED` and its place in a table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,10 @@ UNKNOWN = -1
 
 FIRST_NUMBERED = 1 << 62
 """The number of the first value that is no integer of 62 bits."""
+
+
+_OF_HALVES = ("time", "process", "type", "f", "acks", "error", "final")
+_OF_ROWS = ("row_kind", "row_key", "row_offset", "row_value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,19 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.time)
+
+    def in_time(self) -> Columns:
+        """The same in order of time, halves of one time as they were."""
+        if not len(self) or (self.time[1:] >= self.time[:-1]).all():
+            return self
+        order = np.argsort(self.time, kind="stable")
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        half = place[self.row_half]
+        rows = np.argsort(half, kind="stable")
+        halves = {name: getattr(self, name)[order] for name in _OF_HALVES}
+        of_rows = {name: getattr(self, name)[rows] for name in _OF_ROWS}
+        return replace(self, **halves, **of_rows, row_half=half[rows])
 
     def value(self, number: int) -> Value:
         """The value that a number stands for."""

@@ -98,7 +98,10 @@ class Steps:
 
     @property
     def between_sends(self) -> StepRows:
-        """From a send of a process to its next send to that key, those that did not fail; only where it goes back: others send between."""
+        """From a send of a process to its next send to that key, those that did not fail.
+
+        Only steps back: what lies between is of others.
+        """
         return self._sends[1]
 
     @property
