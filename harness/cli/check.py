@@ -3,22 +3,50 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
-from checkers import HistoryFormatError, check
+from checkers import HistoryFormatError, check, read_any, read_stream
 from harness.cli.exits import exit_code
 from harness.cli.options import contract_option, json_option
 from harness.cli.show import print_verdict
 from harness.runs.folder import load_history, store_verdict_again
 
+if TYPE_CHECKING:
+    from checkers import History
+
 EPILOG = """\b
 Examples:
   tidemark check results/runs/kafka-0.10-1-30                 a run's folder
   tidemark check history.jsonl --contract durable --json      a file, by another promise
+  tidemark check store/latest/history.edn                     what Jepsen wrote
+  zcat history.jsonl.gz | tidemark check -                    what comes in
 """
+
+
+STANDARD_INPUT = Path("-")
+
+
+def read(path: Path, *, forms: bool = False) -> History:
+    """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are.
+
+    Raises:
+        click.ClickException: there is none, or it is none.
+    """
+    try:
+        if path == STANDARD_INPUT:
+            return read_stream(sys.stdin.buffer, allow_torn_tail=True, forms=forms)
+        if forms and not path.is_dir():
+            return read_any(path, allow_torn_tail=True, forms=True)
+        return load_history(path)
+    except HistoryFormatError as error:
+        raise click.ClickException(f"{path}: {error}") from None
+    except OSError as error:
+        raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
 
 
 @click.command("check", epilog=EPILOG)
@@ -26,13 +54,10 @@ Examples:
 @contract_option
 @json_option
 def check_command(path: Path, contract: str | None, as_json: bool) -> int:
-    """Check the history at PATH: a run's folder, or a history.jsonl (docs/history.md), client operations alone included."""
-    try:
-        history = load_history(path)
-    except HistoryFormatError as error:
-        raise click.ClickException(f"{path}: {error}") from None
-    except OSError as error:
-        raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
+    """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
+    alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
+    """
+    history = read(path)
     try:
         verdict = check(history, contract)
     except ValueError as error:

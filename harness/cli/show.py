@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from checkers.verdict import CLIENTS, NEAR_MISS, PERMITTED, VIOLATION
+from checkers.verdict import CLIENTS, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
     from checkers import Verdict
 
 _COLOURS = {"valid": "green", "invalid": "red", "unknown": "yellow"}
-_MARKS = {VIOLATION: "[red]✗ violation[/]", NEAR_MISS: "[yellow]~ near miss[/]", PERMITTED: "[dim]· permitted[/]"}
+_MARKS = {
+    VIOLATION: "[red]✗ violation[/]",
+    NEAR_MISS: "[yellow]~ near miss[/]",
+    PERMITTED: "[dim]· permitted[/]",
+    INFORMATIONAL: "[dim]· informational[/]",
+}
 """How an anomaly is marked, the gravest first."""
 _MOST = 12
 

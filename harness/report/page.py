@@ -32,6 +32,7 @@ GLOSSARY = {
     "truncation": "A follower cuts the end off its log so that it agrees with its leader's.",
     "violation": "An anomaly that the promise (contract) of the run forbids.",
     "near miss": "A state that must not be, one ordinary event before something is lost; nothing is yet.",
+    "informational": "Worth knowing, and nothing that any promise forbids.",
     "permitted": "An anomaly that the promise allows, such as losing records after an unclean election.",
 }
 PROMISES = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from checkers.history import History
-from checkers.verdict import NEAR_MISS, VIOLATION, Anomaly, Verdict
+from checkers.verdict import INFORMATIONAL, NEAR_MISS, VIOLATION, Anomaly, Verdict
 from harness.report.lanes import Lane, lanes_of
 from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS
 
@@ -64,6 +64,7 @@ def choose_anomaly(verdict: Verdict) -> Anomaly | None:
         return (
             anomaly.verdict != VIOLATION,
             anomaly.verdict != NEAR_MISS,
+            anomaly.verdict == INFORMATIONAL,
             name,
             "offset" not in anomaly.evidence,
             anomaly.evidence.get("ack_time") is None,

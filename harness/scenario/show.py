@@ -27,6 +27,7 @@ _VERDICT_STYLE = {
     "violation": "red",
     "permitted": "yellow",
     "near-miss": "yellow",
+    "informational": "dim",
 }
 _COLUMNS = ("", "role", "epoch", "log (│ = HW)", "LEO", "HW", "epochs")
 
