@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from checkers.verdict import PERMITTED, VIOLATION
+from checkers.verdict import NEAR_MISS, PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
     from checkers import History, Verdict
@@ -27,7 +27,7 @@ class KeptRun:
         seed, plan: which plan. digest: of the plan.
         valid: the verdict. contract: the promise it was judged by; empty if it was not carried out to its end.
         why: it is unknown, or refused; else empty.
-        violations, permitted: kind of anomaly → how many.
+        violations, near_misses, permitted: kind of anomaly → how many.
         faults: in the plan. acked: records that were acknowledged.
         started_again: processes that came too early and were started again.
         played: when it ended, UTC. seconds: how long it took. commit: of Tidemark.
@@ -43,6 +43,7 @@ class KeptRun:
     contract: str = ""
     why: str = ""
     violations: dict[str, int] = field(default_factory=dict)
+    near_misses: dict[str, int] = field(default_factory=dict)
     permitted: dict[str, int] = field(default_factory=dict)
     faults: int = 0
     acked: int = 0
@@ -72,6 +73,7 @@ class KeptRun:
         kinds = Counter((one.verdict, one.name) for one in verdict.anomalies)
         self.valid, self.contract, self.why = verdict.valid, verdict.contract, verdict.unknown_because or ""
         self.violations = {name: count for (kind, name), count in sorted(kinds.items()) if kind == VIOLATION}
+        self.near_misses = {name: count for (kind, name), count in sorted(kinds.items()) if kind == NEAR_MISS}
         self.permitted = {name: count for (kind, name), count in sorted(kinds.items()) if kind == PERMITTED}
         self.acked = int(verdict.stats["acked"])
         self.started_again = len(history.meta.get("started_again", ()))

@@ -39,8 +39,9 @@ def _lines(runs: Sequence[KeptRun], command: str) -> Iterator[str]:
         "",
         "Random fault plans ([faults](faults.md#random-plans)) on brokers of Apache Kafka; every system meets the same plans",
         "of a profile. *Violated*: the promise that its protocol is judged by ([anomalies](anomalies.md)) was broken.",
-        "*Permitted*: something was lost, or read twice, that this promise permits. Both are told in runs that had at least",
-        "one. *Unknown*: nothing happened that could have gone wrong, or the run broke off, or its evidence was not",
+        "*Permitted*: something was lost, or read twice, that this promise permits. *Near miss*: nothing is lost, and one",
+        "election more could lose what is acknowledged. Each is told in runs that had at least one. *Unknown*: nothing",
+        "happened that could have gone wrong, or the run broke off, or its evidence was not",
         "understood; it counts for nothing. Plans without a violation do not prove that there is none. This page is written by",
         "",
         f"    {command}",
@@ -50,12 +51,13 @@ def _lines(runs: Sequence[KeptRun], command: str) -> Iterator[str]:
     )
     yield from _summary(runs)
     yield from (
-        "| system | profile | runs | valid | violated | unknown | violated, by kind | permitted, by kind |",
-        "|---|---|---|---|---|---|---|---|",
+        "| system | profile | runs | valid | violated | unknown | violated, by kind | near misses | permitted, by kind |",
+        "|---|---|---|---|---|---|---|---|---|",
     )
     for one in tally(runs):
         counts = f"{one.runs} | {one.valid} | {one.invalid} | {one.unknown}"
-        yield f"| {one.system} | `{one.profile}` | {counts} | {listed(one.violations)} | {listed(one.permitted)} |"
+        kinds = " | ".join(listed(kinds) for kinds in (one.violations, one.near_misses, one.permitted))
+        yield f"| {one.system} | `{one.profile}` | {counts} | {kinds} |"
     yield ""
     yield from _violated(runs)
     yield from _reasons(runs, UNKNOWN, "Unknown", "runs")

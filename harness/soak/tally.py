@@ -21,7 +21,7 @@ class Tally:
     Attributes:
         runs: that were carried out, or broke off: `valid`, `invalid` and `unknown` together.
         refused: cannot be carried out, and count nowhere else. missing: still to come.
-        violations, permitted: kind of anomaly → in how many runs.
+        violations, near_misses, permitted: kind of anomaly → in how many runs.
         acked: records that were acknowledged. seconds: that all took.
     """
 
@@ -34,6 +34,7 @@ class Tally:
     refused: int
     missing: int
     violations: dict[str, int]
+    near_misses: dict[str, int]
     permitted: dict[str, int]
     acked: int
     seconds: float
@@ -63,6 +64,7 @@ def _tally(system: str, profile: str, runs: list[KeptRun]) -> Tally:
         refused=verdicts[REFUSED],
         missing=verdicts[MISSING],
         violations=dict(sorted(Counter(kind for run in runs for kind in run.violations).items())),
+        near_misses=dict(sorted(Counter(kind for run in runs for kind in run.near_misses).items())),
         permitted=dict(sorted(Counter(kind for run in runs for kind in run.permitted).items())),
         acked=sum(run.acked for run in runs),
         seconds=sum(run.seconds for run in runs),

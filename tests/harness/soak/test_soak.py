@@ -293,7 +293,7 @@ RUNS = [
         OLD, "intact", 0, "invalid", violations={"lost-committed-write": 3, "divergence": 1}, permitted={"duplicate": 2}
     ),
     run(OLD, "intact", 1, "invalid", violations={"lost-committed-write": 1}, acked=7, seconds=1.5),
-    run(OLD, "intact", 2, "valid", permitted={"duplicate": 1}, acked=5, seconds=2.0),
+    run(OLD, "intact", 2, "valid", permitted={"duplicate": 1}, near_misses={"weak-isr": 4}, acked=5, seconds=2.0),
     run(OLD, "intact", 3, "unknown", why="no send was acknowledged"),
     run(OLD, "intact", 4, "refused", why="no such fault"),
     run(OLD, "intact", 5, "missing"),
@@ -314,6 +314,7 @@ def test_a_tally_counts_runs_and_not_anomalies():
         "refused": 1,
         "missing": 1,
         "violations": {"divergence": 1, "lost-committed-write": 2},
+        "near_misses": {"weak-isr": 1},
         "permitted": {"duplicate": 2},
         "acked": 12,
         "seconds": 3.5,

@@ -15,7 +15,9 @@ def run(system, profile, plan, valid, *, day="2026-11-22", commit="0123456789ab"
 
 RUNS = (
     run(NEW, "machines", 0, "valid", day="2026-11-23", commit="ba9876543210+", acked=2_000, seconds=3600.0),
-    run(OLD, "machines", 2, "valid", permitted={"duplicate": 1}, acked=5, seconds=1800.0),
+    run(
+        OLD, "machines", 2, "valid", permitted={"duplicate": 1}, near_misses={"strong-isr": 2}, acked=5, seconds=1800.0
+    ),
     run(OLD, "machines", 0, "invalid", violations={"divergence": 1, "lost-write": 3}, permitted={"duplicate": 2}),
     run(OLD, "machines", 1, "unknown", why="node 1 died\non its own | killed"),
     run(OLD, "machines", 3, "unknown", why="node 1 died\non its own | killed"),
@@ -27,11 +29,11 @@ PAGE = """\
 5 runs in 1.5 hours, 2,005 records acknowledged; 2026-11-22 to 2026-11-23, by Tidemark `0123456789ab`, `ba9876543210+`.
 1 runs are still to come.
 
-| system | profile | runs | valid | violated | unknown | violated, by kind | permitted, by kind |
-|---|---|---|---|---|---|---|---|
-| kafka:2.8.2@0.10.2 | `controllers` | 0 | 0 | 0 | 0 | none | none |
-| kafka:2.8.2@0.10.2 | `machines` | 4 | 1 | 1 | 2 | divergence 1, lost-write 1 | duplicate 2 |
-| kafka:4.1.1 | `machines` | 1 | 1 | 0 | 0 | none | none |
+| system | profile | runs | valid | violated | unknown | violated, by kind | near misses | permitted, by kind |
+|---|---|---|---|---|---|---|---|---|
+| kafka:2.8.2@0.10.2 | `controllers` | 0 | 0 | 0 | 0 | none | none | none |
+| kafka:2.8.2@0.10.2 | `machines` | 4 | 1 | 1 | 2 | divergence 1, lost-write 1 | strong-isr 1 | duplicate 2 |
+| kafka:4.1.1 | `machines` | 1 | 1 | 0 | 0 | none | none | none |
 
 ## Runs with a violation
 
