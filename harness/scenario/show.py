@@ -28,13 +28,6 @@ _VERDICT_STYLE = {
     "permitted": "yellow",
     "informational": "dim",
 }
-    "valid": "green",
-    "invalid": "red",
-    "unknown": "yellow",
-    "violation": "red",
-    "permitted": "yellow",
-    "informational": "dim",
-}
 _COLUMNS = ("", "role", "epoch", "log (│ = HW)", "LEO", "HW", "epochs")
 
 
