@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from checkers import History, HistoryFormatError, Op, check, history_lines, polled, read_any, read_stream, sent
+from checkers import History, HistoryFormatError, Op, check, history_lines, polled, read_stream, sent
 from checkers import history_file as history_file_module
 from checkers.edn_history import edn_lines, read_edn
 
@@ -165,38 +165,3 @@ def test_lines_out_of_time_are_sorted_in_columns_too(monkeypatch):
     monkeypatch.setattr(history_file_module, "MANY", 3)
 
     assert check(read_stream(io.BytesIO("\n".join(turned).encode()))) == check(History(ops=list(pairs(OPS))))
-
-
-def test_parquet(tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    rows = [json.loads(line) for line in history_lines(History(ops=list(pairs(OPS))))][1:]
-    names = ("time", "process", "type", "f", "error", "acks", "final")
-    table = {name: [row[name] for row in rows] for name in names} | {
-        "value": [json.dumps(row["value"]) for row in rows]
-    }
-    path = tmp_path / "history.parquet"
-    pq.write_table(pa.table(table), path)
-
-    assert check(read_any(path)) == check(History(ops=list(pairs(OPS))))
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (lambda table: table.pop("f"), "line 1: there is no column f"),
-        (lambda table: table.update(value=["["]), "line 1: its value is no JSON"),
-        (lambda table: table.update(type=["x"]), "line 1: the type of an operation is invoke, ok, fail or info"),
-    ],
-)
-def test_parquet_that_is_no_history_is_refused_with_its_row(change, sentence, tmp_path):
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    table = {"time": [1], "process": ["p"], "type": ["ok"], "f": ["send"], "value": ['[["send","t-0",[0,1]]]']}
-    change(table)
-    pq.write_table(pa.table(table), tmp_path / "bad.parquet")
-
-    with pytest.raises(HistoryFormatError, match=f"^{sentence}"):
-        read_any(tmp_path / "bad.parquet")
