@@ -130,7 +130,7 @@ class ClientView:
                 self._operation(op)
             elif op.f == DELETE:
                 self._delete(op)
-            elif op.f == "assign" and kind != "fail":
+            elif op.f == "assign" and kind in ("ok", "info"):
                 self._assign(op)
             if op.f == "send" and kind != "invoke":
                 if kind != "fail":
@@ -193,7 +193,8 @@ class ClientView:
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
             if not records:
-                at.pop(name, None)
+                if op.type == "ok":
+                    at.pop(name, None)
                 continue
             first = records[0][0]
             if at.get(name, first - 1) != first - 1 or (
