@@ -73,8 +73,13 @@ class Machine(Protocol):
 class Model(Protocol):
     """A kind of object."""
 
-    name: str
-    by_key: bool
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def by_key(self) -> bool:
+        """There is one for each key."""
 
     def key(self, operation: Operation) -> Value:
         """The key that the operation is about; `None` for all operations of a model without keys.

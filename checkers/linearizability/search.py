@@ -1,6 +1,6 @@
 """Whether the operations of one key have a legal order, each between its invocation and its completion.
 
-The search of Wing and Gong (1993) with Lowe's memory of configurations (*Testing for linearizability*, 2017; Porcupine has it, too),
+The search of Wing and Gong (1993) with Lowe's memory of configurations (*Testing for linearizability*, 2017; Porcupine has it too),
 just in time (Lowe's second algorithm): an operation takes effect no earlier than some operation must, because it ends. A
 configuration is an end that cannot be passed yet, the open operations that have taken effect, and the state; none is tried twice.
 
