@@ -139,10 +139,8 @@ def _sentence(model: Model, invalid: Sequence[KeyResult]) -> str:
 def could_be(noun: str, partial: Partial) -> str:
     """What the object could be, for people."""
     shown = [told(state) for state in partial.states[:SHOWN_STATES]]
+    if not partial.all_states:
+        return f"no order of what was before allows that; in one, {noun} was {shown[-1]}"
     if len(partial.states) > SHOWN_STATES:
         return f"{noun} could only be one of {len(partial.states)} others, such as {shown[0]}"
-    if not partial.all_states:
-        return (
-            f"no order of what was before allows it; in one, {noun} was {shown[-1]}" if shown else "no order allows it"
-        )
     return f"{noun} could only be {' or '.join(shown)}"

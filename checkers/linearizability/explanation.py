@@ -9,10 +9,9 @@ from checkers.linearizability.model import Json, Model
 from checkers.linearizability.operation import INFO, OK, Operation
 from checkers.linearizability.order import order
 from checkers.linearizability.search import Limits, Outcome, Search
-from checkers.linearizability.timeline import Timeline, timeline
+from checkers.linearizability.timeline import END, Timeline, timeline
 
 SHOWN_STATES = 10
-FIRST_STEPS = 5_000
 EXPLAIN_STEPS = 50_000
 """Effects tried to find all states that the objects could have, over all keys; beyond, one state of each must do."""
 
@@ -60,39 +59,33 @@ class Explaining:
     def explained(self, found: Sequence[Operation]) -> Partial:
         """Why the operations of one key, which have no legal order, have none.
 
-        A search without foresight stops at the operation in question. Where that takes too long, the history is first cut to the
-        shortest beginning without a legal order.
+        The history is cut to the shortest beginning without a legal order, which ends with the operation in question. Then all
+        orders of what was before are looked for, first without that operation, then as if it were still open.
         """
-        whole = self._plain(found, min(self.left, FIRST_STEPS))
-        if whole is not None:
-            return whole
         stuck, first = _first(self.model, found, self.limits)
         place = stuck.call if stuck.end is None else stuck.end
-        beginning = self._plain(until(found, place), self.left)
-        if beginning is not None:
-            return beginning._replace(first=first)
         before = until(found, place - 1)
-        machine, actions = self.model.machine(before)
-        line = timeline(machine, before, actions)
-        outcome = Search(machine, line, self.limits.max_steps, self.limits.deadline).run()
-        placed = order(machine, line, outcome.best)
-        states = [placed[-1][1] if placed else machine.show(machine.initial)]
-        return Partial(stuck, placed, states, _pending(line, outcome, stuck), all_states=False, first=first)
+        others = [one for one in before if one.invoked != stuck.invoked]
+        explained = self._all_states(others, stuck, place) or self._all_states(before, stuck, place)
+        if explained is None:
+            machine, actions = self.model.machine(before)
+            line = timeline(machine, before, actions)
+            outcome = Search(machine, line, self.limits.max_steps, self.limits.deadline).run()
+            placed = order(machine, line, outcome.best)
+            states = [placed[-1][1] if placed else machine.show(machine.initial)]
+            explained = Partial(stuck, placed, states, _pending(line, outcome, stuck), all_states=False, first=True)
+        return explained._replace(first=first)
 
-    def _plain(self, found: Sequence[Operation], steps: int) -> Partial | None:
-        """By a search without foresight, if it is not too long."""
-        machine, actions = self.model.machine(found)
-        line = timeline(machine, found, actions)
-        outcome = Search(machine, line, steps, self.limits.deadline, ahead=False).run()
+    def _all_states(self, before: Sequence[Operation], stuck: Operation, place: int) -> Partial | None:
+        """By a search without foresight, if there is an order, and the search is not too long."""
+        machine, actions = self.model.machine(before)
+        end = stuck._replace(call=place, end=place, outcome=OK)
+        line = timeline(machine, [*before, end], [*actions, END], whole=True)
+        outcome = Search(machine, line, self.left, self.limits.deadline, ahead=False).run()
         self.left -= outcome.steps
-        if outcome.found is not False:
+        if outcome.found is not False or line.actions[line.events[outcome.event][0].action] != END:
             return None
-        stuck = line.events[outcome.event][0].operation
-        states: list[Json] = []
-        for state in outcome.states:
-            shown = machine.show(state)
-            if shown not in states:
-                states.append(shown)
+        states = [machine.show(state) for state in outcome.states]
         placed = order(machine, line, outcome.best)
         return Partial(stuck, placed, states, _pending(line, outcome, stuck), all_states=True, first=True)
 

@@ -7,7 +7,7 @@ from typing import Any
 from checkers.linearizability.model import Machine
 from checkers.linearizability.operation import Operation
 from checkers.linearizability.search import Chain, Configuration
-from checkers.linearizability.timeline import Step, Timeline
+from checkers.linearizability.timeline import END, Step, Timeline
 
 
 def order(machine: Machine, line: Timeline, reached: Configuration) -> list[tuple[Operation, Any]]:
@@ -21,6 +21,10 @@ def order(machine: Machine, line: Timeline, reached: Configuration) -> list[tupl
     placed: list[tuple[Operation, Any]] = []
     state, mask, event = machine.initial, 0, 0
 
+    def legal(step: Step) -> bool:
+        action = line.actions[step.action]
+        return action != END and machine.step(state, action) == state
+
     def take(step: Step) -> None:
         nonlocal state, mask
         after = machine.step(state, line.actions[step.action])
@@ -32,7 +36,7 @@ def order(machine: Machine, line: Timeline, reached: Configuration) -> list[tupl
         for step, ends in line.events[event:until]:
             if ends:
                 mask &= ~step.bit
-            elif step.reads and machine.step(state, line.actions[step.action]) == state:
+            elif step.reads and legal(step):
                 take(step)
         event = until
 
@@ -43,7 +47,7 @@ def order(machine: Machine, line: Timeline, reached: Configuration) -> list[tupl
                 take(step)
         take(link.step)
         for step in line.readers[event]:
-            if not mask & step.bit and machine.step(state, line.actions[step.action]) == state:
+            if not mask & step.bit and legal(step):
                 take(step)
     go_on(reached.event)
     return placed

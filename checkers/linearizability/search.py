@@ -26,7 +26,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from checkers.linearizability.model import Machine, State
-from checkers.linearizability.timeline import Step, Timeline
+from checkers.linearizability.timeline import END, Step, Timeline
 
 MAX_STEPS = 2_000_000
 """Effects tried for each key before its verdict is `unknown`: about ten seconds."""
@@ -251,7 +251,9 @@ class Search:
     def _step(self, state: int, action: int) -> int:
         after = self._table[action].get(state)
         if after is None:
-            if state == UNSEEN and self._future is not None:
+            if self.line.actions[action] == END:
+                after = ILLEGAL
+            elif state == UNSEEN and self._future is not None:
                 after = self._future.step_unseen(action)
             else:
                 found = self.machine.step(self._states[state], self.line.actions[action])

@@ -13,6 +13,9 @@ from typing import NamedTuple
 from checkers.linearizability.model import Action, Machine
 from checkers.linearizability.operation import OK, Operation
 
+END: Action = ("the end",)
+"""What cannot happen: a search gets no further."""
+
 
 class Step(NamedTuple):
     """One operation that must or may take effect.
@@ -53,16 +56,19 @@ class Timeline(NamedTuple):
     readers: list[tuple[Step, ...]]
 
 
-def timeline(machine: Machine, operations: Sequence[Operation], actions: Sequence[Action]) -> Timeline:
+def timeline(
+    machine: Machine, operations: Sequence[Operation], actions: Sequence[Action], *, whole: bool = False
+) -> Timeline:
     """The events of one key.
 
     Args:
         machine: the key's object.
         operations: its operations, without those that failed.
         actions: what each does.
+        whole: keep operations of unknown outcome that nothing could tell from ones that did not happen, too.
     """
     numbers: dict[Action, int] = {}
-    chosen = _chosen(machine, operations, actions)
+    chosen = _chosen(machine, operations, actions, whole=whole)
     moments = [(operations[place].call, place, False) for place in chosen]
     moments += [(end, place, True) for place, end in chosen.items() if end is not None]
     moments.sort()
@@ -78,16 +84,22 @@ def timeline(machine: Machine, operations: Sequence[Operation], actions: Sequenc
                 events_of[place, False],
                 events_of.get((place, True)),
                 1 << slots[place],
-                machine.reads(actions[place]),
+                actions[place] == END or machine.reads(actions[place]),
             )
     events = [(by_place[place], ends) for _, place, ends in moments]
     return Timeline(list(by_place.values()), events, list(numbers), *_open(events))
 
 
-def _chosen(machine: Machine, operations: Sequence[Operation], actions: Sequence[Action]) -> dict[int, int | None]:
+def _chosen(
+    machine: Machine, operations: Sequence[Operation], actions: Sequence[Action], *, whole: bool
+) -> dict[int, int | None]:
     """Place of each operation that counts → where it ends, `None` if it need not take effect."""
     ends = [one.end if one.outcome == OK else None for one in operations]
-    useless = machine.useless(actions, [end is None for end in ends])
+    unsure = [end is None for end in ends]
+    if whole:
+        useless = {place for place, action in enumerate(actions) if unsure[place] and machine.reads(action)}
+    else:
+        useless = machine.useless(actions, unsure)
     return {place: end for place, end in enumerate(ends) if place not in useless}
 
 

@@ -9,8 +9,8 @@ that has it, was ok. Reads are in the order in which they began:
 | lost | it is known, and the last read that lacks it began after that, and later than the last that has it |
 | never-read | neither |
 
-A stable element is *stale* if its latency is above 0. Latencies are whole milliseconds from when it was known to the beginning of the
-last read that lacks it (stable), or has it (lost).
+A stable element is *stale* if its latency is above 0. Latencies are whole milliseconds from when it was known to the beginning of
+the last read that lacks it (stable), or has it (lost).
 
 Where Jepsen's code does not do what its words say: it means to report elements that one read has twice, and compares the wrong way
 round (``(< v 1)``, snapshot of July 2026), so it never does. Here they are reported, and make the set invalid.
