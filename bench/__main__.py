@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from bench import checking, containers, determinism, kafka, simulator, throughput
+from bench import checking, containers, determinism, kafka, linearizability, simulator, throughput
 
 BENCHMARKS = {
     "simulator": simulator.main,
     "checking": checking.main,
+    "linearizability": linearizability.main,
     "determinism": determinism.main,
     "throughput": throughput.main,
     "containers": containers.main,
