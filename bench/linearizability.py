@@ -61,7 +61,7 @@ def _history(seed: int, calls: int, clients: int, keys: int | None, values: int 
     _answer(made)
     halves = []
     for call in made:
-        keyed: Callable[[Any], Any] = (lambda value, key=call["key"]: value if key is None else [key, value])
+        keyed: Callable[[Any], Any] = lambda value, key=call["key"]: value if key is None else [key, value]
         halves.append((call["begin"], call, "invoke", keyed(call["asked"])))
         if call["end"] is not None:
             halves.append((call["end"], call, call["type"], keyed(call["answered"])))
