@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 from time import process_time
 from typing import Any
@@ -61,12 +60,14 @@ def _history(seed: int, calls: int, clients: int, keys: int | None, values: int 
     _answer(made)
     halves = []
     for call in made:
-        keyed: Callable[[Any], Any] = lambda value, key=call["key"]: value if key is None else [key, value]
-        halves.append((call["begin"], call, "invoke", keyed(call["asked"])))
+        halves.append((call["begin"], call, "invoke", call["asked"]))
         if call["end"] is not None:
-            halves.append((call["end"], call, call["type"], keyed(call["answered"])))
+            halves.append((call["end"], call, call["type"], call["answered"]))
     halves.sort(key=lambda half: half[0])
-    return [Op(time, call["process"], kind, call["f"], value) for time, (_, call, kind, value) in enumerate(halves)]
+    return [
+        Op(time, call["process"], kind, call["f"], value if call["key"] is None else [call["key"], value])
+        for time, (_, call, kind, value) in enumerate(halves)
+    ]
 
 
 def _answer(made: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ from checkers.check import check
 from checkers.contract import PROMISES
 from checkers.history import TRACE_FIELDS, History, Op, deleted, polled, sent
 from checkers.history_file import HistoryFormatError, history_lines, parse_history, read_history, write_history
+from checkers.reading import read_any, read_stream
 from checkers.verdict import Anomaly, Judgement, Verdict
 
 __all__ = [
@@ -26,7 +27,9 @@ __all__ = [
     "history_lines",
     "parse_history",
     "polled",
+    "read_any",
     "read_history",
+    "read_stream",
     "sent",
     "write_history",
 ]

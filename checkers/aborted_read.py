@@ -11,34 +11,39 @@ c1 read record 7 of t-0 at offset 0 at 0.000002 s, but its send had failed (NOT_
 
 from __future__ import annotations
 
-from checkers.client_view import ClientView, Sighting
-from checkers.history import Op, Value
+import numpy as np
+
+from checkers.columns import Sighting, Versions, by_key, first_of_each
+from checkers.columns.columns import FAIL, OK
 from checkers.shortened import shortened
-from checkers.verdict import VIOLATION, Anomaly, seconds
+from checkers.verdict import VIOLATION, Anomaly, at_offset, seconds
 
 NAME = "G1a"
 
 
-def aborted_reads(view: ClientView) -> list[Anomaly]:
-    """The aborted reads of all keys, one for each value."""
+def aborted_reads(versions: Versions) -> list[Anomaly]:
+    """The aborted reads of all keys, one for each value; not of values that another attempt wrote."""
+    if not versions.failed.any():
+        return []
+    aborted = versions.read_ok & versions.failed & ~versions.acked
+    ended = versions.type
+    reads = np.flatnonzero(versions.is_read & (ended == OK) & aborted[versions.value])
+    sends = np.flatnonzero(versions.is_send & (ended == FAIL) & aborted[versions.value])
+    failed = {int(versions.value[row]): int(row) for row in reversed(sends)}
     anomalies = []
-    for key, seen in sorted(view.keys.items()):
-        if not seen.failed:
-            continue
-        aborted = {value for _, value in seen.ok_reads} & seen.failed - seen.acked.keys()
-        reads: dict[Value, Sighting] = {}
-        for sighting in view.sightings(key) if aborted else ():
-            if sighting.f == "poll" and sighting.type == "ok" and sighting.value in aborted:
-                reads.setdefault(sighting.value, sighting)
-        anomalies += shortened([_anomaly(view, key, read) for read in reads.values()])
+    for key, rows in by_key(versions, reads):
+        told = [(row, failed[int(versions.value[row])]) for row in first_of_each(versions.value, rows)]
+        anomalies += shortened([_anomaly(versions, key, versions.sighting(row), send) for row, send in told])
     return anomalies
 
 
-def _anomaly(view: ClientView, key: str, read: Sighting) -> Anomaly:
-    failed = next(op for op in view.ops if op.type == "fail" and _sends(op, key, read.value))
-    error = f" ({failed.error})" if failed.error else ""
+def _anomaly(versions: Versions, key: str, read: Sighting, send: int) -> Anomaly:
+    half = versions.half[send]
+    columns = versions.columns
+    why = columns.errors[columns.error[half]]
+    error = f" ({why})" if why else ""
     message = (
-        f"{read.process} read record {read.value} of {key} at offset {read.offset} at {seconds(read.time)}, "
+        f"{read.process} read record {read.value} of {key} {at_offset(read.offset)} at {seconds(read.time)}, "
         f"but its send had failed{error}."
     )
     evidence = {
@@ -46,15 +51,8 @@ def _anomaly(view: ClientView, key: str, read: Sighting) -> Anomaly:
         "offset": read.offset,
         "read_time": read.time,
         "read_process": read.process,
-        "send_time": failed.time,
-        "send_process": failed.process,
-        "error": failed.error,
+        "send_time": int(columns.time[half]),
+        "send_process": columns.processes[columns.process[half]],
+        "error": why,
     }
     return Anomaly(NAME, VIOLATION, read.time, key, message, evidence=evidence)
-
-
-def _sends(op: Op, key: str, value: Value) -> bool:
-    if op.f not in ("send", "txn"):
-        return False
-    sends = [micro for micro in op.value if micro[0] == "send" and micro[1] == key]
-    return any(value == (what[1] if isinstance(what, tuple) else what) for _, _, what in sends)

@@ -9,36 +9,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from checkers.aborted_read import aborted_reads
 from checkers.broken_log import BrokenLog
 from checkers.broker_crashed import crashes, told_once
-from checkers.client_view import DELETE, ClientView, KeyView
+from checkers.client_view import DELETE, ClientView, Counts
 from checkers.committed import Committed
-from checkers.contract import DELETED, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
+from checkers.contract import NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.divergence import Divergence
-from checkers.duplicate import duplicates
-from checkers.final_read import FinalRead, final_reads
 from checkers.history import History, Value
 from checkers.hw_beyond_log import HwBeyondLog
 from checkers.hw_regression import HwRegression
-from checkers.inconsistent_offsets import inconsistent_offsets
 from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
 from checkers.lost_committed_write import Fates, LostWrites
-from checkers.lost_write import lost_by_key, lost_writes
 from checkers.missing_evidence import EndOfTrace, missing_of_clients
-from checkers.phantom import phantoms
+from checkers.nothing_to_find import nothing_to_find
 from checkers.replica_state import TooSparseError, replay
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
 from checkers.unasked_election import unasked_elections, unclean_elections
-from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
+from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, VIOLATION, Anomaly, Judgement, Verdict
 from checkers.wrong_deletion import WrongDeletion
+
+if TYPE_CHECKING:
+    from checkers.clients import Clients
 
 DEFAULT_CONTRACT = "documented"
 CLIENTS_CONTRACT = "durable"
+
+_MAY_FAIL = (DELETE, "crash")
+"""Kinds of operations that may never succeed in a run that proves something; a client that Jepsen crashes never says ok."""
 
 _NOT_LOST_BY_REPLICAS = Judgement(VIOLATION, None, PROMISES)
 """The replicas have the record, and yet nobody can read it: no promise permits that."""
@@ -61,35 +62,36 @@ def check(history: History, contract: str | None = None) -> Verdict:
     own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT)
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
-    view = ClientView(history.ops, acks=meta.get("acks", "all"), faults_end_us=meta.get("faults_end_us"))
+    view = _view(history)
     counts = TraceCounts.of(history.trace)
     judged_from = CLIENTS_AND_REPLICAS if traced else CLIENTS
     fates: Fates = {}
     if history.gaps:
-        stats = statistics(history, view, counts, fates, [])
+        stats = statistics(history, view.counts, view.is_acked, counts, fates, [])
         return Verdict("unknown", own, (), f"the history is not whole: {history.gaps}", stats, CLIENTS)
     deleted: dict[str, set[Value]] = {}
     missing = missing_of_clients(history)
     anomalies = []
-    if traced:
+    if traced and isinstance(view, ClientView):
         try:
             anomalies = check_replicas(history, view, own, fates, deleted, missing)
         except TooSparseError as error:
             traced, judged_from, doubts = False, CLIENTS, [str(error)]
-    idempotent = meta.get("idempotent", True)
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
-    known = deleted if traced else None
-    reads = {} if history.cut_off else final_reads(history.ops, list(view.keys), read_back=meta.get("read_back"))
-    anomalies += check_clients(
-        view, fates, unexplained, traced=traced, idempotent=idempotent, deleted=known, reads=reads
-    )
-    missing += never_read(view, fates, known)
+    if not (traced and isinstance(view, ClientView) and nothing_to_find(view)):
+        from checkers.check_clients import (
+            check_clients,  # it imports numpy, which most runs of a simulator can do without
+        )
+
+        found = check_clients(history, fates, unexplained, deleted=deleted if traced else None)
+        anomalies += found.anomalies
+        missing += found.missing
     anomalies = [*told_once(anomalies, history.trace, meta), *crashes(meta)]
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
-    stats = statistics(history, view, counts, fates, anomalies)
+    stats = statistics(history, view.counts, view.is_acked, counts, fates, anomalies)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
         return Verdict("invalid", own, tuple(anomalies), None, stats, judged_from)
-    reasons = doubts or _nothing_happened(history, view, counts, anomalies)
+    reasons = doubts or _nothing_happened(history, view.counts, counts, anomalies)
     unknown = "; ".join([*reasons, *missing]) or None
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
 
@@ -151,83 +153,30 @@ def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:
     return UNJUDGED if own == CLIENTS_CONTRACT and not doubted else UNDECIDED
 
 
-def check_clients(
-    view: ClientView,
-    fates: Fates,
-    unknown: Judgement,
-    *,
-    traced: bool,
-    idempotent: bool = True,
-    deleted: Mapping[str, set[Value]] | None = None,
-    reads: Mapping[str, FinalRead] | None = None,
-) -> list[Anomaly]:
-    """The client checkers. Lost values are judged as the replicas' evidence has it, else taken as `unknown`.
+def _view(history: History) -> ClientView | Clients:
+    """What the clients saw: for the replicas' evidence to be held against, where there is such, else in columns."""
+    if history.trace:
+        return ClientView(
+            history.ops, acks=history.meta.get("acks", "all"), faults_end_us=history.meta.get("faults_end_us")
+        )
+    from checkers.check_clients import clients_of
 
-    `deleted` are the values that were deleted on purpose, `None` if only the clients know what they asked for; `reads` the final
-    reads that came to an end, which need not repeat what the replicas told; `fates` receives how lost values were taken of which
-    the replicas said nothing.
-    """
-    gone = deleted or {}
-
-    def fate(key: str, value: Value) -> Judgement | None:
-        found = fates.get((key, value)) or (DELETED if value in gone.get(key, ()) else None)
-        return found or (unknown if unknown.verdict == PERMITTED else None)
-
-    known = None if deleted is None else (lambda key: gone.get(key, set()))
-    found = lost_by_key(view, known, reads)
-    lost = {
-        key: [one for one in values if one.read is None or (key, one.value) not in fates]
-        for key, values in found.items()
-    }
-    told = lost_writes(view, lost, lambda key, value: fate(key, value) or unknown)
-    for key, values in lost.items():
-        for one in values:
-            fates.setdefault((key, one.value), unknown)
-    return [
-        *told,
-        *inconsistent_offsets(view, fate),
-        *duplicates(view, idempotent=idempotent),
-        *aborted_reads(view),
-        *phantoms(view),
-    ]
+    return clients_of(history)
 
 
-def never_read(view: ClientView, fates: Fates, deleted: Mapping[str, set[Value]] | None) -> list[str]:
-    """The acknowledged records of which nobody knows whether they are there, as a sentence; none if there are none.
-
-    `fates` are those that were lost, `deleted` those that were deleted on purpose, `None` if only the clients know.
-    """
-    unseen = [
-        value
-        for key, seen in view.keys.items()
-        for value in seen.acked.keys() - seen.read_values()
-        if (key, value) not in fates and not _is_deleted(key, seen, value, deleted)
-    ]
-    if not unseen:
-        return []
-    records = "1 acknowledged record was" if len(unseen) == 1 else f"{len(unseen)} acknowledged records were"
-    return [f"{records} never read, and no final read says that there is nothing more to read"]
-
-
-def _is_deleted(key: str, seen: KeyView, value: Value, deleted: Mapping[str, set[Value]] | None) -> bool:
-    if deleted is not None:
-        return value in deleted.get(key, ())
-    return bool(seen.deletions) and seen.may_be_deleted(value, seen.acked[value].offset)
-
-
-def _nothing_happened(history: History, view: ClientView, counts: TraceCounts, anomalies: list[Anomaly]) -> list[str]:
+def _nothing_happened(history: History, clients: Counts, counts: TraceCounts, anomalies: list[Anomaly]) -> list[str]:
     """Why a run without violations proves nothing, should all evidence be there."""
     reasons = []
     if any(anomaly.clause == NEEDS_REPLICAS for anomaly in anomalies):
         reasons.append(
             "records were lost, and only evidence from the replicas could say whether the promise still held"
         )
-    if not any(seen.acked for seen in view.keys.values()):
+    if not clients.acked:
         reasons.append("no send was acknowledged")
     asked_for_none = history.meta.get("faults") == 0
     if history.trace and not asked_for_none and not (counts.elections or counts.truncations or counts.recoveries):
         reasons.append("there was no election beyond the initial one, no truncation and no recovery")
-    never = sorted(kind for kind in view.invoked if kind != DELETE and not view.succeeded.get(kind))
+    never = sorted(kind for kind in clients.invoked if kind not in _MAY_FAIL and not clients.succeeded.get(kind))
     if never:
         reasons.append(f"these operations never succeeded: {', '.join(never)}")
     return reasons

@@ -1,4 +1,5 @@
-"""What the clients of a run know, gathered in one pass over their operations.
+"""What the clients of a run know, gathered in one pass over their operations: what the replicas' evidence is held against, and
+`nothing_to_find`. The anomalies of clients are found in `Columns`.
 
 Inference is Jepsen's (``jepsen.tests.kafka``): polls count whatever their completion, values are unique per
 key, and a send *must have committed* if it completed ok, or completed info and one of its records was read by
@@ -7,7 +8,7 @@ an ok poll.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from checkers.history import Op, Value
@@ -29,15 +30,17 @@ class Ack(NamedTuple):
     acks: str
 
 
-class Sighting(NamedTuple):
-    """One time a client learned that `value` is at `offset`: by a ``send`` or ``poll``, which ended as `type` says."""
+class Counts(NamedTuple):
+    """How much the clients did.
 
-    time: int
-    process: str
-    f: str
-    type: str
-    offset: int
-    value: Value
+    `acked` counts records; `invoked` and `succeeded` operations by kind; `availability` is the part of the sends invoked before
+    the faults ended and completed at all that were acknowledged (`None` without any).
+    """
+
+    acked: int
+    invoked: Mapping[str, int]
+    succeeded: Mapping[str, int]
+    availability: float | None
 
 
 class Deletion(NamedTuple):
@@ -68,27 +71,18 @@ class KeyView:
         """Every value that any poll returned, however the poll ended."""
         return {value for _, value in self.ok_reads} | {value for _, value in self.other_reads}
 
-    def may_be_deleted(self, value: Value, offset: int | None) -> bool:
-        """Whether a client's request may have deleted a value at an offset, `None` if nobody knows at which; not one that was
-        acknowledged later than it.
-        """
-        ack = self.acked.get(value)
-        return any(
-            (offset is None or offset < deletion.offset)
-            and (deletion.done is None or ack is None or ack.time <= deletion.done)
-            for deletion in self.deletions
-        )
-
     def all_placed(self) -> set[Placed]:
         """Every observation of a value at an offset."""
         return self.placed | self.ok_reads | self.other_reads
 
 
 class ClientView:
-    """All keys, and counts of operations.
+    """All keys, and counts of operations, as `Counts` has them.
 
-    `invoked` and `succeeded` count operations by kind; `availability` is the part of the sends invoked before
-    the faults ended and completed at all that were acknowledged (`None` without any).
+    Attributes:
+        info_sends: the records of sends whose outcome is unknown.
+        ended_sends: the completions of sends, but for those that failed.
+        polled_on: whether every process polled each key from offset to offset without a gap, where it kept its position.
     """
 
     def __init__(self, ops: Sequence[Op], *, acks: str = "all", faults_end_us: int | None = None) -> None:
@@ -97,10 +91,23 @@ class ClientView:
         self.invoked: dict[str, int] = {}
         self.succeeded: dict[str, int] = {}
         self.availability: float | None = None
-        self._info_sends: list[list[tuple[str, Value]]] = []
+        self.ended_sends: list[Op] = []
+        self.polled_on = True
+        self._at: dict[tuple[str, bool], dict[str, int]] = {}
+        self.info_sends: list[list[tuple[str, Value]]] = []
         self._open_deletions: dict[str, tuple[str, int]] = {}
         self._acks = acks
         self._gather(faults_end_us)
+
+    @property
+    def counts(self) -> Counts:
+        """How much the clients did."""
+        acked = sum(len(seen.acked) for seen in self.keys.values())
+        return Counts(acked, self.invoked, self.succeeded, self.availability)
+
+    def is_acked(self, key: str, value: Value) -> bool:
+        """Whether a record was acknowledged."""
+        return key in self.keys and value in self.keys[key].acked
 
     def key(self, name: str) -> KeyView:
         """The view of one key; empty if nothing is known of it."""
@@ -123,7 +130,11 @@ class ClientView:
                 self._operation(op)
             elif op.f == DELETE:
                 self._delete(op)
+            elif op.f == "assign" and kind != "fail":
+                self._assign(op)
             if op.f == "send" and kind != "invoke":
+                if kind != "fail":
+                    self.ended_sends.append(op)
                 start = began.get(op.process, op.time)
                 if faults_end_us is None or start < faults_end_us:
                     judged += 1
@@ -132,6 +143,13 @@ class ClientView:
             self.availability = answered / judged
         for key, offset in self._open_deletions.values():
             self.key(key).deletions.append(Deletion(offset, None))
+
+    def _assign(self, op: Op) -> None:
+        """A process keeps its position in the keys that it names."""
+        for final in (False, True):
+            at = self._at.get((op.process, final))
+            if at:
+                self._at[op.process, final] = {key: offset for key, offset in at.items() if key in op.value}
 
     def _delete(self, op: Op) -> None:
         """One whose outcome is unknown may still have happened."""
@@ -167,32 +185,20 @@ class ClientView:
             if offset is not None and op.type != "fail":
                 view.placed.add((offset, value))
         if info:
-            self._info_sends.append(info)
+            self.info_sends.append(info)
 
-    def _poll(self, op: Op, answer: dict[str, Iterable[Placed]]) -> None:
+    def _poll(self, op: Op, answer: dict[str, list[Placed]]) -> None:
+        at = self._at.setdefault((op.process, op.final), {})
         for name, records in answer.items():
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
-
-    def must_have_committed(self, name: str) -> set[Value]:
-        """The values of one key whose sends certainly took effect."""
-        values = set(self.keys[name].acked)
-        ok_values = {key: {value for _, value in view.ok_reads} for key, view in self.keys.items()}
-        for send in self._info_sends:
-            if any(value in ok_values[key] for key, value in send):
-                values.update(value for key, value in send if key == name)
-        return values
-
-    def sightings(self, name: str) -> Iterator[Sighting]:
-        """Every observation of a value at an offset of one key, in order of time."""
-        for op in self.ops:
-            if op.type == "invoke" or op.f not in ("send", "txn", "poll"):
+            if not records:
+                at.pop(name, None)
                 continue
-            for micro in op.value or ():
-                if micro[0] == "poll":
-                    for offset, value in micro[1].get(name, ()):
-                        yield Sighting(op.time, op.process, "poll", op.type, offset, value)
-                elif micro[1] == name and op.type != "fail" and isinstance(micro[2], tuple):
-                    offset, value = micro[2]
-                    if offset is not None and offset >= 0:
-                        yield Sighting(op.time, op.process, "send", op.type, offset, value)
+            first = records[0][0]
+            if at.get(name, first - 1) != first - 1 or (
+                len(records) > 1 and [offset for offset, _ in records] != list(range(first, first + len(records)))
+            ):
+                self.polled_on = False
+            if op.type == "ok":
+                at[name] = records[-1][0]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from checkers.client_view import ClientView, Sighting
+from checkers.columns import Sighting, Versions, by_key
 from checkers.history import Value
 from checkers.shortened import shortened
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, seconds
@@ -19,21 +19,17 @@ NAME = "duplicate"
 NOT_IDEMPOTENT = "producers-not-idempotent"
 
 
-def duplicates(view: ClientView, *, idempotent: bool = True) -> list[Anomaly]:
+def duplicates(versions: Versions, *, idempotent: bool = True) -> list[Anomaly]:
     """The duplicated values of all keys; without idempotent producers they are permitted: a client may repeat what was written."""
     anomalies = []
-    for key, seen in sorted(view.keys.items()):
-        placed = seen.all_placed()
-        if len({value for _, value in placed}) < len(placed):
-            anomalies += shortened(_duplicated(view, key, idempotent))
+    for key, rows in by_key(versions, versions.repeated):
+        places: dict[int, dict[int | None, Sighting]] = defaultdict(dict)
+        for row in rows:
+            sighting = versions.sighting(row)
+            places[int(versions.value[row])].setdefault(sighting.offset, sighting)
+        told = [list(seen.values()) for seen in places.values()]
+        anomalies += shortened([_anomaly(key, seen[0].value, seen, idempotent) for seen in told])
     return anomalies
-
-
-def _duplicated(view: ClientView, key: str, idempotent: bool) -> list[Anomaly]:
-    places: dict[Value, dict[int, Sighting]] = defaultdict(dict)
-    for sighting in view.sightings(key):
-        places[sighting.value].setdefault(sighting.offset, sighting)
-    return [_anomaly(key, value, list(seen.values()), idempotent) for value, seen in places.items() if len(seen) > 1]
 
 
 def _anomaly(key: str, value: Value, seen: list[Sighting], idempotent: bool) -> Anomaly:

@@ -15,48 +15,43 @@ Record 7 of t-0 at offset 0 (acknowledged to p1 at 0.000001 s) was never read, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from checkers.client_view import Placed
-from checkers.history import Op
+from checkers.clients import Clients
+from checkers.columns.columns import OK
 
 
 class FinalRead(NamedTuple):
     """Everything in a key was read by `process` between two times; what was acknowledged later could not have been."""
 
-    process: str
+    process: str | int
     began: int
     ended: int
 
 
-def final_reads(ops: Sequence[Op], keys: Sequence[str], *, read_back: bool | None) -> dict[str, FinalRead]:
+def final_reads(clients: Clients, *, read_back: bool | None) -> dict[str, FinalRead]:
     """The final read of each key that came to its end, the latest of several.
 
     Args:
-        ops: the run's.
-        keys: those asked about.
+        clients: the run's.
         read_back: whether the run says that its final reads came to an end; None if it does not say.
     """
-    readers: dict[str, list[Op]] = {}
-    for op in ops:
-        if op.final and op.f == "poll":
-            readers.setdefault(op.process, []).append(op)
-    if not readers or read_back is False:
+    if read_back is False:
         return {}
+    columns = clients.columns
     found: dict[str, FinalRead] = {}
-    for process, polls in readers.items():
-        if polls[-1].type != "ok":
+    for process, polls in clients.final_polls():
+        if columns.type[polls[-1]] != OK:
             continue
-        answers = [micro[1] for op in polls if op.type == "ok" for micro in op.value or ()]
-        for key in keys:
+        answers = [clients.answer(half) for half in polls if columns.type[half] == OK]
+        read = FinalRead(process, int(columns.time[polls[0]]), int(columns.time[polls[-1]]))
+        for key in clients.keys:
             if read_back or _ended(answers, key):
-                read = FinalRead(process, polls[0].time, polls[-1].time)
                 found[key] = max(read, found.get(key, read), key=lambda one: one.ended)
     return found
 
 
-def _ended(answers: list[dict[str, list[Placed]]], key: str) -> bool:
+def _ended(answers: list[dict[str, int]], key: str) -> bool:
     """Whether a client's answers show that it has read all of a key. One that returned nothing at all tells of every key."""
-    returned = [answer.get(key, []) for answer in answers if key in answer or not any(answer.values())]
+    returned = [answer.get(key, 0) for answer in answers if key in answer or not any(answer.values())]
     return bool(returned) and (not returned[-1] or len(returned) == 1)

@@ -9,7 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from checkers.columns import Columns
+    from checkers.edn import Form
 
 Value = Any
 """A record's value: an integer, unique per key. In foreign histories anything hashable."""
@@ -70,6 +74,8 @@ class History:
 
     Attributes:
         cut_off: why this is only the beginning of the run's history, as a sentence; empty if it is not.
+        columns: the client operations, where they are not in `ops`: of a file without a trace.
+        forms: the operations as an EDN file has them, nemesis and all, where somebody asked to keep them.
         gaps: why some of it is missing or out of place, as a sentence, so that nothing in it can be relied on; empty if nothing is.
     """
 
@@ -79,6 +85,8 @@ class History:
     trace: list[TraceEvent] = field(default_factory=list)
     cut_off: str = ""
     gaps: str = ""
+    columns: Columns | None = None
+    forms: list[Form] = field(default_factory=list)
 
     @classmethod
     def of(

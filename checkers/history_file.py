@@ -17,12 +17,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from checkers.entry_order import EntryOrder
 from checkers.history import TRACE_FIELDS, History, NemesisOp, Op, TraceEvent
 from checkers.line_count import LineCount
 from checkers.line_shapes import DEEPEST, Json, ShapeError, meta_of, nemesis_of, op_of, shown, trace_event_of
+
+if TYPE_CHECKING:
+    from checkers.columns import Columns, ColumnsBuilder
+
+MANY = 100_000
+"""From so many operations on, those of a history without a trace are kept in columns."""
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
@@ -64,14 +70,21 @@ def _write(history: History, path: Path) -> None:
 def history_lines(history: History) -> Iterator[str]:
     """The lines of the file, without line ends. A history that is not whole does not say how many there must be."""
     whole = not (history.cut_off or history.gaps)
-    lines = 1 + len(history.trace) + len(history.nemesis) + len(history.ops)
+    operations = history.ops if history.columns is None else _from_columns(history.columns)
+    lines = 1 + len(history.trace) + len(history.nemesis) + len(operations)
     yield meta_line(history.meta, lines if whole else None)
     timed: list[tuple[int, Callable[[Any, int], str], Any]] = [(event[0], trace_line, event) for event in history.trace]
     timed += [(op[0], nemesis_line, op) for op in history.nemesis]
-    timed += [(op.time, op_line, op) for op in history.ops]
+    timed += [(op.time, op_line, op) for op in operations]
     timed.sort(key=lambda entry: entry[0])
     for number, (_, line, entry) in zip(count(2), timed, strict=False):
         yield line(entry, number)
+
+
+def _from_columns(columns: Columns) -> list[Op]:
+    from checkers.columns.rows_back import ops_of
+
+    return list(ops_of(columns))
 
 
 def meta_line(meta: dict[str, Any], lines: int | None) -> str:
@@ -127,8 +140,10 @@ def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
         return parse_history(file, allow_torn_tail=allow_torn_tail)
 
 
-def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False) -> History:
+def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False, columns: bool = True) -> History:
     """The history in `lines`; see `read_history`. A missing meta line means that nothing is known about the run.
+
+    `columns` may be false where values count that are no records.
 
     Lines may be out of order as long as no process and no node goes back in time. Where lines are missing it cannot be asked
     whether the rest makes sense, and is not.
@@ -136,6 +151,7 @@ def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False
     history = History()
     counted = LineCount()
     order = EntryOrder()
+    many = _ManyOps(history)
     torn: HistoryFormatError | None = None
     for number, line in enumerate(lines, start=1):
         if torn is not None:
@@ -146,6 +162,8 @@ def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False
             entry = _json(line, number)
             counted.add(number, entry)
             _add(history, entry, number, order)
+            if columns and len(history.ops) >= MANY:
+                many.take()
         except _NotJsonError as error:
             torn = HistoryFormatError(number, str(error))
             if line[-1:] in ("\n", b"\n"):
@@ -157,8 +175,43 @@ def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False
     history.cut_off, history.gaps = counted.cut_off(torn=torn is not None), counted.gaps
     if order.broken is not None and not history.gaps:
         raise HistoryFormatError(*order.broken)
+    many.end()
     order.sort(history)
     return history
+
+
+class _ManyOps:
+    """Puts a long history's operations into columns, unless it has a trace: who replays logs needs the operations themselves."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._builder: ColumnsBuilder | None = None
+
+    def take(self) -> None:
+        """Take those that are there."""
+        history = self._history
+        if history.trace:
+            return
+        if self._builder is None:
+            from checkers.columns import ColumnsBuilder
+
+            self._builder = ColumnsBuilder()
+        for op in history.ops:
+            self._builder.add(op)
+        history.ops.clear()
+
+    def end(self) -> None:
+        """Give the history its columns, or its operations back if a trace came after all."""
+        if self._builder is None:
+            return
+        history = self._history
+        if not history.trace:
+            self.take()
+            history.columns = self._builder.columns().in_time()
+            return
+        from checkers.columns.rows_back import ops_of
+
+        history.ops[:0] = ops_of(self._builder.columns())
 
 
 class _NotJsonError(ValueError):

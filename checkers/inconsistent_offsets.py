@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from checkers.client_view import ClientView, Sighting
+from checkers.columns import Sighting, Versions, by_key
+from checkers.columns.columns import Ints
 from checkers.history import Value
 from checkers.shortened import shortened
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
@@ -25,24 +26,23 @@ from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 NAME = "inconsistent-offsets"
 
 
-def inconsistent_offsets(view: ClientView, fate: Callable[[str, Value], Judgement | None]) -> list[Anomaly]:
+def inconsistent_offsets(versions: Versions, fate: Callable[[str, Value], Judgement | None]) -> list[Anomaly]:
     """The conflicting offsets of all keys; `fate` gives the judgement of a value that the replicas lost, or `None`."""
     anomalies = []
-    for key, seen in sorted(view.keys.items()):
-        placed = seen.all_placed()
-        if len({offset for offset, _ in placed}) < len(placed):
-            anomalies += shortened(_conflicts(view, key, fate))
+    for key, rows in by_key(versions, versions.conflicting):
+        anomalies += shortened(_conflicts(versions, key, rows, fate))
     return anomalies
 
 
-def _conflicts(view: ClientView, key: str, fate: Callable[[str, Value], Judgement | None]) -> list[Anomaly]:
+def _conflicts(
+    versions: Versions, key: str, rows: Ints, fate: Callable[[str, Value], Judgement | None]
+) -> list[Anomaly]:
     held: dict[int, dict[Value, Sighting]] = defaultdict(dict)
-    for sighting in view.sightings(key):
-        held[sighting.offset].setdefault(sighting.value, sighting)
+    for row in rows:
+        held[int(versions.offset[row])].setdefault(int(versions.value[row]), versions.sighting(row))
     return [
-        _anomaly(key, offset, list(values.values()), [fate(key, value) for value in values])
-        for offset, values in sorted(held.items())
-        if len(values) > 1
+        _anomaly(key, offset, seen, [fate(key, one.value) for one in seen])
+        for offset, seen in [(offset, list(values.values())) for offset, values in sorted(held.items())]
     ]
 
 

@@ -18,113 +18,131 @@ A value that was deleted on purpose is not: what the replicas' evidence says of 
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
-from itertools import islice
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from checkers.client_view import Ack, ClientView, KeyView, Placed, Sighting
+import numpy as np
+
+from checkers.client_view import Ack
+from checkers.clients import Clients
+from checkers.columns import Sighting, by_key
+from checkers.columns.columns import OK, UNKNOWN, Bits, Ints
 from checkers.final_read import FinalRead
 from checkers.history import Value
 from checkers.shortened import shortened
 from checkers.verdict import Anomaly, Judgement, seconds
 
 NAME = "lost-write"
+_NONE = np.empty(0, np.int64)
+_AT_ONCE = 1 << 14
+"""So many reads are looked at together."""
 
 
 class LostValue(NamedTuple):
     """A value that is lost; `offset` is the last known, None if there is none, `read` the final read that did not return it, None
-    if an ok poll read beyond its offset.
+    if an ok poll read beyond its offset; `ack` is its first acknowledgement.
     """
 
     value: Value
     offset: int | None
     read: FinalRead | None
+    ack: Ack | None
 
 
 def lost_by_key(
-    view: ClientView,
+    clients: Clients,
     deleted: Callable[[str], set[Value]] | None = None,
     reads: Mapping[str, FinalRead] | None = None,
 ) -> dict[str, list[LostValue]]:
     """The lost values of all keys that have any, those that were read beyond first, by offset.
 
     Args:
-        view: what the clients saw.
+        clients: what they saw.
         deleted: gives a key's values that were deleted on purpose; None if only the clients know.
         reads: the final reads of keys that came to an end.
     """
+    versions = clients.versions
+    unread = versions.committed & ~versions.read
+    if not unread.any():
+        return {}
+    acks: dict[str, dict[Value, Ack]] = {}
+    for key, ack in clients.unread_acks:
+        acks.setdefault(key, {})[ack.value] = ack
+    passed = _passed(clients, unread)
     found = {}
-    for key, seen in sorted(view.keys.items()):
-        passed = lost_values(seen, view.must_have_committed(key)) if seen.ok_reads else []
-        lost = [LostValue(value, offset, None) for offset, value in passed]
+    for key in sorted(passed.keys() | acks.keys()):
+        acked = acks.get(key, {})
+        lost = [LostValue(value, offset, None, acked.get(value)) for offset, value in passed.get(key, ())]
         read = (reads or {}).get(key)
         if read is not None:
-            lost += _not_there(seen, read, {one.value for one in lost})
-        if lost and deleted is not None:
+            known = {one.value for one in lost}
+            lost += [
+                LostValue(ack.value, ack.offset, read, ack)
+                for ack in acked.values()
+                if ack.value not in known and ack.acks == "all" and ack.time < read.began
+            ]
+        if deleted is not None:
             lost = [one for one in lost if one.value not in deleted(key)]
-        elif seen.deletions:
-            lost = [one for one in lost if not seen.may_be_deleted(one.value, one.offset)]
+        else:
+            lost = [one for one in lost if not clients.may_be_deleted(key, one.offset, one.ack)]
         if lost:
             found[key] = lost
     return found
 
 
+def _passed(clients: Clients, unread: Bits) -> dict[str, list[tuple[int, Value]]]:
+    """The unread values that an ok poll read beyond, by key, as ``(last offset, value)``, by offset."""
+    versions = clients.versions
+    first, last = versions.first_and_last
+    read = np.flatnonzero(versions.read_ok)
+    bound = np.full(len(clients.columns.keys), -1, np.int64)
+    np.maximum.at(bound, versions.key[versions.a_row_of[read]], first[read])
+    rows = versions.sightings[unread[versions.value[versions.sightings]]]
+    position = last[versions.value[rows]]
+    rows = rows[(position >= 0) & (position <= bound[versions.key[rows]])]
+    found = {}
+    for key, of_key in by_key(versions, rows):
+        offsets: dict[int, tuple[int, int]] = {}
+        for row in of_key.tolist():
+            value, offset = int(versions.value[row]), int(versions.offset[row])
+            offsets[value] = max(offsets.get(value, (offset, row)), (offset, row))
+        places = [(offset, versions.value_of(row)) for offset, row in offsets.values()]
+        found[key] = sorted(places, key=lambda place: (place[0], isinstance(place[1], str), place[1]))
+    return found
+
+
 def lost_writes(
-    view: ClientView, lost: Mapping[str, list[LostValue]], judge: Callable[[str, Value], Judgement]
+    clients: Clients, lost: Mapping[str, list[LostValue]], judge: Callable[[str, Value], Judgement]
 ) -> list[Anomaly]:
     """The lost values as anomalies; `judge` says of a key and a value whether its loss was permitted."""
+    versions = clients.versions
+    if not lost:
+        return []
+    reads = dict(
+        by_key(versions, np.flatnonzero(versions.is_read & (versions.type == OK) & (versions.offset > UNKNOWN)))
+    )
     anomalies = []
     for key, values in lost.items():
-        anomalies += _anomalies(view, key, values, judge)
+        told = [_anomaly(clients, key, one, reads.get(key, _NONE), judge(key, one.value)) for one in values]
+        anomalies += shortened(told)
     return anomalies
 
 
-def _not_there(seen: KeyView, read: FinalRead, known: set[Value]) -> list[LostValue]:
-    """The values that were acknowledged before a final read began, and that neither it nor any other poll returned."""
-    unread = seen.acked.keys() - seen.read_values() - known
-    acks = [ack for value, ack in seen.acked.items() if value in unread and ack.acks == "all" and ack.time < read.began]
-    return [LostValue(ack.value, ack.offset, read) for ack in acks]
-
-
-def lost_values(seen: KeyView, committed: set[Value]) -> list[Placed]:
-    """The lost values of one key as ``(last offset, value)``, by offset."""
-    unread = committed - seen.read_values()
-    if not unread:
-        return []
-    placed = seen.all_placed()
-    first = _by_value(placed, min)
-    last = _by_value(placed, max)
-    bound = max(first[value] for _, value in seen.ok_reads)
-    lost = [(last[value], value) for value in unread if value in last and last[value] <= bound]
-    return sorted(lost, key=lambda place: (place[0], isinstance(place[1], str), place[1]))
-
-
-def _by_value(placed: Iterable[Placed], choose: Callable[[int, int], int]) -> dict[Value, int]:
-    offsets: dict[Value, int] = {}
-    for offset, value in placed:
-        offsets[value] = choose(offsets.get(value, offset), offset)
-    return offsets
-
-
-def _anomalies(
-    view: ClientView, key: str, lost: list[LostValue], judge: Callable[[str, Value], Judgement]
-) -> list[Anomaly]:
-    reads = [sighting for sighting in view.sightings(key) if sighting.f == "poll" and sighting.type == "ok"]
-    acked = view.keys[key].acked
-    return shortened([_anomaly(key, one, acked.get(one.value), reads, judge(key, one.value)) for one in lost])
-
-
-def _read_beyond(reads: list[Sighting], offset: int, ack: Ack | None) -> Sighting:
+def _read_beyond(clients: Clients, reads: Ints, offset: int, ack: Ack | None) -> Sighting:
     """The first read at or beyond an offset, after the acknowledgement if there is one."""
-    begin = bisect_left(reads, ack.time, key=lambda read: read.time) if ack else 0
-    for read in islice(reads, begin, None):
-        if read.offset >= offset:
-            return read
-    return next(read for read in reads if read.offset >= offset)
+    versions = clients.versions
+    times = clients.columns.time
+    begin = int(np.searchsorted(times[versions.half[reads]], ack.time)) if ack else 0
+    for start in (begin, 0):
+        for at in range(start, len(reads), _AT_ONCE):
+            there = versions.offset[reads[at : at + _AT_ONCE]] >= offset
+            if there.any():
+                return versions.sighting(int(reads[at + int(there.argmax())]))
+    raise AssertionError(f"nothing beyond offset {offset} was read")
 
 
-def _anomaly(key: str, lost: LostValue, ack: Ack | None, reads: list[Sighting], judgement: Judgement) -> Anomaly:
+def _anomaly(clients: Clients, key: str, lost: LostValue, reads: Ints, judgement: Judgement) -> Anomaly:
+    ack = lost.ack
     told = (
         f"acknowledged to {ack.process} at {seconds(ack.time)}" if ack else "sent together with a record that was read"
     )
@@ -139,7 +157,7 @@ def _anomaly(key: str, lost: LostValue, ack: Ack | None, reads: list[Sighting], 
         although = f"{lost.read.process} had read all of {key} by {seconds(time)}"
         evidence["final_read"] = lost.read._asdict()
     else:
-        passed = _read_beyond(reads, lost.offset or 0, ack)
+        passed = _read_beyond(clients, reads, lost.offset or 0, ack)
         time = passed.time
         although = f"{passed.process} read record {passed.value} at offset {passed.offset} at {seconds(time)}"
         evidence["read_beyond"] = {

@@ -8,30 +8,30 @@ c1 read record 7 of t-0 at offset 0 at 0.000002 s, which nobody sent.
 
 from __future__ import annotations
 
-from checkers.client_view import ClientView, Sighting
-from checkers.history import Value
+import numpy as np
+
+from checkers.columns import Sighting, Versions, by_key, first_of_each
 from checkers.shortened import shortened
-from checkers.verdict import VIOLATION, Anomaly, seconds
+from checkers.verdict import VIOLATION, Anomaly, at_offset, seconds
 
 NAME = "phantom"
 
 
-def phantoms(view: ClientView) -> list[Anomaly]:
+def phantoms(versions: Versions) -> list[Anomaly]:
     """The phantoms of all keys, one for each value."""
+    unsent = versions.read & ~versions.sent
+    if not unsent.any():
+        return []
     anomalies = []
-    for key, seen in sorted(view.keys.items()):
-        unsent = seen.read_values() - seen.invoked
-        reads: dict[Value, Sighting] = {}
-        for sighting in view.sightings(key) if unsent else ():
-            if sighting.value in unsent:
-                reads.setdefault(sighting.value, sighting)
-        anomalies += shortened([_anomaly(key, read) for read in reads.values()])
+    for key, rows in by_key(versions, np.flatnonzero(versions.is_read & unsent[versions.value])):
+        reads = map(versions.sighting, first_of_each(versions.value, rows))
+        anomalies += shortened([_anomaly(key, read) for read in reads])
     return anomalies
 
 
 def _anomaly(key: str, read: Sighting) -> Anomaly:
     message = (
-        f"{read.process} read record {read.value} of {key} at offset {read.offset} at {seconds(read.time)}, "
+        f"{read.process} read record {read.value} of {key} {at_offset(read.offset)} at {seconds(read.time)}, "
         f"which nobody sent."
     )
     evidence = {

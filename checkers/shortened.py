@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from checkers.verdict import PERMITTED, VIOLATION, Anomaly
+from checkers.verdict import VIOLATION, Anomaly
 
 MOST_PER_KEY = 20
 """So many client anomalies of one name are told one by one for each key."""
@@ -21,7 +21,7 @@ def shortened(anomalies: Sequence[Anomaly]) -> list[Anomaly]:
         told.append(
             Anomaly(
                 first.name,
-                VIOLATION if violations else PERMITTED,
+                VIOLATION if violations else first.verdict,
                 min(anomaly.time for anomaly in rest),
                 first.partition,
                 f"There are {len(rest)} more of {first.name} in {first.partition}.",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from checkers.client_view import ClientView
-from checkers.history import History, TraceEvent
+from checkers.client_view import Counts
+from checkers.history import History, TraceEvent, Value
 from checkers.lost_committed_write import Fates
 from checkers.verdict import VIOLATION, Anomaly
 
@@ -56,21 +56,26 @@ class TraceCounts:
 
 
 def statistics(
-    history: History, view: ClientView, counts: TraceCounts, fates: Fates, anomalies: Sequence[Anomaly]
+    history: History,
+    clients: Counts,
+    is_acked: Callable[[str, Value], bool],
+    counts: TraceCounts,
+    fates: Fates,
+    anomalies: Sequence[Anomaly],
 ) -> dict[str, Any]:
     """The numbers of a verdict: `acked` counts records, `sends` and `polls` operations, times are in µs.
 
     `availability` is the acknowledged part of the sends invoked before the faults ended; `recovery_us` is the
     time from then until the last partition was whole again, `None` unless all came to rest.
     """
-    acked_lost = [fate for (key, value), fate in fates.items() if key in view.keys and value in view.keys[key].acked]
+    acked_lost = [fate for (key, value), fate in fates.items() if is_acked(key, value)]
     violating = sum(fate.verdict == VIOLATION for fate in acked_lost)
     healed = history.meta.get("faults_end_us")
     violations = [anomaly.time for anomaly in anomalies if anomaly.verdict == VIOLATION]
     return {
-        "acked": sum(len(seen.acked) for seen in view.keys.values()),
-        "sends": max(view.invoked.get("send", 0), view.succeeded.get("send", 0)),
-        "polls": max(view.invoked.get("poll", 0), view.succeeded.get("poll", 0)),
+        "acked": clients.acked,
+        "sends": max(clients.invoked.get("send", 0), clients.succeeded.get("send", 0)),
+        "polls": max(clients.invoked.get("poll", 0), clients.succeeded.get("poll", 0)),
         "elections": counts.elections,
         "unclean_elections": counts.unclean_elections,
         "truncations": counts.truncations,
@@ -80,6 +85,6 @@ def statistics(
         "acked_lost_violation": violating,
         "acked_lost_permitted": len(acked_lost) - violating,
         "first_violation_us": min(violations, default=None),
-        "availability": view.availability,
+        "availability": clients.availability,
         "recovery_us": None if healed is None or counts.whole_us is None else counts.whole_us - healed,
     }

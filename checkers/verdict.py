@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 VIOLATION = "violation"
 PERMITTED = "permitted"
+INFORMATIONAL = "informational"
+"""Worth knowing, and nothing that anybody promised not to happen."""
 CLIENTS = "clients"
 CLIENTS_AND_REPLICAS = "clients and replicas"
 
@@ -25,11 +27,16 @@ class Judgement(NamedTuple):
     breaks: tuple[str, ...]
 
 
+VIOLATES = Judgement(VIOLATION, None, ())
+INFORMS = Judgement(INFORMATIONAL, None, ())
+
+
 @dataclass(frozen=True, slots=True)
 class Anomaly:
     """One thing that should not have happened, or that may happen but is worth telling.
 
-    `time` is in microseconds of the run; `message` is one sentence for a newcomer; `evidence` can be written as JSON.
+    `verdict` is `VIOLATION`, `PERMITTED` or `INFORMATIONAL`; `time` is in microseconds of the run;
+    `message` is one sentence for a newcomer; `evidence` can be written as JSON.
     """
 
     name: str
@@ -85,6 +92,11 @@ class Verdict:
             "stats": plain(self.stats),
             "anomalies": [anomaly.to_json() for anomaly in self.anomalies],
         }
+
+
+def at_offset(offset: int | None) -> str:
+    """Where a record is, in a sentence."""
+    return "at an unknown offset" if offset is None else f"at offset {offset}"
 
 
 def plain(value: Json) -> Json:

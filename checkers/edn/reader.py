@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from operator import length_hint
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from checkers.edn.forms import EdnList, EdnMap, EdnSet, Form, Tagged
 from checkers.edn.words import WordError, word
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
     r"""
       [\[\]{}()\n^]
     | [^\s,\[\]{}()"\\;\#^][^\s,\[\]{}()";\\]*+     # a name or a number
-    | "(?:[^"\\]++|\\.)*+"?                         # a string; one without end goes on in the next block
+    | "(?:[^"\\]++|\\.|\\\Z)*+"?                    # a string; one without end goes on in the next block
     | \\(?:[^\s,\[\]{}()";\\]+|.)?                  # a character
     | \#(?:[{_^"'(]|[^\s,\[\]{}()"\\;]+)?           # a set, a form to skip, a tag
     | ;[^\n]*
@@ -156,12 +156,8 @@ def _tag(token: str) -> _Mark:
     return _Mark(_PREFIX, token, lambda forms: Tagged(tag, forms[0]))
 
 
-class _Frame(NamedTuple):
-    """A form that is not whole yet: its mark, its line, and the forms before it in what it is part of."""
-
-    mark: _Mark
-    line: int
-    before: list[Form]
+_Frame = tuple[_Mark, int, list[Form]]
+"""A form that is not whole yet: its mark, its line, and the forms before it in what it is part of."""
 
 
 class _Reader:
@@ -190,13 +186,13 @@ class _Reader:
                         items, prefixed = _fold(stack, items)
                         append = items.append
                     elif (kind := mark.kind) is _CLOSE:
-                        frame = _closed(stack, token)
+                        opened, _, before = _closed(stack, token)
                         if len(stack) < base:
                             base = 0
                         else:
-                            frame.before.append(frame.mark.make(items))
-                            items = frame.before
-                            if stack and stack[-1].mark.kind is _PREFIX:
+                            before.append(opened.make(items))
+                            items = before
+                            if stack and stack[-1][0].kind is _PREFIX:
                                 items, prefixed = _fold(stack, items)
                         if len(stack) == base:
                             for form in items:
@@ -214,7 +210,9 @@ class _Reader:
                             begun = line
                             if inside and not stack and token in ("[", "("):
                                 base = 1
-                        _open(stack, _Frame(mark, line, items))
+                        elif len(stack) >= DEEPEST:
+                            _refuse_depth()
+                        stack.append((mark, line, items))
                         items = []
                         append = items.append
                         prefixed = kind is _PREFIX
@@ -277,24 +275,22 @@ class _Reader:
         return EdnError(*self._place(position), sentence)
 
 
-def _open(stack: list[_Frame], frame: _Frame) -> None:
-    if len(stack) >= DEEPEST:
-        raise WordError(f"forms are nested more than {DEEPEST} deep")
-    stack.append(frame)
+def _refuse_depth() -> None:
+    raise WordError(f"forms are nested more than {DEEPEST} deep")
 
 
 def _closed(stack: list[_Frame], token: str) -> _Frame:
     """Takes the collection that a bracket closes from the stack."""
     if not stack:
         raise WordError(f"this {token} closes nothing")
-    if stack[-1].mark.closes != token:
+    if stack[-1][0].closes != token:
         raise WordError(_wrong(stack[-1], token))
     return stack.pop()
 
 
 def _fold(stack: list[_Frame], items: list[Form]) -> tuple[list[Form], bool]:
     """The forms with what the prefixes on the stack make of the last, and whether prefixes are left that wait for more."""
-    while stack and stack[-1].mark.kind is _PREFIX:
+    while stack and stack[-1][0].kind is _PREFIX:
         mark, _, before = stack[-1]
         if len(items) < mark.needs:
             return items, True
@@ -307,12 +303,14 @@ def _fold(stack: list[_Frame], items: list[Form]) -> tuple[list[Form], bool]:
 
 
 def _wrong(frame: _Frame, token: str) -> str:
-    if frame.mark.kind is _PREFIX:
-        return f"there is no form after the {frame.mark.token} of line {frame.line}"
-    return f"this {token} does not close the {frame.mark.token} of line {frame.line}"
+    mark, line, _ = frame
+    if mark.kind is _PREFIX:
+        return f"there is no form after the {mark.token} of line {line}"
+    return f"this {token} does not close the {mark.token} of line {line}"
 
 
 def _unfinished(frame: _Frame) -> str:
-    if frame.mark.kind is _PREFIX:
-        return f"the file ends, and there is no form after the {frame.mark.token} of line {frame.line}"
-    return f"the file ends before the {frame.mark.token} of line {frame.line} is closed"
+    mark, line, _ = frame
+    if mark.kind is _PREFIX:
+        return f"the file ends, and there is no form after the {mark.token} of line {line}"
+    return f"the file ends before the {mark.token} of line {line} is closed"

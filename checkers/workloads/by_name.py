@@ -40,13 +40,17 @@ def checker_named(name: str, ties: Ties = "concurrent", timeout: float | None = 
     return WORKLOADS[name]
 
 
-def judge(history: History, name: str, ties: Ties = "concurrent", timeout: float | None = None) -> Result:
-    """The checker of a name over a whole history, with how its operations ended.
+def judge(history: History, name: str, timeout: float | None = None) -> Result:
+    """The checker of a name over a whole history, with how its operations ended. ``meta["ties"]`` may say that halves of one time
+    happened in the order in which they are listed.
 
     Raises:
         ValueError: the operations are not those of such an object.
     """
     ops: Sequence[Op] = history.ops
+    if history.columns is not None:
+        raise ValueError("only the operations on logs were kept of this history; read it with its rows")
+    ties: Ties = "listed" if history.meta.get("ties") == "listed" else "concurrent"
     found = checker_named(name, ties, timeout)(ops)
     doubt = history.gaps or history.cut_off
     if doubt and (found.valid == "valid" or history.gaps or name in NEEDS_THE_END):

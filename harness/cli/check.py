@@ -3,24 +3,52 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
-from checkers import HistoryFormatError, check
+from checkers import HistoryFormatError, check, read_any, read_stream
 from harness.cli.exits import exit_code
 from harness.cli.model import check_by_model, model_option
 from harness.cli.options import contract_option, json_option
 from harness.cli.show import print_verdict
 from harness.runs.folder import load_history, store_verdict_again
 
+if TYPE_CHECKING:
+    from checkers import History
+
 EPILOG = """\b
 Examples:
   tidemark check results/runs/kafka-0.10-1-30                 a run's folder
   tidemark check history.jsonl --contract durable --json      a file, by another promise
-  tidemark check history.edn --model cas-register             is Jepsen's register linearizable?
+  tidemark check store/latest/history.edn                     what Jepsen wrote
+  zcat history.jsonl.gz | tidemark check -                    what comes in
+  tidemark check history.edn --model cas-register             is the register linearizable?
 """
+
+
+STANDARD_INPUT = Path("-")
+
+
+def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
+    """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are, `rows` all values.
+
+    Raises:
+        click.ClickException: there is none, or it is none.
+    """
+    try:
+        if path == STANDARD_INPUT:
+            return read_stream(sys.stdin.buffer, allow_torn_tail=True, forms=forms, rows=rows)
+        if (forms or rows) and not path.is_dir():
+            return read_any(path, allow_torn_tail=True, forms=forms, rows=rows)
+        return load_history(path)
+    except HistoryFormatError as error:
+        raise click.ClickException(f"{path}: {error}") from None
+    except OSError as error:
+        raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
 
 
 @click.command("check", epilog=EPILOG)
@@ -29,17 +57,14 @@ Examples:
 @model_option
 @json_option
 def check_command(path: Path, contract: str | None, model: str | None, as_json: bool) -> int:
-    """Check the history at PATH: a run's folder, or a history.jsonl (docs/history.md), client operations alone included."""
+    """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
+    alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
+    """
     if model is not None:
         if contract is not None:
             raise click.UsageError("a model makes no promise: --model or --contract, not both")
-        return check_by_model(path, model, as_json=as_json)
-    try:
-        history = load_history(path)
-    except HistoryFormatError as error:
-        raise click.ClickException(f"{path}: {error}") from None
-    except OSError as error:
-        raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
+        return check_by_model(path, read(path, rows=True), model, as_json=as_json)
+    history = read(path)
     try:
         verdict = check(history, contract)
     except ValueError as error:

@@ -7,34 +7,24 @@ from pathlib import Path
 
 import click
 
-from checkers import HistoryFormatError
-from checkers.edn import EdnError
 from checkers.history import History
 from checkers.result import Result
 from checkers.workloads import NAMES, judge
-from checkers.workloads.edn_ops import read_edn_ops
 from harness.cli.exits import exit_code
-from harness.runs.folder import load_history
 
 model_option = click.option(
     "--model",
     type=click.Choice(NAMES),
-    help="Judge the operations as those of such an object (docs/checking-your-own-history.md); PATH may be Jepsen's history.edn.",
+    help="Judge the operations as those of such an object (docs/checking-your-own-history.md).",
 )
 
 
-def check_by_model(path: Path, model: str, *, as_json: bool) -> int:
-    """Judge the history at `path`, print the result, and give the exit code."""
+def check_by_model(path: Path, history: History, model: str, *, as_json: bool) -> int:
+    """Judge the history that was read from `path`, print the result, and give the exit code."""
     try:
-        if path.suffix == ".edn":
-            with path.open("rb") as file:
-                result = judge(History(ops=read_edn_ops(file)), model, ties="listed")
-        else:
-            result = judge(load_history(path), model)
-    except (HistoryFormatError, EdnError, ValueError) as error:
+        result = judge(history, model)
+    except ValueError as error:
         raise click.ClickException(f"{path}: {error}") from None
-    except OSError as error:
-        raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
     click.echo(json.dumps(result.to_json()) if as_json else "\n".join(_lines(result, model)))
     return exit_code([result.valid])
 

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from checkers.verdict import CLIENTS
+from checkers.verdict import CLIENTS, INFORMATIONAL, PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from checkers import Verdict
 
+_MARKS = {
+    VIOLATION: "[red]✗ violation[/]",
+    PERMITTED: "[dim]· permitted[/]",
+    INFORMATIONAL: "[dim]· informational[/]",
+}
 _COLOURS = {"valid": "green", "invalid": "red", "unknown": "yellow"}
 _MOST = 12
 
@@ -29,9 +34,9 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         f"  {stats['acked']} records acknowledged, {stats['elections']} elections, {stats['truncations']} truncations "
         f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
     )
-    ordered = sorted(verdict.anomalies, key=lambda a: (a.verdict != "violation", a.time))
+    ordered = sorted(verdict.anomalies, key=lambda a: (list(_MARKS).index(a.verdict), a.time))
     for anomaly in ordered[:_MOST]:
-        mark = "[red]✗ violation[/]" if anomaly.verdict == "violation" else "[dim]· permitted[/]"
+        mark = _MARKS[anomaly.verdict]
         clause = f" [dim]({escape(anomaly.clause)})[/]" if anomaly.clause else ""
         console.print(f"{mark} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}", soft_wrap=True)
     if len(ordered) > _MOST:

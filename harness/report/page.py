@@ -31,6 +31,7 @@ GLOSSARY = {
     "ELR": "Eligible leader replicas (KIP-966): out of sync, but known to hold everything that is committed.",
     "truncation": "A follower cuts the end off its log so that it agrees with its leader's.",
     "violation": "An anomaly that the promise (contract) of the run forbids.",
+    "informational": "Worth knowing, and nothing that any promise forbids.",
     "permitted": "An anomaly that the promise allows, such as losing records after an unclean election.",
 }
 PROMISES = {

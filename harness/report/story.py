@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from checkers.history import History
-from checkers.verdict import VIOLATION, Anomaly, Verdict
+from checkers.verdict import INFORMATIONAL, VIOLATION, Anomaly, Verdict
 from harness.report.lanes import Lane, lanes_of
 from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS
 
@@ -63,6 +63,7 @@ def choose_anomaly(verdict: Verdict) -> Anomaly | None:
         name = EASIEST.index(anomaly.name) if anomaly.name in EASIEST else len(EASIEST)
         return (
             anomaly.verdict != VIOLATION,
+            anomaly.verdict == INFORMATIONAL,
             name,
             "offset" not in anomaly.evidence,
             anomaly.evidence.get("ack_time") is None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from checkers import read_history, write_history
+from checkers import read_any, read_history, write_history
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,10 +45,12 @@ def store_verdict_again(folder: Path, verdict: Verdict, history: History) -> Non
 
 
 def load_history(path: Path) -> History:
-    """The history in a run's folder, or in a file; one whose last line was cut off is known to be only a beginning.
+    """The history in a run's folder, or in a file of any kind; one whose last line was cut off is known to be only a beginning.
 
     Raises:
         HistoryFormatError: the file is no history.
         OSError: it cannot be read.
     """
-    return read_history(path / HISTORY if path.is_dir() else path, allow_torn_tail=True)
+    if path.is_dir():
+        return read_history(path / HISTORY, allow_torn_tail=True)
+    return read_any(path, allow_torn_tail=True)

@@ -20,7 +20,14 @@ from harness.scenario.run import ScenarioOutcome, Scene, variants_of
 from harness.scenario.target import ReplicaSnapshot
 
 _ROLE_STYLE = {"leader": "green", "down": "red", "no leader": "yellow"}
-_VERDICT_STYLE = {"valid": "green", "invalid": "red", "unknown": "yellow", "violation": "red", "permitted": "yellow"}
+_VERDICT_STYLE = {
+    "valid": "green",
+    "invalid": "red",
+    "unknown": "yellow",
+    "violation": "red",
+    "permitted": "yellow",
+    "informational": "dim",
+}
 _COLUMNS = ("", "role", "epoch", "log (│ = HW)", "LEO", "HW", "epochs")
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from checkers.edn_ops import read_edn_ops
 from checkers.history import History, Op
 from checkers.result import Result
 from checkers.workloads import (
@@ -20,7 +21,6 @@ from checkers.workloads import (
     unhandled_exceptions,
     unique_ids,
 )
-from checkers.workloads.edn_ops import read_edn_ops
 from checkers.workloads.elements import intervals
 
 

@@ -1,0 +1,122 @@
+"""Anybody's histories: what reading them costs, and what judging them costs, up to ten million operations.
+
+An operation is an invocation and a completion. 20 keys, 50 processes: in each round 30 send a record, and 20 poll a key each and
+get what was sent to it since; the history is valid. CPU time, one core; ``json.loads`` of a small object, done along with it, tells
+how fast the machine is while it is measured.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import resource
+import sys
+from time import process_time
+
+import numpy as np
+
+from checkers import check, read_stream
+from checkers.columns import Columns
+from checkers.columns.columns import INVOKE, OK, READ, SEND
+from checkers.columns.rows_back import ops_of
+from checkers.edn_history import edn_lines
+from checkers.history import History
+from checkers.history_file import history_lines
+
+KEYS, SENDERS, ROUND = 20, 30, 50
+SIZES = (100_000, 1_000_000, 10_000_000)
+READ_SIZE = 100_000
+
+
+def main() -> None:
+    """Print rates: for the sizes given as arguments, else for `SIZES`."""
+    sizes = [int(size) for size in sys.argv[2:]] or SIZES
+    print(f"json.loads: {_calibration():,.0f} small objects a second just now")
+    _reading(valid_history(READ_SIZE))
+    for size in sizes:
+        _judging(size)
+    print(f"json.loads: {_calibration():,.0f} small objects a second in the end")
+
+
+def _judging(size: int) -> None:
+    history = History(columns=valid_history(size))
+    gc.collect()
+    start = process_time()
+    verdict = check(history)
+    cpu = process_time() - start
+    assert verdict.valid == "valid", verdict.unknown_because or verdict.anomalies[:3]
+    print(
+        f"judged {size:>10,} operations: {cpu:6.1f} s CPU, {size / cpu:>9,.0f} operations a second, "
+        f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB at most so far"
+    )
+
+
+def _reading(columns: Columns) -> None:
+    history = History(ops=list(ops_of(columns)))
+    for name, lines in (("EDN", edn_lines(history)), ("JSON lines", history_lines(history))):
+        data = "\n".join(lines).encode() + b"\n"
+        start = process_time()
+        found = read_stream(io.BytesIO(data))
+        cpu = process_time() - start
+        assert found.columns is not None
+        assert len(found.columns) == 2 * READ_SIZE
+        print(
+            f"read {READ_SIZE:,} operations of {name} ({len(data) / 2**20:.0f} MiB): {READ_SIZE / cpu:,.0f} a second, "
+            f"{len(data) / 2**20 / cpu:.1f} MiB a second"
+        )
+
+
+def valid_history(size: int) -> Columns:
+    """So many operations, in columns."""
+    rounds = size // ROUND
+    to_key = np.arange(SENDERS) % KEYS
+    nth = np.arange(SENDERS) // KEYS
+    of_round = np.bincount(to_key, minlength=KEYS)
+    halves = np.arange(2 * ROUND)
+    is_send = halves // 2 < SENDERS
+    number = np.arange(rounds)[:, None]
+    offset = number * of_round[to_key] + nth
+    order = np.argsort(to_key, kind="stable")
+    begin = number * 2 * ROUND
+    sender, reader = 2 * np.arange(SENDERS), 2 * (SENDERS + to_key[order])
+    columns = [
+        # half, kind, key, offset
+        np.stack(np.broadcast_arrays(begin + sender, SEND, to_key, -1 + 0 * offset, offset)),
+        np.stack(np.broadcast_arrays(begin + sender + 1, SEND, to_key, offset, offset)),
+        np.stack(np.broadcast_arrays(begin + reader + 1, READ, to_key[order], offset[:, order], offset[:, order])),
+    ]
+    rows = np.concatenate(columns, axis=2).reshape(5, -1)
+    rows = rows[:, np.argsort(rows[0], kind="stable")]
+    time = np.arange(rounds * 2 * ROUND) * 10
+
+    def tiled(one: np.ndarray, kind: type[np.generic]) -> np.ndarray:
+        return np.tile(one.astype(kind), rounds)
+
+    return Columns(
+        time=time,
+        process=tiled(halves // 2, np.int32),
+        type=tiled(np.where(halves % 2, OK, INVOKE), np.int8),
+        f=tiled(np.where(is_send, 0, 1), np.int32),
+        acks=np.zeros(len(time), np.int8),
+        error=np.zeros(len(time), np.int32),
+        final=np.zeros(len(time), np.int8),
+        row_half=rows[0],
+        row_kind=rows[1].astype(np.int8),
+        row_key=rows[2].astype(np.int32),
+        row_offset=rows[3],
+        row_value=rows[4],
+        keys=[str(key) for key in range(KEYS)],
+        processes=list(range(ROUND)),
+        values=[],
+        errors=[None],
+        fs=["send", "poll", "txn", "assign", "subscribe", "delete"],
+    )
+
+
+def _calibration() -> float:
+    text = json.dumps({"type": "ok", "process": 3, "value": [["send", 1, [2, 3]]], "time": 12345678})
+    start = process_time()
+    for _ in range(100_000):
+        json.loads(text)
+    return 100_000 / (process_time() - start)
