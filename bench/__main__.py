@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import sys
 
-from bench import checking, containers, corruptions, determinism, foreign, kafka, simulator, throughput
+from bench import (
+    checking,
+    containers,
+    corruptions,
+    determinism,
+    foreign,
+    kafka,
+    linearizability,
+    simulator,
+    throughput,
+)
 
 BENCHMARKS = {
     "simulator": simulator.main,
     "checking": checking.main,
     "corruptions": corruptions.main,
+    "linearizability": linearizability.main,
     "determinism": determinism.main,
     "throughput": throughput.main,
     "containers": containers.main,

@@ -140,8 +140,10 @@ def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
         return parse_history(file, allow_torn_tail=allow_torn_tail)
 
 
-def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False) -> History:
+def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False, columns: bool = True) -> History:
     """The history in `lines`; see `read_history`. A missing meta line means that nothing is known about the run.
+
+    `columns` may be false where values count that are no records.
 
     Lines may be out of order as long as no process and no node goes back in time. Where lines are missing it cannot be asked
     whether the rest makes sense, and is not.
@@ -160,7 +162,7 @@ def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False
             entry = _json(line, number)
             counted.add(number, entry)
             _add(history, entry, number, order)
-            if len(history.ops) >= MANY:
+            if columns and len(history.ops) >= MANY:
                 many.take()
         except _NotJsonError as error:
             torn = HistoryFormatError(number, str(error))

@@ -22,19 +22,21 @@ _GZIP = b"\x1f\x8b"
 _PEEKED = 1 << 12
 
 
-def read_any(path: str | Path, *, allow_torn_tail: bool = False, forms: bool = False) -> History:
+def read_any(path: str | Path, *, allow_torn_tail: bool = False, forms: bool = False, rows: bool = False) -> History:
     """The history in a file; see `read_stream`."""
     with Path(path).open("rb") as file:
-        return read_stream(file, allow_torn_tail=allow_torn_tail, forms=forms)
+        return read_stream(file, allow_torn_tail=allow_torn_tail, forms=forms, rows=rows)
 
 
-def read_stream(file: BinaryIO, *, allow_torn_tail: bool = False, forms: bool = False) -> History:
+def read_stream(file: BinaryIO, *, allow_torn_tail: bool = False, forms: bool = False, rows: bool = False) -> History:
     """The history in a stream.
 
     Args:
         file: JSON lines or EDN, perhaps gzipped.
         allow_torn_tail: take JSON lines whose last is not whole for a history that was cut off.
         forms: whether to keep the operations of EDN as they are there.
+        rows: whether to have each operation in `History.ops` with its value, also of registers, sets and the like; of EDN the
+            nemesis's too, as they are listed.
 
     Raises:
         HistoryFormatError: it is no history, with the line and what is wrong there.
@@ -45,19 +47,20 @@ def read_stream(file: BinaryIO, *, allow_torn_tail: bool = False, forms: bool = 
     if zipped:
         buffered = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=buffered)))
     try:
-        return _read(buffered, allow_torn_tail=allow_torn_tail, forms=forms)
+        return _read(buffered, allow_torn_tail=allow_torn_tail, forms=forms, rows=rows)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise HistoryFormatError(1, f"the file is gzipped, and broken ({error})") from None
 
 
-def _read(file: io.BufferedReader, *, allow_torn_tail: bool, forms: bool) -> History:
+def _read(file: io.BufferedReader, *, allow_torn_tail: bool, forms: bool, rows: bool) -> History:
     if not _is_edn(file.peek(_PEEKED)):
-        return parse_history(file, allow_torn_tail=allow_torn_tail)
+        return parse_history(file, allow_torn_tail=allow_torn_tail, columns=not rows)
     from checkers.edn import EdnError
     from checkers.edn_history import read_edn
+    from checkers.edn_ops import read_edn_ops
 
     try:
-        return read_edn(file, forms=forms)
+        return History({"ties": "listed"}, read_edn_ops(file)) if rows else read_edn(file, forms=forms)
     except EdnError as error:
         column = "" if error.column is None else f"column {error.column}: "
         raise HistoryFormatError(error.line, f"{column}{error.sentence}") from None

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from checkers import HistoryFormatError, check, read_stream
 from harness.cli.exits import exit_code
+from harness.cli.model import check_by_model, model_option
 from harness.cli.options import contract_option, json_option
 from harness.cli.show import print_verdict
 from harness.runs.folder import load_file, load_history, store_verdict_again
@@ -25,23 +26,24 @@ Examples:
   tidemark check history.jsonl --contract durable --json      a file, by another promise
   tidemark check store/latest/history.edn                     what Jepsen wrote
   zcat history.jsonl.gz | tidemark check -                    what comes in
+  tidemark check history.edn --model cas-register             is the register linearizable?
 """
 
 
 STANDARD_INPUT = Path("-")
 
 
-def read(path: Path, *, forms: bool = False) -> History:
-    """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are.
+def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
+    """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are, `rows` all values.
 
     Raises:
         click.ClickException: there is none, or it is none.
     """
     try:
         if path == STANDARD_INPUT:
-            return read_stream(sys.stdin.buffer, allow_torn_tail=True, forms=forms)
-        if forms and not path.is_dir():
-            return load_file(path, forms=True)
+            return read_stream(sys.stdin.buffer, allow_torn_tail=True, forms=forms, rows=rows)
+        if (forms or rows) and not path.is_dir():
+            return load_file(path, forms=forms, rows=rows)
         return load_history(path)
     except HistoryFormatError as error:
         raise click.ClickException(f"{path}: {error}") from None
@@ -52,11 +54,16 @@ def read(path: Path, *, forms: bool = False) -> History:
 @click.command("check", epilog=EPILOG)
 @click.argument("path", type=click.Path(path_type=Path))
 @contract_option
+@model_option
 @json_option
-def check_command(path: Path, contract: str | None, as_json: bool) -> int:
+def check_command(path: Path, contract: str | None, model: str | None, as_json: bool) -> int:
     """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
     alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
     """
+    if model is not None:
+        if contract is not None:
+            raise click.UsageError("a model makes no promise: --model or --contract, not both")
+        return check_by_model(path, read(path, rows=True), model, as_json=as_json)
     history = read(path)
     try:
         verdict = check(history, contract)

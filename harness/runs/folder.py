@@ -56,8 +56,8 @@ def load_history(path: Path) -> History:
     return load_file(path)
 
 
-def load_file(path: Path, *, forms: bool = False) -> History:
-    """The history in a file: JSON lines, EDN, or Parquet. `forms` keeps the operations of EDN as they are there.
+def load_file(path: Path, *, forms: bool = False, rows: bool = False) -> History:
+    """The history in a file: JSON lines, EDN, or Parquet. `forms` keeps the operations of EDN as they are there, `rows` all values.
 
     Raises:
         HistoryFormatError: the file is no history.
@@ -69,4 +69,4 @@ def load_file(path: Path, *, forms: bool = False) -> History:
         from harness.runs.parquet_history import read_parquet
 
         return read_parquet(path)
-    return read_any(path, allow_torn_tail=True, forms=forms)
+    return read_any(path, allow_torn_tail=True, forms=forms, rows=rows)
