@@ -47,7 +47,7 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
         try:
             latest = max(latest, latest if op.time is None else op.time // 1000)
             builder.add(_op(op, latest, names), _rebalanced(op, names))
-        except (_ShapeError, TypeError, ValueError, OverflowError) as error:
+        except (TypeError, ValueError, OverflowError, LookupError, AttributeError) as error:
             sentence = str(error) if isinstance(error, _ShapeError) else f"{_shown(op.value)} is no value of {op.f}"
             raise EdnError(op.line, None, sentence) from None
     history.columns = builder.columns()

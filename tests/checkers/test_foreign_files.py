@@ -86,6 +86,8 @@ def test_a_history_of_ours_in_edn():
         ("[[:send 3 [-2 7]]]", "an offset is an integer from 0 on, and not -2"),
         ("[[:send 3 [99999999999999999999 7]]]", "an offset is an integer from 0 on, and not 99999999999999999999"),
         ("[[:poll {3 [[0]]}]]", "[[:poll {3 [[0]]}]] is no value of :send"),
+        ("[[]]", "[[]] is no value of :send"),
+        ("[{}]", "[{}] is no value of :send"),
         ("7", "7 is no value of :send"),
         ("[[:poll 3]]", "[:poll 3] is neither [:send key value] nor [:poll {…}]"),
     ],
