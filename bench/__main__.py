@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from bench import checking, containers, determinism, kafka, linearizability, simulator, throughput
+from bench import checking, containers, determinism, foreign, kafka, linearizability, simulator, throughput
 
 BENCHMARKS = {
     "simulator": simulator.main,
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "determinism": determinism.main,
     "throughput": throughput.main,
     "containers": containers.main,
+    "foreign": foreign.main,
     "kafka": kafka.main,
 }
 KAFKA = "kafka:"

@@ -11,7 +11,6 @@ import gc
 import io
 import json
 import resource
-import sys
 from time import process_time
 
 import numpy as np
@@ -30,11 +29,10 @@ READ_SIZE = 100_000
 
 
 def main() -> None:
-    """Print rates: for the sizes given as arguments, else for `SIZES`."""
-    sizes = [int(size) for size in sys.argv[2:]] or SIZES
+    """Print rates."""
     print(f"json.loads: {_calibration():,.0f} small objects a second just now")
     _reading(valid_history(READ_SIZE))
-    for size in sizes:
+    for size in SIZES:
         _judging(size)
     print(f"json.loads: {_calibration():,.0f} small objects a second in the end")
 

@@ -120,19 +120,22 @@ class ClientView:
         began: dict[str, int] = {}
         judged = answered = 0
         for op in self.ops:
-            kind = op.type
+            _, process, kind, f, value, _, _, _ = op
             if kind == "invoke":
-                self.invoked[op.f] = self.invoked.get(op.f, 0) + 1
-                began[op.process] = op.time
+                self.invoked[f] = self.invoked.get(f, 0) + 1
+                began[process] = op.time
             elif kind == "ok":
-                self.succeeded[op.f] = self.succeeded.get(op.f, 0) + 1
-            if op.f in ("send", "txn", "poll"):
+                self.succeeded[f] = self.succeeded.get(f, 0) + 1
+            if f == "poll" and kind != "invoke":
+                for micro in value or ():
+                    self._poll(op, micro[1])
+            elif f in ("send", "txn"):
                 self._operation(op)
-            elif op.f == DELETE:
+            elif f == DELETE:
                 self._delete(op)
-            elif op.f == "assign" and kind != "fail":
+            elif f == "assign" and kind in ("ok", "info"):
                 self._assign(op)
-            if op.f == "send" and kind != "invoke":
+            if f == "send" and kind != "invoke":
                 if kind != "fail":
                     self.ended_sends.append(op)
                 start = began.get(op.process, op.time)
@@ -193,7 +196,8 @@ class ClientView:
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
             if not records:
-                at.pop(name, None)
+                if op.type == "ok":
+                    at.pop(name, None)
                 continue
             first = records[0][0]
             if at.get(name, first - 1) != first - 1 or (

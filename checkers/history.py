@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from checkers.columns import Columns
-    from checkers.edn import Form
+    from checkers.columns.columns import Columns
+    from checkers.edn.forms import Form
 
 Value = Any
 """A record's value: an integer, unique per key. In foreign histories anything hashable."""

@@ -1,4 +1,4 @@
-"""A history, whatever file it is in: JSON lines, EDN, or Parquet; the first two also gzipped, and as a stream.
+"""A history, whatever file it is in: JSON lines or EDN, also gzipped, and as a stream.
 
 What a file is, is seen from how it begins, not from its name.
 
@@ -18,17 +18,13 @@ from typing import BinaryIO, cast
 from checkers.history import History
 from checkers.history_file import HistoryFormatError, parse_history
 
-_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+_GZIP = b"\x1f\x8b"
 _PEEKED = 1 << 12
 
 
 def read_any(path: str | Path, *, allow_torn_tail: bool = False, forms: bool = False, rows: bool = False) -> History:
-    """The history in a file; see `read_stream`. Parquet can only be read from a file."""
+    """The history in a file; see `read_stream`."""
     with Path(path).open("rb") as file:
-        if file.peek(4)[:4] == _PARQUET:
-            from checkers.parquet_history import read_parquet
-
-            return read_parquet(Path(path))
         return read_stream(file, allow_torn_tail=allow_torn_tail, forms=forms, rows=rows)
 
 

@@ -157,7 +157,7 @@ class _Found:
         self.hits: dict[tuple[str, str, str], int] = {
             (row["variant"], row["name"], row["verdict"]): row["hits"] for row in spark.sql(COUNTS).collect()
         }
-        self.names = sorted({name for _, name, _ in self.hits} - {ANY})
+        self.names = sorted({name for _, name, kind in self.hits if kind != "informational"} - {ANY})
         self.broken = {(row["variant"], row["promise"]): row["hits"] for row in spark.sql(BROKEN).collect()}
         pairs = spark.sql("SELECT variant, count(*) AS pairs FROM pairs GROUP BY variant").collect()
         self.pairs = {row["variant"]: row["pairs"] for row in pairs}

@@ -4,7 +4,7 @@ Inference is Jepsen's (``jepsen.tests.kafka``). Polls count whatever their compl
 is ok, or is info and an ok poll read one of the records that it sent. The *version order* of a key numbers the offsets that were
 seen, by polls and by sends that must have committed, without gaps: the difference of two positions says how many offsets that
 somebody saw lie between them. Where an offset has several values only the one seen first has a
-position; a value with several offsets is where a client was told that it is, else at the last. (Jepsen asks for every record by
+position; a value with several offsets is where a client was told that it is, else nowhere. (Jepsen asks for every record by
 its value, and so tells of one that is there twice as nonmonotonic as well.)
 
 All keys are numbered through: a value or an offset of a key has a number of its own, its *id*, and tables by id take the place of
@@ -184,6 +184,7 @@ class Versions:
         rows, places = self.sightings, self.places.of
         made = self.position[self.value]
         if len(self.repeated):
+            made[table(self.values, self.value[self.repeated])[self.value]] = -1
             named = value[places] == self.value[rows]
             made[rows[named]] = position[places[named]]
         return made

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
-from checkers import HistoryFormatError, check, read_any, read_stream
+from checkers import HistoryFormatError, check, read_stream
 from harness.cli.exits import exit_code
 from harness.cli.model import check_by_model, model_option
 from harness.cli.options import contract_option, json_option
 from harness.cli.show import print_verdict
-from harness.runs.folder import load_history, store_verdict_again
+from harness.runs.folder import load_file, load_history, store_verdict_again
 
 if TYPE_CHECKING:
     from checkers import History
@@ -43,7 +43,7 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
         if path == STANDARD_INPUT:
             return read_stream(sys.stdin.buffer, allow_torn_tail=True, forms=forms, rows=rows)
         if (forms or rows) and not path.is_dir():
-            return read_any(path, allow_torn_tail=True, forms=forms, rows=rows)
+            return load_file(path, forms=forms, rows=rows)
         return load_history(path)
     except HistoryFormatError as error:
         raise click.ClickException(f"{path}: {error}") from None

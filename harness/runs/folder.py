@@ -53,4 +53,21 @@ def load_history(path: Path) -> History:
     """
     if path.is_dir():
         return read_history(path / HISTORY, allow_torn_tail=True)
-    return read_any(path, allow_torn_tail=True)
+    return load_file(path)
+
+
+def load_file(path: Path, *, forms: bool = False, rows: bool = False) -> History:
+    """The history in a file: JSON lines, EDN, or Parquet. `forms` keeps the operations of EDN as they are there,
+    `rows` all values (`checkers.read_stream`).
+
+    Raises:
+        HistoryFormatError: the file is no history.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        is_parquet = file.read(4) == b"PAR1"
+    if is_parquet:
+        from harness.runs.parquet_history import read_parquet
+
+        return read_parquet(path)
+    return read_any(path, allow_torn_tail=True, forms=forms, rows=rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checkers import Anomaly, Verdict
+from checkers.verdict import INFORMATIONAL
 from harness.scenario.expectations import differences
 from harness.scenario.model import Expected, ExpectedAnomaly, Scenario
 from harness.scenario.target import ScriptTarget
@@ -54,7 +55,7 @@ def compare(target: ScriptTarget, expected: Expected, verdict: Verdict) -> list[
 
 
 def _compare_anomalies(scenario: Scenario, expected: Expected, verdict: Verdict) -> list[str]:
-    left = list(verdict.anomalies)
+    left = [anomaly for anomaly in verdict.anomalies if anomaly.verdict != INFORMATIONAL]
     wrong = []
     for wanted in sorted(expected.anomalies, key=lambda one: one.what is None):
         found = next((anomaly for anomaly in left if _is(scenario, wanted, anomaly)), None)
