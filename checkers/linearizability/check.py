@@ -30,6 +30,9 @@ from checkers.result import Result, Valid
 from checkers.values import Value, identity
 
 SHOWN_KEYS = 10
+FIRST_STEPS = 50_000
+"""Effects tried in each of two orders, before one of them is tried to the end."""
+
 OUT_OF_TIME = "the search ran out of time"
 
 
@@ -80,16 +83,25 @@ def linearizable(
 
 
 def _judge(key: Value, found: list[Operation], model: Model, explaining: Explaining) -> KeyResult:
-    """What is to be said of one key's operations."""
+    """What is to be said of one key's operations. A search that is long may be short in another order, so both are tried first."""
     machine, actions = model.machine(found)
     line = timeline(machine, found, actions)
-    outcome = Search(machine, line, explaining.limits.max_steps, explaining.limits.deadline).run()
-    if outcome.found:
-        return KeyResult(key, "valid", len(found), outcome.steps, None, None)
-    if outcome.found is None:
-        why = OUT_OF_TIME if outcome.exhausted == "time" else f"the search ended after {outcome.steps} steps"
-        return KeyResult(key, "unknown", len(found), outcome.steps, why, None)
-    return KeyResult(key, "invalid", len(found), outcome.steps, None, explaining.explained(found))
+    limits = explaining.limits
+    short = min(FIRST_STEPS, limits.max_steps)
+    steps = 0
+    for budget, eager in ((short, False), (short, True), (limits.max_steps, False)):
+        outcome = Search(
+            machine, line, max(0, min(budget, limits.max_steps - steps)), limits.deadline, eager=eager
+        ).run()
+        steps += outcome.steps
+        if outcome.found:
+            return KeyResult(key, "valid", len(found), steps, None, None)
+        if outcome.found is False:
+            return KeyResult(key, "invalid", len(found), steps, None, explaining.explained(found))
+        if outcome.exhausted == "time" or steps >= limits.max_steps:
+            break
+    why = OUT_OF_TIME if outcome.exhausted == "time" else f"the search ended after {steps} steps"
+    return KeyResult(key, "unknown", len(found), steps, why, None)
 
 
 def _result(model: Model, results: Sequence[KeyResult], happened: int, timeout: float | None) -> Result:

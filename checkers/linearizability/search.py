@@ -114,6 +114,7 @@ class Search:
         max_steps: how many effects may be tried.
         deadline: `time.monotonic` after which it ends, or `None`.
         ahead: look at what comes later.
+        eager: of configurations that are equally far, go on first from that with the most effects.
     """
 
     machine: Machine
@@ -121,6 +122,7 @@ class Search:
     max_steps: int
     deadline: float | None = None
     ahead: bool = True
+    eager: bool = False
     _future: _Future | None = None
     _states: list[State] = field(default_factory=list)
     _numbers: dict[State, int] = field(default_factory=dict)
@@ -174,7 +176,7 @@ class Search:
                     known.add(key)
                     children.append(child)
             children.reverse()
-            children.sort(key=_event)
+            children.sort(key=_event_and_effects if self.eager else _event)
             stack += children
         found = None if exhausted else False
         return Outcome(found, steps, exhausted, furthest, [self._states[state] for state in states], best)
@@ -271,6 +273,10 @@ class Search:
 
 def _event(configuration: Configuration) -> int:
     return configuration.event
+
+
+def _event_and_effects(configuration: Configuration) -> tuple[int, int]:
+    return configuration.event, configuration.mask.bit_count()
 
 
 def _end(step: Step) -> int:

@@ -57,7 +57,8 @@ def load_history(path: Path) -> History:
 
 
 def load_file(path: Path, *, forms: bool = False, rows: bool = False) -> History:
-    """The history in a file: JSON lines, EDN, or Parquet. `forms` keeps the operations of EDN as they are there, `rows` all values.
+    """The history in a file: JSON lines, EDN, or Parquet. `forms` keeps the operations of EDN as they are there,
+    `rows` all values (`checkers.read_stream`).
 
     Raises:
         HistoryFormatError: the file is no history.
