@@ -157,7 +157,8 @@ class _Found:
         self.hits: dict[tuple[str, str, str], int] = {
             (row["variant"], row["name"], row["verdict"]): row["hits"] for row in spark.sql(COUNTS).collect()
         }
-        self.names = sorted({name for _, name, kind in self.hits if kind != "informational"} - {ANY})
+        self.names = sorted({name for _, name, kind in self.hits if kind in ("violation", "permitted")} - {ANY})
+        self.near = sorted({name for _, name, kind in self.hits if kind == "near-miss"})
         self.broken = {(row["variant"], row["promise"]): row["hits"] for row in spark.sql(BROKEN).collect()}
         pairs = spark.sql("SELECT variant, count(*) AS pairs FROM pairs GROUP BY variant").collect()
         self.pairs = {row["variant"]: row["pairs"] for row in pairs}
@@ -190,6 +191,9 @@ class _Found:
             any_loss=_rate(row["any_loss"], judged, unknown),
             promises={promise: _rate(self.broken.get((name, promise), 0), judged, unknown) for promise in PROMISES},
             anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
+            near_misses={
+                near: _rate(self.hits.get((name, near, "near-miss"), 0), judged, unknown) for near in self.near
+            },
             hit_curve=share_hit(self.first[name], judged),
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),

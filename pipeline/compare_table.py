@@ -59,6 +59,8 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
             _violation,
         )
     )
+    if comparison.variants[0].near_misses:
+        console.print(_near_misses(comparison))
     console.print(
         _anomalies(comparison, "permitted: runs hit", lambda row: row.permitted, lambda row: str(row.permitted.hits))
     )
@@ -85,6 +87,14 @@ def _anomalies(
         rows = [variant.count(name) for variant in comparison.variants]
         if any(row and rate(row).hits for row in rows):
             table.add_row(escape(name), *(words(row) if row else "–" for row in rows))
+    return table
+
+
+def _near_misses(comparison: Comparison) -> Table:
+    """One row for each kind: runs in which one election more could have lost what was acknowledged."""
+    table = _table(comparison, "near misses: runs hit (95 %)")
+    for name in comparison.variants[0].near_misses:
+        table.add_row(escape(name), *(_rate(variant.near_misses[name]) for variant in comparison.variants))
     return table
 
 

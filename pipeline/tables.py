@@ -68,7 +68,7 @@ ANOMALIES: Final = pa.schema(
     [
         pa.field("plan", pa.int32(), nullable=False),
         pa.field("name", pa.string(), nullable=False),
-        pa.field("verdict", pa.string(), nullable=False),  # violation | permitted | informational
+        pa.field("verdict", pa.string(), nullable=False),  # violation | near-miss | permitted | informational
         ("clause", pa.string()),
         ("breaks", pa.list_(pa.string())),  # promises
         ("time_us", pa.int64()),

@@ -120,6 +120,7 @@ class VariantResult:
     any_loss: Rate  # runs that lost one, either way
     promises: Mapping[str, Rate]  # promise -> runs in which a loss broke it, whether or not it was the run's own
     anomalies: tuple[AnomalyCount, ...]  # ANY first
+    near_misses: Mapping[str, Rate]  # kind -> runs with one; the same kinds for all variants
     first_violation: Spread  # µs, of the runs that violated something
     hit_curve: tuple[tuple[int, float], ...]  # steps: (µs, share of runs violated by then)
     elections: int

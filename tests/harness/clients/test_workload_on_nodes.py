@@ -46,17 +46,7 @@ def work_under(local_cluster, library, acks, strike):
             ]
             for key in shape.assignment()
         }
-    meta = {
-        "variant": cluster.variant,
-        "contract": "documented",
-        "replicas": {key: list(replicas) for key, replicas in shape.assignment().items()},
-        "min_isr": shape.settings.min_isr,
-        "acks": acks,
-        "unclean_election": False,
-        "epoch_cache": True,
-        "faults_end_us": 4_000_000,
-        "end_us": clock(),
-    }
+    meta = {"acks": acks, "read_back": True, "faults_end_us": 4_000_000, "end_us": clock()}
     return History(meta, ops), batches
 
 

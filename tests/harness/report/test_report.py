@@ -180,6 +180,7 @@ def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
         acked_lost_violation=hits, acked_lost_permitted=0, loss=rate, permitted_loss=none, any_loss=rate,
         promises={"documented": rate, "kip-966": none, "durable": rate},
         anomalies=(AnomalyCount(ANY, rate, none, pair), AnomalyCount("lost-committed-write", rate, none, second)),
+        near_misses={"strong-isr": Rate(hits + 2, 500, 0.0, 0.1)},
         first_violation=Spread(hits, *[2_000_000.0] * 6) if hits else empty,
         hit_curve=((1_000_000, 0.02), (3_000_000, 0.074)) if hits else (),
         elections=1_000, unclean_elections=0, truncations=90, records_truncated=400, epoch_round_trips=2_100,
@@ -373,6 +374,8 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
     text, folder = comparison_page.read_text(encoding="utf-8"), comparison_page.parent
     assert text.count("<svg ") == 4
     assert "kafka-0.10 lost acked records in 37 of 500 runs, all against the promise (7.4 %, 5.4–10.0)" in text
+    assert "<h2>Near misses</h2>" in text
+    assert "<td>strong-isr</td><td>39 of 500</td>" in text
     assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10" in text
     assert "--contract" not in text
     assert json.loads((folder / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
