@@ -21,7 +21,7 @@ from checkers.divergence import Divergence
 from checkers.history import History, Value
 from checkers.hw_beyond_log import HwBeyondLog
 from checkers.hw_regression import HwRegression
-from checkers.in_sync import LIVE_PATIENCE_US, InSync
+from checkers.in_sync import LIVE_PATIENCE_US, InSync, LastingInSync
 from checkers.isr_quorum import IsrQuorum
 from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
@@ -134,7 +134,7 @@ def check_replicas(
     hw_beyond_log = HwBeyondLog()
     stuck = Stuck()
     end = EndOfTrace(meta.get("replicas") or {})
-    isr_quorum = IsrQuorum(patience_us)
+    isr_quorum = IsrQuorum(trace, patience_us)
     finding = (
         two_leaders,
         isr_quorum,
@@ -146,7 +146,7 @@ def check_replicas(
         wrong_deletion,
         stuck,
     )
-    in_sync = InSync(trace, committed, patience_us)
+    in_sync = (LastingInSync if patience_us else InSync)(trace, committed, patience_us)
     watching = (committed, in_sync, *finding, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []

@@ -137,12 +137,12 @@ class Committed(TraceChecker):
         """
         base = self._baseline(partition)
         begin = records[0][0]
-        there = base.records[begin : begin + len(records)]
-        if len(there) < len(records) or records[-1][0] != begin + len(records) - 1:
+        end = begin + len(records)
+        if records[-1][0] != end - 1:
             return False
-        if any(one[1] != value for one, (_, value) in zip(there, records, strict=True)):
+        if [record[1] for record in base.records[begin:end]] != [value for _, value in records]:
             return False
-        latest: int = self._trace[max(base.commits[begin : begin + len(records)])][0]
+        latest: int = self._trace[max(base.commits[begin:end])][0]
         return latest <= time
 
     def time_of(self, partition: str, offset: int, value: Value) -> int | None:

@@ -129,11 +129,6 @@ class InSync(TraceChecker):
         """A member begins anew, or has its log start back after a crash."""
         self._compare_all(index, replica.partition)
 
-    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
-        """A member may have got what it lacked."""
-        if self._open:
-            self._settle(index)
-
     def on_membership(self, index: int, event: TraceEvent) -> None:
         """The controller changes an ISR or elects, a process starts, stops or is registered."""
         self._life.step(event)
@@ -153,8 +148,15 @@ class InSync(TraceChecker):
                 self._compare(index, leader)
 
     def _compare(self, index: int, leader: ReplayedReplica) -> None:
+        hw = min(leader.hw, len(leader.records))
+        chain, start = leader.chain, leader.start
         for member in self._replicas.by_partition[leader.partition]:
-            if member is leader or _has_all(member, leader) or not self._life.alive(member.node):
+            if member is leader:
+                continue
+            begin = max(member.start, start)
+            if begin >= hw or (len(member.chain) > hw and agree(member.chain, chain, begin, hw)):
+                continue
+            if not self._life.alive(member.node):
                 continue
             for name in WHOSE:
                 pair = _Pair(name, member, leader, leader.epoch)
@@ -222,6 +224,15 @@ class InSync(TraceChecker):
             "epoch": record_epoch, "count": lack.count, "event": event, "trace_index": lack.since,
         }  # fmt: skip
         return Anomaly(name, NEAR_MISS, time, leader.partition, message, evidence=evidence)
+
+
+class LastingInSync(InSync):
+    """For traces in which a state must last to be believed: looks after each append whether what was lacking has come."""
+
+    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """A member may have got what it lacked."""
+        if self._open:
+            self._settle(index)
 
 
 def _has_all(member: ReplayedReplica, leader: ReplayedReplica) -> bool:

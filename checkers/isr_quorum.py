@@ -21,6 +21,7 @@ Broker 1, leader of t-0 in epoch 1, goes by the ISR [1] at 0.000020 s, and the c
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from checkers.history import TraceEvent
@@ -46,11 +47,11 @@ class _Seat:
 class IsrQuorum(TraceChecker):
     """Compares the ISR that leaders go by with the controller's."""
 
-    def __init__(self, patience_us: int) -> None:
+    def __init__(self, trace: Sequence[TraceEvent], patience_us: int) -> None:
         self.anomalies: list[Anomaly] = []
         self._patience_us = patience_us
         self._seats: dict[str, _Seat] = {}
-        self._now = 0
+        self._trace = trace
         self._has_maximal = False
         self._told: set[tuple[str, int]] = set()
 
@@ -87,19 +88,14 @@ class IsrQuorum(TraceChecker):
             if seat.leader == event[1]:
                 seat.leader, seat.narrow = -1, None
 
-    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
-        """Time goes on."""
-        self._now = event[0]
-
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """What lasts to the end is told if it has lasted long enough."""
         for name in sorted(self._seats):
-            self._settle(name, self._seats[name], self._now)
+            self._settle(name, self._seats[name], self._trace[-1][0])
         if not self._has_maximal:
             self.anomalies.clear()
 
     def _compare(self, index: int, event: TraceEvent, seat: _Seat) -> None:
-        self._now = event[0]
         self._settle(event[3], seat, event[0])
         if seat.leader < 0 or seat.leader_epoch != seat.epoch or set(seat.maximal) >= set(seat.isr):
             seat.narrow = None
