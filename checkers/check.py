@@ -156,7 +156,7 @@ def check_replicas(
     losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
-    anomalies += dirty_reads(history.ops, trace, committed, patience_us)
+    anomalies += dirty_reads(history.ops, committed, patience_us)
     anomalies += in_sync.anomalies(losses.judgement)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
     fates.update(losses.fates)

@@ -67,14 +67,6 @@ class KeyView:
         self.ok_reads: set[Placed] = set()
         self.other_reads: set[Placed] = set()
 
-    def read_values(self) -> set[Value]:
-        """Every value that any poll returned, however the poll ended."""
-        return {value for _, value in self.ok_reads} | {value for _, value in self.other_reads}
-
-    def all_placed(self) -> set[Placed]:
-        """Every observation of a value at an offset."""
-        return self.placed | self.ok_reads | self.other_reads
-
 
 class ClientView:
     """All keys, and counts of operations, as `Counts` has them.

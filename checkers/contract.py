@@ -119,13 +119,11 @@ class Contract:
         self._unclean_elections = [one for one in unclean if one.asked_for]
         self._isr_dead = isr_dead_intervals(trace)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        never = len(trace)
-        self._first_log_lost = never
         for index, event in enumerate(trace):
             if event[2] == "elect":
                 self._elections[event[3]].append((index, event[5]))
-            elif event[2] == "stop" and event[4] in _LOG_LOSSES:
-                self._first_log_lost = min(index, self._first_log_lost)
+        lost = (index for index, event in enumerate(trace) if event[2] == "stop" and event[4] in _LOG_LOSSES)
+        self._first_log_lost = next(lost, len(trace))
 
     def judge(self, lost: LostRecord) -> Judgement:
         """Whether losing this record was permitted, and by which clause."""

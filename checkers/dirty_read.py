@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from checkers.committed import Committed
-from checkers.history import Op, TraceEvent, Value
+from checkers.history import Op, Value
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "dirty-read"
@@ -30,25 +30,21 @@ _Read = tuple[Op, int, Value, int | None]
 """The poll, offset, value, and when it was committed, in µs; `None` if never."""
 
 
-def dirty_reads(
-    ops: Sequence[Op], trace: Sequence[TraceEvent], committed: Committed, patience_us: int
-) -> list[Anomaly]:
+def dirty_reads(ops: Sequence[Op], committed: Committed, patience_us: int) -> list[Anomaly]:
     """One anomaly for each key.
 
     Args:
         ops: the run's.
-        trace: the run's.
         committed: what became committed and when, after the whole trace.
         patience_us: how much later than a poll a record may become committed, in µs.
     """
     found: dict[str, list[_Read]] = {}
     seen: set[tuple[str, int, Value]] = set()
-    led = {event[3] for event in trace if event[2] == "lead"}
     for op in ops:
         if op.type != "ok" or op.f == "send":
             continue
         for key, records in _answers(op):
-            if not records or key not in led or committed.had_committed(key, records, op.time):
+            if not records or committed.newest_leader(key) is None or committed.had_committed(key, records, op.time):
                 continue
             for offset, value in records:
                 when = committed.time_of(key, offset, value)

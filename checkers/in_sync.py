@@ -148,15 +148,8 @@ class InSync(TraceChecker):
                 self._compare(index, leader)
 
     def _compare(self, index: int, leader: ReplayedReplica) -> None:
-        hw = min(leader.hw, len(leader.records))
-        chain, start = leader.chain, leader.start
         for member in self._replicas.by_partition[leader.partition]:
-            if member is leader:
-                continue
-            begin = max(member.start, start)
-            if begin >= hw or (len(member.chain) > hw and agree(member.chain, chain, begin, hw)):
-                continue
-            if not self._life.alive(member.node):
+            if member is leader or _has_all(member, leader) or not self._life.alive(member.node):
                 continue
             for name in WHOSE:
                 pair = _Pair(name, member, leader, leader.epoch)

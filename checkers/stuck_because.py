@@ -57,8 +57,7 @@ def _with_causes(
     ]
     if not causes:
         return stuck
-    words = " ".join(cause for cause in causes)
-    return replace(stuck, message=f"{stuck.message} {words}", evidence={**stuck.evidence, "because": causes})
+    return replace(stuck, message=" ".join([stuck.message, *causes]), evidence={**stuck.evidence, "because": causes})
 
 
 def _gave_up(anomalies: Sequence[Anomaly], members: Iterable[ReplayedReplica]) -> list[str]:

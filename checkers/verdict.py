@@ -11,6 +11,10 @@ NEAR_MISS = "near-miss"
 """Nothing is lost and no promise broken yet, but a state is reached that must not be: an ordinary event more, and something is."""
 INFORMATIONAL = "informational"
 """Worth knowing, and nothing that anybody promised not to happen."""
+GRAVITY = (VIOLATION, NEAR_MISS, PERMITTED, INFORMATIONAL)
+"""All of them, the gravest first."""
+BY_PROMISES = (VIOLATION, PERMITTED)
+"""Those that tell how promises were kept; an expected outcome, or two worlds, are compared by them."""
 CLIENTS = "clients"
 CLIENTS_AND_REPLICAS = "clients and replicas"
 

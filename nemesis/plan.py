@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
 from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import ClusterSpecError
+from nodes.core.settings import LONGEST_US, ClusterSpecError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +20,6 @@ class PlanError(ValueError):
 
 MOST_CLIENTS = 1_000
 MOST_IN_A_BATCH = 100_000
-MOST_US = 86_400_000_000
-"""A run's faults end within a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,8 @@ class Plan:
         if self.faults_end_us < 0:
             msg = f"faults_end_us: must not be negative, and is {self.faults_end_us}"
             raise PlanError(msg)
-        if self.faults_end_us > MOST_US:
-            msg = f"faults_end_us: must be within a day ({MOST_US})"
+        if self.faults_end_us > LONGEST_US:
+            msg = f"faults_end_us: must be within a day ({LONGEST_US})"
             raise PlanError(msg)
         for i, fault in enumerate(self.faults):
             named = int(fault.target[1:]) if fault.target[1:].isdecimal() else 1

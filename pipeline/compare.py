@@ -12,6 +12,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
 from nodes.core.cluster import ClusterSpec
 from pipeline.manifest import Manifest
@@ -157,8 +158,8 @@ class _Found:
         self.hits: dict[tuple[str, str, str], int] = {
             (row["variant"], row["name"], row["verdict"]): row["hits"] for row in spark.sql(COUNTS).collect()
         }
-        self.names = sorted({name for _, name, kind in self.hits if kind in ("violation", "permitted")} - {ANY})
-        self.near = sorted({name for _, name, kind in self.hits if kind == "near-miss"})
+        self.names = sorted({name for _, name, kind in self.hits if kind in BY_PROMISES} - {ANY})
+        self.near = sorted({name for _, name, kind in self.hits if kind == NEAR_MISS})
         self.broken = {(row["variant"], row["promise"]): row["hits"] for row in spark.sql(BROKEN).collect()}
         pairs = spark.sql("SELECT variant, count(*) AS pairs FROM pairs GROUP BY variant").collect()
         self.pairs = {row["variant"]: row["pairs"] for row in pairs}
@@ -191,9 +192,7 @@ class _Found:
             any_loss=_rate(row["any_loss"], judged, unknown),
             promises={promise: _rate(self.broken.get((name, promise), 0), judged, unknown) for promise in PROMISES},
             anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
-            near_misses={
-                near: _rate(self.hits.get((name, near, "near-miss"), 0), judged, unknown) for near in self.near
-            },
+            near_misses={near: _rate(self.hits.get((name, near, NEAR_MISS), 0), judged, unknown) for near in self.near},
             hit_curve=share_hit(self.first[name], judged),
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),
@@ -218,7 +217,7 @@ class _Found:
         return found
 
     def _anomaly(self, variant: str, name: str, judged: int, unknown: int) -> AnomalyCount:
-        violations, permitted = (self.hits.get((variant, name, kind), 0) for kind in ("violation", "permitted"))
+        violations, permitted = (self.hits.get((variant, name, kind), 0) for kind in BY_PROMISES)
         return AnomalyCount(
             name,
             _rate(violations, judged, unknown),

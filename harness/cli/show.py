@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from checkers.verdict import CLIENTS, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION
+from checkers.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ _MARKS = {
     PERMITTED: "[dim]· permitted[/]",
     INFORMATIONAL: "[dim]· informational[/]",
 }
-"""How an anomaly is marked, the gravest first."""
+"""How an anomaly is marked."""
 _MOST = 12
 
 
@@ -43,7 +43,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         f"  {stats['acked']} records acknowledged, {stats['elections']} elections, {stats['truncations']} truncations "
         f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
     )
-    ordered = sorted(verdict.anomalies, key=lambda a: (list(_MARKS).index(a.verdict), a.time))
+    ordered = sorted(verdict.anomalies, key=lambda a: (GRAVITY.index(a.verdict), a.time))
     for anomaly in ordered[:_MOST]:
         clause = f" [dim]({escape(anomaly.clause)})[/]" if anomaly.clause else ""
         console.print(

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from checkers.verdict import PERMITTED, VIOLATION
+from checkers.verdict import BY_PROMISES
 from harness.conform.epochs import Reign, Renumbering, merged, reigns, renumber
 from harness.conform.final_epochs import replicas_in_own_epochs
 from harness.scenario.compare import describe
@@ -192,7 +192,7 @@ def _anomalies(outcome: ScenarioOutcome) -> dict[str, str]:
         f"{one.verdict} {one.name} {describe(outcome.scenario, one)}".rstrip()
         + (f" breaks {', '.join(one.breaks)}" if one.breaks else "")
         for one in outcome.verdict.anomalies
-        if one.verdict in (VIOLATION, PERMITTED)
+        if one.verdict in BY_PROMISES
     )
     return {
         f"anomaly: {words}": "found" if times == 1 else f"found {times} times" for words, times in sorted(found.items())

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+
+LOOK_S = 0.02
 
 
 class Access:
@@ -33,14 +36,16 @@ class Access:
                 self._change.notify_all()
 
     @contextmanager
-    def exclusive(self) -> Iterator[None]:
-        """Alone."""
+    def exclusive(self, wanted: Callable[[], bool] = lambda: True) -> Iterator[bool]:
+        """Alone; or not at all, which the value tells, if it is no longer wanted before the others have gone."""
         with self._change:
-            self._change.wait_for(lambda: not self._alone and not self._sharing)
-            self._alone = True
+            while wanted() and (self._alone or self._sharing):
+                self._change.wait(LOOK_S)
+            granted = wanted() and not self._alone and not self._sharing
+            self._alone |= granted
         try:
-            yield
+            yield granted
         finally:
             with self._change:
-                self._alone = False
+                self._alone &= not granted
                 self._change.notify_all()

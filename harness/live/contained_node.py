@@ -100,6 +100,8 @@ class ContainedNode:
         Raises:
             NodeError: it is not on the network.
         """
+        if not self._unplugged:
+            return
         with self._access.exclusive():
             if not self._unplugged:
                 return
@@ -115,14 +117,17 @@ class ContainedNode:
         self._unplugged = False
         self.links.reconnected()
 
-    def unplug(self) -> None:
-        """Pull the network cable.
+    def unplug(self, wanted: Callable[[], bool] = lambda: True) -> None:
+        """Pull the network cable, as soon as nobody uses it for us; not at all if it is no longer ``wanted`` by then.
+
+        Who starts a process uses it until the process answers, and one of Kafka's does not before it has reached its controller. To
+        wait for that would keep the machine cut off until the process gives up.
 
         Raises:
             NodeError: it is still on the network.
         """
-        with self._access.exclusive():
-            if not self._unplugged:
+        with self._access.exclusive(wanted) as alone:
+            if alone and not self._unplugged:
                 self._process_away()
                 self.machine.disconnect()
                 self._unplugged = True

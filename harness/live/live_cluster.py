@@ -394,7 +394,9 @@ class LiveCluster:
             others = [node for node in (EVERYONE, *self.nodes) if node != broker]
             links = (*((broker, other) for other in others), *((other, broker) for other in others))
             self.set_link_fault(key, links, "cut", 0)
-            self._submit(broker, MACHINE, "disconnect", self.nodes[broker].unplug)
+            self._submit(
+                broker, MACHINE, "disconnect", lambda: self.nodes[broker].unplug(wanted=lambda: key in self._hindered)
+            )
         else:
             self.nodes[broker].hindrances[key] = (kind, amount)
             if kind == DISK_FULL:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from checkers.history import History
-from checkers.verdict import INFORMATIONAL, NEAR_MISS, VIOLATION, Anomaly, Verdict
+from checkers.verdict import GRAVITY, Anomaly, Verdict
 from harness.report.lanes import Lane, lanes_of
 from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS
 
@@ -62,9 +62,7 @@ def choose_anomaly(verdict: Verdict) -> Anomaly | None:
     def order(anomaly: Anomaly) -> tuple[Any, ...]:
         name = EASIEST.index(anomaly.name) if anomaly.name in EASIEST else len(EASIEST)
         return (
-            anomaly.verdict != VIOLATION,
-            anomaly.verdict != NEAR_MISS,
-            anomaly.verdict == INFORMATIONAL,
+            GRAVITY.index(anomaly.verdict),
             name,
             "offset" not in anomaly.evidence,
             anomaly.evidence.get("ack_time") is None,

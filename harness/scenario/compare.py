@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from checkers import Anomaly, Verdict
-from checkers.verdict import PERMITTED, VIOLATION
+from checkers.verdict import BY_PROMISES
 from harness.scenario.expectations import differences
 from harness.scenario.model import Expected, ExpectedAnomaly, Scenario
 from harness.scenario.target import ScriptTarget
@@ -67,7 +67,7 @@ def _compare_anomalies(scenario: Scenario, expected: Expected, verdict: Verdict)
         wrong.append(
             f"line {wanted.line}: there should be a {wanted.verdict} {wanted.name}{what}{breaks}, but there is none"
         )
-    for anomaly in (one for one in left if one.verdict in (VIOLATION, PERMITTED)):
+    for anomaly in (one for one in left if one.verdict in BY_PROMISES):
         breaks = f", breaks {', '.join(anomaly.breaks)}" if anomaly.breaks else ""
         wrong.append(
             f"line {expected.line}: nobody expected the {anomaly.verdict} {anomaly.name} {describe(scenario, anomaly)}{breaks}: "

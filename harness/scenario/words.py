@@ -7,8 +7,8 @@ import re
 from harness.scenario.model import ReplicaText
 from harness.scenario.records import Names, flatten, parse_batches
 from nodes.core.messages import CONTROLLER
+from nodes.core.settings import LONGEST_US
 
-MOST_US = 86_400_000_000
 _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000}
 
 
@@ -22,7 +22,7 @@ def duration_us(text: str) -> int:
     if match is None:
         raise ValueError(f"{text!r} is not a time like 250 ms or 5 s")
     found = float(match[1]) * _UNITS[match[2]]
-    if found > MOST_US:
+    if found > LONGEST_US:
         raise ValueError(f"{text!r} is longer than a day")
     return round(found)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 MS = 1_000
 LONGEST_US = 86_400_000_000
+"""A day: so long may a setting be, a step of a script, or the time until a run's faults end."""
 
 
 class ClusterSpecError(ValueError):

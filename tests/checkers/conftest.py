@@ -1,4 +1,6 @@
-"""A run in which nothing goes wrong, long enough to measure the checkers with."""
+"""A run in which nothing goes wrong, long enough to measure the checkers with; and histories in a line: what each process did, in
+the order in which it happened.
+"""
 
 from collections.abc import Callable
 
@@ -72,3 +74,24 @@ def orderly_history(terms: int = 4) -> History:
 def orderly() -> Callable[..., History]:
     """The function that makes such a run."""
     return orderly_history
+
+
+@pytest.fixture
+def history():
+    def made(*halves):
+        """Each half ``(process, type, f, value)``; they are a millisecond apart."""
+        return [Op(1000 * place, *half) for place, half in enumerate(halves, start=1)]
+
+    return made
+
+
+@pytest.fixture
+def alone(history):
+    def made(*done):
+        """Each ``(process, f, asked, answered)`` from its invocation to its end, one after the other."""
+        halves = []
+        for process, f, asked, answered in done:
+            halves += [(process, "invoke", f, asked), (process, "ok", f, answered)]
+        return history(*halves)
+
+    return made

@@ -5,8 +5,9 @@ import io
 import json
 
 import pytest
+from client_operations import OPS, pairs
 
-from checkers import History, HistoryFormatError, Op, check, history_lines, polled, read_stream, sent
+from checkers import History, HistoryFormatError, Op, check, history_lines, read_stream
 from checkers import history_file as history_file_module
 from checkers.edn_history import edn_lines, read_edn
 
@@ -109,28 +110,6 @@ def test_an_offset_of_minus_one_is_none():
 def test_a_broken_gzip_file_is_refused_in_a_sentence():
     with pytest.raises(HistoryFormatError, match="the file is gzipped, and broken"):
         read_stream(io.BytesIO(gzip.compress(LINES)[:-20]))
-
-
-OPS = [
-    sent(1, "p1", "t-0", 7, 0),
-    sent(2, "p1", "t-0", "seven", None),
-    sent(3, "p1", "t-0", 8, 2)._replace(type="info"),
-    polled(4, "c1", "t-0", (0, 7)),
-    polled(5, "c1", "t-0", (2, 8)),
-    Op(6, "c2", "ok", "assign", ("t-0", "t-1")),
-    Op(7, "d1", "ok", "delete", (("delete", "t-1", 1),)),
-    Op(8, "c1", "ok", "poll", (("poll", {"t-0": []}),), final=True),
-]
-
-
-def pairs(ops):
-    """With an invocation before each completion."""
-    for op in ops:
-        value = (
-            tuple(("send", m[1], m[2][1]) if m[0] == "send" else m for m in op.value) if op.f == "send" else op.value
-        )
-        yield op._replace(type="invoke", value=(("poll", {}),) if op.f == "poll" else value)
-        yield op
 
 
 def test_columns_give_back_the_operations_that_they_were_made_of(monkeypatch, tmp_path):

@@ -52,7 +52,8 @@ ELECTION_S = 30.0
 REASSIGNMENT_S = 30.0
 LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"
-TOO_EARLY = ("Fatal error during KafkaServer startup", "NodeExists")
+STARTING = "Fatal error during KafkaServer startup"
+TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException")
 
 
 class KafkaSystem(System):
@@ -201,8 +202,10 @@ class KafkaSystem(System):
         return HALT in words
 
     def came_too_early(self, words: str) -> bool:
-        """A broker that finds its id taken by the session of its last life, which ZooKeeper has not ended yet."""
-        return all(part in words for part in TOO_EARLY)
+        """A broker that finds its id taken by the session of its last life, which ZooKeeper has not ended yet; or whose own
+        session ended before it was up.
+        """
+        return STARTING in words and any(part in words for part in TOO_EARLY)
 
     def has_idempotence(self, variant: Variant) -> bool:
         """Not with the message formats before 0.11, which have no leader epochs either."""

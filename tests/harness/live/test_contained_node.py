@@ -1,5 +1,7 @@
 """What is wanted of a node is brought about as soon as it can be, whatever happens to its process and machine meanwhile."""
 
+import threading
+
 import pytest
 
 from harness.live import contained_node
@@ -134,6 +136,20 @@ def test_a_disconnected_machine_is_reached_by_putting_it_back(node):
 
     assert not node.is_unplugged
     assert node.machine.done == ["disconnect", "connect"]
+
+
+def test_whoever_starts_a_process_does_not_keep_its_machine_cut_off_longer_than_asked(node):
+    wanted = True
+    with node.reachable():
+        waiting = threading.Thread(target=lambda: node.unplug(lambda: wanted))
+        waiting.start()
+        wanted = False
+        waiting.join(5)
+        node.plug_in()
+
+        assert not waiting.is_alive()
+
+    assert node.machine.done == []
 
 
 def test_the_process_of_a_machine_that_was_put_back_is_talked_to_again(node):

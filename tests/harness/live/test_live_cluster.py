@@ -113,8 +113,8 @@ class PlayedNode:
     def check_clock(self):
         self._do("clock")
 
-    def unplug(self):
-        self._do("unplug")
+    def unplug(self, wanted):
+        self._do("unplug" if wanted() else "no need to unplug")
 
     def plug_in(self):
         self._do("plug in")
@@ -518,6 +518,18 @@ def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(cluster):
 
     assert [what for what in cluster.nodes[2].done if what != "rules"] == ["links", "unplug", "links", "plug in"]
     assert cluster._links.firewall_of(2) == {}
+
+
+def test_a_cable_is_not_pulled_any_more_once_the_disconnection_has_ended(cluster):
+    node = cluster.nodes[2]
+    node.blocked = "links"
+    cluster.hinder(4, 2, "disconnect", 0)
+    cluster.unhinder(4)
+    node.go.set()
+    settle(cluster)
+
+    assert "no need to unplug" in node.done
+    assert "unplug" not in node.done
 
 
 def test_of_two_disconnections_the_last_to_end_puts_the_cable_back(cluster):
