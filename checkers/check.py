@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from checkers.acked_by_too_few import AckedByTooFew
 from checkers.broken_log import BrokenLog
 from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, Counts
@@ -24,16 +25,20 @@ from checkers.hw_regression import HwRegression
 from checkers.in_sync import LIVE_PATIENCE_US, InSync, LastingInSync
 from checkers.isr_quorum import IsrQuorum
 from checkers.leader_completeness import incomplete_leaders
+from checkers.liveness.check_liveness import check_liveness
 from checkers.log_matching import LogMatching
 from checkers.lost_committed_write import Fates, LostWrites
 from checkers.missing_evidence import EndOfTrace, missing_of_clients
 from checkers.nothing_to_find import nothing_to_find
 from checkers.replica_state import TooSparseError, replay
+from checkers.stale_read import stale_reads
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
 from checkers.stuck_because import explained
+from checkers.truncated_under_consumer import truncated_under_consumers
 from checkers.two_leaders import TwoLeaders
 from checkers.unasked_election import unasked_elections, unclean_elections
+from checkers.unsettled_reads import unsettled_reads
 from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, VIOLATION, Anomaly, Judgement, Verdict
 from checkers.wrong_deletion import WrongDeletion
 
@@ -95,6 +100,10 @@ def check(history: History, contract: str | None = None) -> Verdict:
     anomalies = [*told_once(anomalies, history.trace, meta), *crashes(meta)]
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     stats = statistics(history, view.counts, view.is_acked, counts, fates, anomalies)
+    if not isinstance(view, ClientView):
+        from checkers.realtime_lag import worst_realtime_lag  # it imports numpy
+
+        stats["worst_realtime_lag"] = worst_realtime_lag(view)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
         return Verdict("invalid", own, tuple(anomalies), None, stats, judged_from)
     reasons = doubts or _nothing_happened(history, view.counts, counts, anomalies)
@@ -135,9 +144,12 @@ def check_replicas(
     stuck = Stuck()
     end = EndOfTrace(meta.get("replicas") or {})
     isr_quorum = IsrQuorum(trace, patience_us)
+    min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
+    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us)
     finding = (
         two_leaders,
         isr_quorum,
+        too_few,
         divergence,
         log_matching,
         hw_regression,
@@ -152,11 +164,13 @@ def check_replicas(
     anomalies: list[Anomaly] = []
     unclean = unclean_elections(history)
     anomalies += unasked_elections(trace, unclean)
-    min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
     losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
-    anomalies += dirty_reads(history.ops, committed, patience_us)
+    unsettled = unsettled_reads(history.ops, committed)
+    anomalies += dirty_reads(unsettled, committed, patience_us)
+    anomalies += stale_reads(unsettled, committed, losses.fates, patience_us)
+    anomalies += truncated_under_consumers(history.ops, committed, losses.fates)
     anomalies += in_sync.anomalies(losses.judgement)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
     fates.update(losses.fates)
@@ -164,6 +178,7 @@ def check_replicas(
         missing += end.missing
     if deleted is not None:
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
+    anomalies += check_liveness(history)
     for checker in finding:
         anomalies += checker.anomalies
     return explained(anomalies, trace, replicas)

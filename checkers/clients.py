@@ -66,11 +66,16 @@ class Clients:
         columns = self.columns
         ended = np.flatnonzero((columns.f == F_SEND) & (columns.type != INVOKE))
         if self._faults_end_us is not None:
-            ended = ended[columns.time[self._began(ended)] < self._faults_end_us]
+            ended = ended[columns.time[self.began(ended)] < self._faults_end_us]
         return float(np.count_nonzero(columns.type[ended] == OK) / len(ended)) if len(ended) else None
 
-    def _began(self, ended: Ints) -> Ints:
+    def began(self, ended: Ints) -> Ints:
         """The latest invocations of the processes of some completions; a completion that has none stands for itself."""
+        found: Ints = self._latest_invocation[ended]
+        return found
+
+    @cached_property
+    def _latest_invocation(self) -> Ints:
         columns = self.columns
         order = np.argsort(columns.process, kind="stable")
         invocation = np.where(columns.type[order] == INVOKE, np.arange(len(order)), -1)
@@ -78,7 +83,7 @@ class Clients:
         found = np.empty(len(order), np.int64)
         same = (latest >= 0) & (columns.process[order][latest] == columns.process[order])
         found[order] = np.where(same, order[latest], order)
-        return found[ended]
+        return found
 
     def is_acked(self, key: str, value: Value) -> bool:
         """Whether a record that nobody read was acknowledged."""

@@ -168,6 +168,24 @@ class Committed(TraceChecker):
         ]
         return min(times, default=None)
 
+    def another_at(self, partition: str, offset: int, value: Value, time: int) -> tuple[Value, int] | None:
+        """Another record that was committed at an offset at a time, in µs, and since when; `None` if there was none.
+
+        Where the record itself was committed then too, by a leader that was deposed and did not know it, the other one counts all
+        the same.
+        """
+        base = self._baseline(partition)
+        spans: list[tuple[int, Value]] = []
+        if offset < len(base.records) and base.records[offset] != HOLE:
+            spans.append((self._trace[base.commits[offset]][0], base.records[offset][1]))
+        spans += [
+            (loss.commit_time, loss.record[1])
+            for loss in self.losses
+            if (loss.partition, loss.offset) == (partition, offset) and self.time_at(loss.destroyed) > time
+        ]
+        since, other = min(((s, v) for s, v in spans if v != value and s <= time), default=(0, value))
+        return None if other == value else (other, since)
+
     def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Note what is deleted on purpose. A leader must not lose anything else to its log start."""
         base = self._baselines.get(replica.partition) or self._baseline(replica.partition)
@@ -366,6 +384,11 @@ class Committed(TraceChecker):
                 index, leader, base.epoch, how, instead,
             )
         )  # fmt: skip
+
+    def time_at(self, index: int) -> int:
+        """The time of a trace index, in µs; the end of the trace comes after its last event."""
+        time: int = self._trace[index][0] if index < len(self._trace) else self._trace[-1][0] + 1
+        return time
 
     def index_after(self, time: int) -> int:
         """The first trace index later than `time`: trace comes before operations of the same time."""

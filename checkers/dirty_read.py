@@ -18,50 +18,36 @@ c1 was given record 7 of t-0 (offset 0) at 0.000025 s, which became committed at
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from checkers.committed import Committed
-from checkers.history import Op, Value
+from checkers.history import Value
+from checkers.unsettled_reads import Read
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "dirty-read"
 
-_Read = tuple[Op, int, Value, int | None]
-"""The poll, offset, value, and when it was committed, in µs; `None` if never."""
 
-
-def dirty_reads(ops: Sequence[Op], committed: Committed, patience_us: int) -> list[Anomaly]:
+def dirty_reads(reads: Sequence[Read], committed: Committed, patience_us: int) -> list[Anomaly]:
     """One anomaly for each key.
 
     Args:
-        ops: the run's.
+        reads: what may be dirty.
         committed: what became committed and when, after the whole trace.
         patience_us: how much later than a poll a record may become committed, in µs.
     """
-    found: dict[str, list[_Read]] = {}
+    found: dict[str, list[tuple[Read, int | None]]] = {}
     seen: set[tuple[str, int, Value]] = set()
-    for op in ops:
-        if op.type != "ok" or op.f == "send":
-            continue
-        for key, records in _answers(op):
-            if not records or committed.newest_leader(key) is None or committed.had_committed(key, records, op.time):
-                continue
-            for offset, value in records:
-                when = committed.time_of(key, offset, value)
-                if (when is None or when > op.time + patience_us) and (key, offset, value) not in seen:
-                    seen.add((key, offset, value))
-                    found.setdefault(key, []).append((op, offset, value, when))
-    return [_anomaly(key, reads) for key, reads in sorted(found.items())]
+    for read in reads:
+        when = committed.time_of(read.key, read.offset, read.value)
+        if (when is None or when > read.op.time + patience_us) and read[1:] not in seen:
+            seen.add(read[1:])
+            found.setdefault(read.key, []).append((read, when))
+    return [_anomaly(key, dirty) for key, dirty in sorted(found.items())]
 
 
-def _answers(op: Op) -> Iterator[tuple[str, list[tuple[int, Value]]]]:
-    for micro in op.value or ():
-        if micro[0] == "poll":
-            yield from micro[1].items()
-
-
-def _anomaly(key: str, reads: list[_Read]) -> Anomaly:
-    op, offset, value, when = reads[0]
+def _anomaly(key: str, reads: list[tuple[Read, int | None]]) -> Anomaly:
+    (op, _, offset, value), when = reads[0]
     later = "never became committed" if when is None else f"became committed at {seconds(when)} only"
     more = "" if len(reads) == 1 else f" (and {len(reads) - 1} more such records)"
     message = (

@@ -199,6 +199,10 @@ def _are_replicas(value: Json) -> bool:
     )
 
 
+def _are_times(value: Json) -> bool:
+    return isinstance(value, dict) and all(map(_is_int, value.values()))
+
+
 def _are_sentences(value: Json) -> bool:
     return isinstance(value, list) and all(map(_is_string, value))
 
@@ -235,6 +239,7 @@ _META: Mapping[str, _Shape] = {
     **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients"), _STRING),
     **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults"), _INTEGER),
     **dict.fromkeys(("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election"), _BOOL),
+    "times": (_are_times, "an object of integers"),
     "replicas": (_are_replicas, "an object of lists of integers"),
     "not_understood": (_are_sentences, "a list of strings"),
     "died": (_are_deaths, "a list of objects with a node"),

@@ -50,7 +50,7 @@ def _with_causes(
             elected = event
     causes = [
         *_gave_up(anomalies, members),
-        *(_no_leader(elected, life, partition) if elected else ()),
+        *(_no_leader(elected, life, partition, trace) if elected else ()),
         *(_deaf(elected, members, life, trace) if elected else ()),
         *_refusing(trace, members),
         *_differing(anomalies, partition),
@@ -65,12 +65,30 @@ def _gave_up(anomalies: Sequence[Anomaly], members: Iterable[ReplayedReplica]) -
     return [one.message for one in anomalies if one.name == BROKER_STOPPED and one.evidence["node"] in down]
 
 
-def _no_leader(elected: TraceEvent, life: IsrLife, partition: str) -> list[str]:
+def _no_leader(elected: TraceEvent, life: IsrLife, partition: str, trace: Sequence[TraceEvent]) -> list[str]:
     live = [node for node in life.isrs.get(partition, ()) if life.alive(node)]
     if elected[4] >= 0 or not live:
         return []
     names = ", ".join(map(str, live))
-    return [f"There is no leader since {seconds(elected[0])}, though {names} of the ISR live."]
+    return [
+        f"There is no leader since {seconds(elected[0])}, though {names} of the ISR live.",
+        *(words for node in live if (words := _lost_its_disk(node, partition, trace))),
+    ]
+
+
+def _lost_its_disk(node: int, partition: str, trace: Sequence[TraceEvent]) -> str:
+    """When a broker's disk was lost, if it has appended nothing since; else empty.
+
+    Since KIP-858 a controller elects nobody whose log directory is another one than the replica was in (seen on 3.9.2).
+    """
+    since: TraceEvent | None = None
+    for event in trace:
+        if event[1] == node:
+            if event[2] == "stop" and event[4] == "disk":
+                since = event
+            elif event[2] == "append" and event[3] == partition:
+                since = None
+    return f"Broker {node} lost its disk, and with it its log, at {seconds(since[0])}." if since else ""
 
 
 def _deaf(

@@ -11,9 +11,11 @@ import click
 from rich.console import Console
 
 from checkers import HistoryFormatError, check, read_stream
+from checkers.own_checkers import and_checked_by
 from harness.cli.exits import exit_code
 from harness.cli.model import check_by_model, model_option
 from harness.cli.options import contract_option, json_option
+from harness.cli.own_checkers import checker_option, load_checkers
 from harness.cli.show import print_verdict
 from harness.runs.folder import load_file, load_history, store_verdict_again
 
@@ -27,6 +29,7 @@ Examples:
   tidemark check store/latest/history.edn                     what Jepsen wrote
   zcat history.jsonl.gz | tidemark check -                    what comes in
   tidemark check history.edn --model cas-register             is the register linearizable?
+  tidemark check history.jsonl --checker mine.py              and by a checker of one's own
 """
 
 
@@ -55,22 +58,28 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
 @click.argument("path", type=click.Path(path_type=Path))
 @contract_option
 @model_option
+@checker_option
 @json_option
-def check_command(path: Path, contract: str | None, model: str | None, as_json: bool) -> int:
+def check_command(path: Path, contract: str | None, model: str | None, checkers: tuple[str, ...], as_json: bool) -> int:
     """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
     alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
     """
     if model is not None:
         if contract is not None:
             raise click.UsageError("a model makes no promise: --model or --contract, not both")
+        if checkers:
+            raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
         return check_by_model(path, read(path, rows=True), model, as_json=as_json)
-    history = read(path)
+    own = load_checkers(checkers)
+    history = read(path, rows=bool(own))
     try:
         verdict = check(history, contract)
     except ValueError as error:
         raise click.ClickException(f"{path}: {error}") from None
     if path.is_dir() and contract is None:
         store_verdict_again(path, verdict, history)
+    if own:
+        verdict = and_checked_by(verdict, history, own)
     if as_json:
         click.echo(json.dumps(verdict.to_json()))
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from checkers.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION
+from checkers.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION, seconds
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +43,12 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         f"  {stats['acked']} records acknowledged, {stats['elections']} elections, {stats['truncations']} truncations "
         f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
     )
+    lag = stats.get("worst_realtime_lag")
+    if lag is not None and lag["lag_us"]:
+        console.print(
+            f"  furthest behind: {escape(str(lag['process']))}, {seconds(lag['lag_us'])} in {escape(lag['key'])} when it polled at "
+            f"{seconds(lag['time'])}"
+        )
     ordered = sorted(verdict.anomalies, key=lambda a: (GRAVITY.index(a.verdict), a.time))
     for anomaly in ordered[:_MOST]:
         clause = f" [dim]({escape(anomaly.clause)})[/]" if anomaly.clause else ""

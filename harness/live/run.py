@@ -24,7 +24,7 @@ from harness.live.recorder import Recorder
 from harness.machines.errors import ContainerWorldError
 from harness.machines.netem import has_netem
 from harness.runs.coming_to_rest import converge_us
-from harness.runs.meta import run_meta
+from harness.runs.meta import run_meta, times_of
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import Injector
 from nodes.core.messages import CONTROLLER
@@ -95,6 +95,7 @@ def run_plan(
     delay = NETEM if has_netem(system.control(cluster.machines[CONTROLLER])) else TRANSPORT
     meta: dict[str, Any] = {
         **run_meta(plan.cluster, variant, contract),
+        "times": times_of(plan.cluster.settings),
         "faults_end_us": plan.faults_end_us,
         "end_us": 0,
         "plan": plan.index,

@@ -69,5 +69,5 @@ def load_file(path: Path, *, forms: bool = False, rows: bool = False) -> History
     if is_parquet:
         from harness.runs.parquet_history import read_parquet
 
-        return read_parquet(path)
+        return read_parquet(path, rows=rows)
     return read_any(path, allow_torn_tail=True, forms=forms, rows=rows)

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from checkers.liveness.bounds import TIMES
+
 if TYPE_CHECKING:
     from nodes.core.cluster import ClusterSpec
+    from nodes.core.settings import Settings
     from nodes.core.variant import Variant
+
+
+def times_of(settings: Settings) -> dict[str, int]:
+    """The times by which a checker can tell what takes too long; µs."""
+    return {name: getattr(settings, name) for name in TIMES}
 
 
 def run_meta(cluster: ClusterSpec, variant: Variant, contract: str | None = None) -> dict[str, Any]:

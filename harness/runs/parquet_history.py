@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from checkers.columns import ColumnsBuilder
-from checkers.history import History
+from checkers.history import History, Op
 from checkers.history_file import HistoryFormatError
 from checkers.line_shapes import ShapeError, op_of
 
@@ -20,8 +20,8 @@ _OPTIONAL = ("error", "acks", "final")
 _ROWS = 1 << 16
 
 
-def read_parquet(path: Path) -> History:
-    """The history in a Parquet file; a row's number stands for its line.
+def read_parquet(path: Path, *, rows: bool = False) -> History:
+    """The history in a Parquet file; a row's number stands for its line. `rows` has each operation in `History.ops`.
 
     Raises:
         HistoryFormatError: it is no history.
@@ -33,6 +33,7 @@ def read_parquet(path: Path) -> History:
     except ImportError:
         raise OSError(0, "Parquet is read with pyarrow, which the extra `campaign` installs") from None
     builder = ColumnsBuilder()
+    ops: list[Op] = []
     number = 0
     try:
         file = pq.ParquetFile(path)
@@ -44,12 +45,12 @@ def read_parquet(path: Path) -> History:
         for batch in file.iter_batches(batch_size=_ROWS, columns=wanted):
             for row in batch.to_pylist():
                 number += 1
-                builder.add(op_of(_entry(row, number)))
+                (ops.append if rows else builder.add)(op_of(_entry(row, number)))
     except ShapeError as error:
         raise HistoryFormatError(number, str(error)) from None
     except pa.ArrowException as error:
         raise HistoryFormatError(number + 1, f"the file is Parquet, and broken ({error})") from None
-    return History(columns=builder.columns().in_time())
+    return History(ops=sorted(ops, key=lambda op: op.time)) if rows else History(columns=builder.columns().in_time())
 
 
 def _entry(row: dict[str, Any], number: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from checkers.history import History
 from harness.runs.coming_to_rest import converge_us
-from harness.runs.meta import run_meta
+from harness.runs.meta import run_meta, times_of
 from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.simulation import Simulation
@@ -70,6 +70,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     history = History(
         meta={
             **run_meta(plan.cluster, variant, contract),
+            "times": times_of(plan.cluster.settings),
             "faults_end_us": plan.faults_end_us,
             "end_us": simulation.now,
             "plan": plan.index,

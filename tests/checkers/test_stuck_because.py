@@ -72,6 +72,19 @@ def test_no_leader_though_a_member_of_the_isr_lives():
     assert causes(FOLLOWS, none, *told) == ["There is no leader since 0.000005 s, though 2 of the ISR live."]
 
 
+def test_no_leader_because_the_only_member_of_the_isr_lost_its_disk():
+    none = (5, 0, "elect", P, -1, 4, (2,), (), "offline", True, 1)
+    lost = [(6, 2, "stop", "", "disk"), (7, 2, "start", "", 2), (7, 0, "register", "", 2, 3, False)]
+    told = [(8, 1, "follow", P, 4, -1, 0, 0), (8, 2, "follow", P, 4, -1, 0, 0)]
+    leaderless = "There is no leader since 0.000005 s, though 2 of the ISR live."
+
+    assert causes(FOLLOWS, none, *lost, *told) == [
+        leaderless,
+        "Broker 2 lost its disk, and with it its log, at 0.000006 s.",
+    ]
+    assert causes(FOLLOWS, none, *lost, *told, (9, 2, "append", P, 0, 3, (7,))) == [leaderless]
+
+
 def test_logs_that_differ():
     differ = [
         FOLLOWS,

@@ -1,0 +1,120 @@
+"""`acked-by-too-few`: an acknowledgement with acks=all, and fewer replicas had ever had the record than ``min.insync.replicas``.
+
+A leader may answer only when every member of its ISR has the record, and the ISR is as large as that. Who had it and lost it again
+counts: that was not the leader's to know. Told with the first such acknowledgement, once for each partition.
+
+>>> from checkers import History, check, sent
+>>> verdict = check(History.of(min_isr=2, ops=[sent(31, "p1", "t-0", 7, 0)], trace=[
+...     (10, 1, "lead", "t-0", 1, 0, 0, (1,)),
+...     (20, 1, "append", "t-0", 0, 1, (7,)),
+...     (30, 1, "hw", "t-0", 1, 1, True),
+... ]))
+>>> print(verdict.anomalies[0].message)
+Record 7 of t-0 (offset 0) was acknowledged to p1 with acks=all at 0.000031 s, when broker 1 alone had ever had it: \
+min.insync.replicas is 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from checkers.client_view import Ack, KeyView
+from checkers.history import TraceEvent
+from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree, in_common
+from checkers.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "acked-by-too-few"
+
+
+class AckedByTooFew(TraceChecker):
+    """Notes what was committed when fewer replicas than enough had it; of that, and of what was never committed, it looks at each
+    acknowledgement.
+
+    Args:
+        trace: what is passed through.
+        keys: what was acknowledged.
+        min_isr: how many replicas are enough.
+        patience_us: how much later a replica may get the record, in µs.
+    """
+
+    def __init__(
+        self, trace: Sequence[TraceEvent], keys: Mapping[str, KeyView], min_isr: int, patience_us: int
+    ) -> None:
+        self._trace = trace
+        self._keys = keys
+        self._min_isr = min_isr
+        self._patience_us = patience_us
+        self._replicas = ReplayedReplicas()
+        self._enough: dict[str, list[tuple[int, int, int]]] = {}
+        """Per partition: from one offset to another the high watermark moved at a time, and enough replicas had all below."""
+
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
+        """Remember where the replicas are found."""
+        self._replicas = replicas
+
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+        """A leader commits what its high watermark passes."""
+        hw = event[4]
+        if hw > previous and self._has_enough(replica, hw):
+            self._enough.setdefault(replica.partition, []).append((previous, hw, event[0]))
+
+    def _has_enough(self, leader: ReplayedReplica, hw: int) -> bool:
+        if hw >= len(leader.chain):
+            return False
+        held = 0
+        for other in self._replicas.by_partition[leader.partition]:
+            held += len(other.chain) > hw and agree(leader.chain, other.chain, in_common(leader, other, hw), hw)
+        return held >= self._min_isr
+
+    @property
+    def anomalies(self) -> list[Anomaly]:
+        """After the whole trace."""
+        found = []
+        for partition, view in sorted(self._keys.items()):
+            few = [
+                (ack, holders)
+                for ack in self._doubtful(partition, view)
+                if (holders := self._holders(partition, ack)) is not None
+            ]
+            if few:
+                found.append(self._anomaly(partition, few))
+        return found
+
+    def _doubtful(self, partition: str, view: KeyView) -> list[Ack]:
+        """Acknowledgements of what was not seen to be committed before, with enough replicas that had it."""
+        known: dict[int, int] = {}
+        for begin, end, time in self._enough.get(partition, ()):
+            for offset in range(begin, end):
+                known.setdefault(offset, time)
+        return [
+            ack
+            for ack in view.acked.values()
+            if ack.acks == "all" and ack.offset is not None and known.get(ack.offset, ack.time + 1) > ack.time
+        ]
+
+    def _holders(self, partition: str, ack: Ack) -> list[int] | None:
+        """Who had ever had the record in time; `None` if that is enough, or if nobody has told of it."""
+        nodes = set()
+        told = False
+        for event in self._trace:
+            if event[2] == "append" and event[3] == partition:
+                place = (ack.offset or 0) - event[4]
+                if 0 <= place < len(event[6]) and event[6][place] == ack.value:
+                    told = True
+                    if event[0] <= ack.time + self._patience_us:
+                        nodes.add(event[1])
+        return sorted(nodes) if told and len(nodes) < self._min_isr else None
+
+    def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:
+        ack, nodes = few[0]
+        who = "nobody" if not nodes else f"broker {nodes[0]} alone" if len(nodes) == 1 else f"brokers {nodes} alone"
+        more = "" if len(few) == 1 else f" (and {len(few) - 1} more such records)"
+        message = (
+            f"Record {ack.value} of {partition} (offset {ack.offset}) was acknowledged to {ack.process} with acks=all at "
+            f"{seconds(ack.time)}, when {who} had ever had it{more}: min.insync.replicas is {self._min_isr}."
+        )
+        evidence = {
+            "process": ack.process, "offset": ack.offset, "value": ack.value, "holders": nodes, "min_isr": self._min_isr,
+            "count": len(few),
+        }  # fmt: skip
+        return Anomaly(NAME, VIOLATION, ack.time, partition, message, evidence=evidence)

@@ -1,0 +1,54 @@
+"""By when something must have happened, from the settings of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LIVE_SLACK_US = 15_000_000
+"""More for processes on real machines: a JVM may be seconds late, and so may what we read in its log."""
+
+TIMES = (
+    "session_us",
+    "heartbeat_us",
+    "tick_us",
+    "lag_time_us",
+    "request_timeout_us",
+    "fetch_wait_us",
+    "produce_timeout_us",
+)
+"""What a run's meta line tells of its settings, as ``times``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """In µs.
+
+    Attributes:
+        elect_us: from the moment a member of the ISR is well and there is no leader, until there is one. The session of the old
+            leader has to end; whoever waited for an answer in the meantime asks again; a broker that just registered has to be
+            unfenced, which takes it two heartbeats.
+        shrink_us: from the moment the leader has a record that a member of the ISR cannot fetch, until it is out. Kafka looks each
+            half of ``replica.lag.time.max.ms``, whether somebody has not caught up for that time; the change has to be written.
+        give_up_us: how long a client tries to send.
+        send_us: so long has nothing to be wrong before a send that has to succeed: whoever led has been found by every client.
+    """
+
+    elect_us: int
+    shrink_us: int
+    give_up_us: int
+    send_us: int
+
+    @classmethod
+    def of(cls, meta: Mapping[str, Any]) -> Bounds | None:
+        """Those of a run; `None` if its settings are not known."""
+        times = meta.get("times")
+        if not isinstance(times, Mapping) or any(name not in times for name in TIMES):
+            return None
+        session, heartbeat, tick, lag, request, wait, produce = (int(times[name]) for name in TIMES)
+        slack = 0 if meta.get("world", "sim") == "sim" else LIVE_SLACK_US
+        retry = request + wait + 2 * tick
+        elect = session + 2 * heartbeat + retry + slack
+        shrink = lag + lag // 2 + retry + slack
+        return cls(elect, shrink, produce, produce + elect)

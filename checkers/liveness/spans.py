@@ -1,0 +1,48 @@
+"""Since when something has been so, and how long it was."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import Generic, NamedTuple, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Span(NamedTuple):
+    """``[begin, end)``, in µs."""
+
+    begin: int
+    end: int
+
+    @property
+    def length_us(self) -> int:
+        """How long."""
+        return self.end - self.begin
+
+
+class Spans(Generic[Key]):
+    """For any number of things, the spans in which they were so without a break.
+
+    >>> spans = Spans[str]()
+    >>> spans.now({"a", "b"}, 10)
+    >>> spans.now({"a"}, 20)
+    >>> spans.end(50)
+    >>> spans.closed
+    [('b', Span(begin=10, end=20)), ('a', Span(begin=10, end=50))]
+    """
+
+    def __init__(self) -> None:
+        self.closed: list[tuple[Key, Span]] = []
+        self._open: dict[Key, int] = {}
+
+    def now(self, keys: Iterable[Key], time: int) -> None:
+        """From this time on just these are so."""
+        so = dict.fromkeys(keys)
+        for key in [key for key in self._open if key not in so]:
+            self.closed.append((key, Span(self._open.pop(key), time)))
+        for key in so:
+            self._open.setdefault(key, time)
+
+    def end(self, time: int) -> None:
+        """The run ends."""
+        self.now((), time)
