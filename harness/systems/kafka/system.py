@@ -53,7 +53,7 @@ REASSIGNMENT_S = 30.0
 LEADERSHIP = "leadership"
 HALT = "log truncation is not allowed"
 STARTING = "Fatal error during KafkaServer startup"
-TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException")
+TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredException")
 
 
 class KafkaSystem(System):

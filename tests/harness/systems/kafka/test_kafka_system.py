@@ -134,6 +134,7 @@ def test_who_has_no_such_session_starts_at_once(deployment, text, node):
     [
         "org.apache.zookeeper.KeeperException$NodeExistsException: KeeperErrorCode = NodeExists",
         "kafka.zookeeper.ZooKeeperClientExpiredException: Session expired either before or while waiting for connection",
+        "org.apache.zookeeper.KeeperException$SessionExpiredException: KeeperErrorCode = Session expired for /brokers/ids",
     ],
 )
 def test_a_broker_whose_session_was_not_ready_came_too_early(why):
