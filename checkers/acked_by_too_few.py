@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from checkers.client_view import Ack, KeyView
 from checkers.history import TraceEvent
-from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree, in_common
+from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
@@ -45,8 +45,10 @@ class AckedByTooFew(TraceChecker):
         self._min_isr = min_isr
         self._patience_us = patience_us
         self._replicas = ReplayedReplicas()
-        self._enough: dict[str, list[tuple[int, int, int]]] = {}
-        """Per partition: from one offset to another the high watermark moved at a time, and enough replicas had all below."""
+        self._moves: dict[str, list[tuple[int, int]]] = {}
+        """Per partition: when a leader's high watermark moved, and to which offset."""
+        self._few: dict[str, list[tuple[int, int]]] = {}
+        """Per partition: from one offset to another a high watermark moved, and too few replicas had what lies between."""
 
     def on_begin(self, replicas: ReplayedReplicas) -> None:
         """Remember where the replicas are found."""
@@ -54,17 +56,24 @@ class AckedByTooFew(TraceChecker):
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits what its high watermark passes."""
-        hw = event[4]
-        if hw > previous and self._has_enough(replica, hw):
-            self._enough.setdefault(replica.partition, []).append((previous, hw, event[0]))
+        partition, hw = replica.partition, event[4]
+        self._moves.setdefault(partition, []).append((event[0], hw))
+        if hw > previous and not self._have_enough(replica, previous, hw):
+            self._few.setdefault(partition, []).append((previous, hw))
 
-    def _has_enough(self, leader: ReplayedReplica, hw: int) -> bool:
-        if hw >= len(leader.chain):
+    def _have_enough(self, leader: ReplayedReplica, begin: int, end: int) -> bool:
+        chain = leader.chain
+        if end >= len(chain):
             return False
-        held = 0
-        for other in self._replicas.by_partition[leader.partition]:
-            held += len(other.chain) > hw and agree(leader.chain, other.chain, in_common(leader, other, hw), hw)
-        return held >= self._min_isr
+        rise = chain[end] - chain[begin]
+        missing = self._min_isr
+        for replica in self._replicas.by_partition[leader.partition]:
+            other = replica.chain
+            if len(other) > end and other[end] - other[begin] == rise:
+                missing -= 1
+                if missing <= 0:
+                    return True
+        return False
 
     @property
     def anomalies(self) -> list[Anomaly]:
@@ -81,16 +90,20 @@ class AckedByTooFew(TraceChecker):
         return found
 
     def _doubtful(self, partition: str, view: KeyView) -> list[Ack]:
-        """Acknowledgements of what was not seen to be committed before, with enough replicas that had it."""
-        known: dict[int, int] = {}
-        for begin, end, time in self._enough.get(partition, ()):
-            for offset in range(begin, end):
-                known.setdefault(offset, time)
-        return [
-            ack
-            for ack in view.acked.values()
-            if ack.acks == "all" and ack.offset is not None and known.get(ack.offset, ack.time + 1) > ack.time
-        ]
+        """Acknowledgements of what was not seen to be committed before, or with too few replicas that had it."""
+        moves, few = self._moves.get(partition, ()), self._few.get(partition, ())
+        found = []
+        hw = place = 0
+        for ack in view.acked.values():
+            while place < len(moves) and moves[place][0] <= ack.time:
+                hw = moves[place][1]
+                place += 1
+            offset = ack.offset
+            if ack.acks != "all" or offset is None:
+                continue
+            if offset >= hw or any(begin <= offset < end for begin, end in few):
+                found.append(ack)
+        return found
 
     def _holders(self, partition: str, ack: Ack) -> list[int] | None:
         """Who had ever had the record in time; `None` if that is enough, or if nobody has told of it."""

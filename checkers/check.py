@@ -178,7 +178,8 @@ def check_replicas(
         missing += end.missing
     if deleted is not None:
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
-    anomalies += check_liveness(history)
+    gave_up = view.succeeded.get("send", 0) < view.invoked.get("send", 0)
+    anomalies += check_liveness(history, gave_up=gave_up)
     for checker in finding:
         anomalies += checker.anomalies
     return explained(anomalies, trace, replicas)

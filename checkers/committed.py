@@ -19,6 +19,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
+from operator import itemgetter
 
 from checkers.client_view import Ack, KeyView
 from checkers.history import TraceEvent, Value
@@ -100,6 +101,8 @@ class Committed(TraceChecker):
         self._keys = keys
         self._baselines: dict[str, _Baseline] = {}
         self._replicas = ReplayedReplicas()
+        self._by_offset: dict[tuple[str, int], list[Loss]] = {}
+        self._listed = 0
 
     def on_begin(self, replicas: ReplayedReplicas) -> None:
         """Remember where the replicas are found."""
@@ -155,9 +158,8 @@ class Committed(TraceChecker):
             return 0
         times = [
             loss.commit_time
-            for loss in self.losses
-            if (loss.partition, loss.offset, loss.record[1]) == (partition, offset, value)
-            and loss.commit_leader is not None
+            for loss in self._losses_at(partition, offset)
+            if loss.record[1] == value and loss.commit_leader is not None
         ]
         if offset < len(base.records) and base.records[offset][1] == value:
             times.append(self._trace[base.commits[offset]][0])
@@ -168,23 +170,49 @@ class Committed(TraceChecker):
         ]
         return min(times, default=None)
 
+    def _losses_at(self, partition: str, offset: int) -> Sequence[Loss]:
+        """What was lost at an offset, as far as is known; looked up in a table that is made when the losses have grown."""
+        if self._listed != len(self.losses):
+            self._by_offset = {}
+            for loss in self.losses:
+                self._by_offset.setdefault((loss.partition, loss.offset), []).append(loss)
+            self._listed = len(self.losses)
+        return self._by_offset.get((partition, offset), ())
+
     def another_at(self, partition: str, offset: int, value: Value, time: int) -> tuple[Value, int] | None:
         """Another record that was committed at an offset at a time, in µs, and since when; `None` if there was none.
 
-        Where the record itself was committed then too, by a leader that was deposed and did not know it, the other one counts all
-        the same.
+        Only what was committed in a later epoch than the one the record was written in: a leader of old may commit another one
+        beside it, and then that one is the stale one.
         """
         base = self._baseline(partition)
-        spans: list[tuple[int, Value]] = []
+        known: list[tuple[int, int, Value]] = []
         if offset < len(base.records) and base.records[offset] != HOLE:
-            spans.append((self._trace[base.commits[offset]][0], base.records[offset][1]))
-        spans += [
-            (loss.commit_time, loss.record[1])
-            for loss in self.losses
-            if (loss.partition, loss.offset) == (partition, offset) and self.time_at(loss.destroyed) > time
+            at = base.commits[offset]
+            known.append((self._trace[at][0], self._epoch_at(base, at), base.records[offset][1]))
+        known += [
+            (loss.commit_time, loss.commit_epoch, loss.record[1])
+            for loss in self._losses_at(partition, offset)
+            if loss.commit_epoch is not None and self.time_at(loss.destroyed) > time
         ]
-        since, other = min(((s, v) for s, v in spans if v != value and s <= time), default=(0, value))
+        others = [(since, epoch, other) for since, epoch, other in known if other != value and since <= time]
+        if not others:
+            return None
+        written = self._written_in(partition, offset, value)
+        later = [(since, other) for since, epoch, other in others if epoch > written]
+        since, other = min(later, default=(0, value), key=itemgetter(0))
         return None if other == value else (other, since)
+
+    def _written_in(self, partition: str, offset: int, value: Value) -> int:
+        """The newest epoch in which some replica has, or had, a value at an offset; `NOWHERE` if none does."""
+        found = NOWHERE
+        for replica in self._replicas.by_partition.get(partition, ()):
+            held = [(0, replica.records), *((removal.to, removal.records) for removal in replica.removals)]
+            for first, records in held:
+                record = records[offset - first] if 0 <= offset - first < len(records) else HOLE
+                if record[1] == value:
+                    found = max(found, record[0])
+        return found
 
     def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Note what is deleted on purpose. A leader must not lose anything else to its log start."""
@@ -375,8 +403,7 @@ class Committed(TraceChecker):
         else:
             event = self._trace[committed]
             time, commit_leader = event[0], event[1]
-            epoch_field = {"hw": 5, "lead": 4}.get(event[2])
-            commit_epoch = base.epoch if epoch_field is None else event[epoch_field]
+            commit_epoch = self._epoch_at(base, committed)
         instead = leader.records[offset] if leader.start <= offset < len(leader.records) else None
         self.losses.append(
             Loss(
@@ -384,6 +411,13 @@ class Committed(TraceChecker):
                 index, leader, base.epoch, how, instead,
             )
         )  # fmt: skip
+
+    def _epoch_at(self, base: _Baseline, committed: int) -> int:
+        """The leader epoch of the event that committed something."""
+        event = self._trace[committed]
+        field_ = {"hw": 5, "lead": 4}.get(event[2])
+        epoch: int = base.epoch if field_ is None else event[field_]
+        return epoch
 
     def time_at(self, index: int) -> int:
         """The time of a trace index, in µs; the end of the trace comes after its last event."""

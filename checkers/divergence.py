@@ -43,6 +43,10 @@ class Divergence(TraceChecker):
         self.open: dict[ReplayedReplica, ReplayedReplica] = {}
         self._told: set[tuple[str, int, int]] = set()
 
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
+        """Let others see which pairs differ."""
+        replicas.differing = self.open
+
     def on_fetched(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """A new pair."""
         self._compare(index, event[0], replica, leader)

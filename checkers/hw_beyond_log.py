@@ -27,12 +27,9 @@ class HwBeyondLog(TraceChecker):
         self.anomalies: list[Anomaly] = []
         self._told: set[tuple[str, int]] = set()
 
-    def on_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
-        """It moved."""
-        if event[4] > len(replica.records):
-            self._tell(
-                index, event, replica, event[4], f"moved to {event[4]} at {seconds(event[0])}, but its log ended"
-            )
+    def on_hw_beyond(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """It moved there."""
+        self._tell(index, event, replica, event[4], f"moved to {event[4]} at {seconds(event[0])}, but its log ended")
 
     def on_final(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """How it ended."""

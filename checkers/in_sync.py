@@ -99,9 +99,18 @@ class InSync(TraceChecker):
         self._replicas = replicas
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
-        """A leader commits."""
+        """A leader commits: who has what its high watermark passed lacks no more than before, and that was looked at then."""
         if replica.leading:
-            self._compare(index, replica)
+            hw, chain = replica.hw, replica.chain
+            if self._open or not previous <= hw < len(chain):
+                self._compare(index, replica)
+                return
+            rise = chain[hw] - chain[previous]
+            for member in self._replicas.by_partition[replica.partition]:
+                other = member.chain
+                if len(other) <= hw or other[hw] - other[previous] != rise:
+                    self._compare(index, replica)
+                    return
 
     def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A leader begins with what it knew as a follower."""

@@ -42,20 +42,11 @@ class LogMatching(TraceChecker):
         self._open = divergence.open
         self._told: set[tuple[str, int, int]] = set()
 
-    def on_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
-        """A high watermark may have passed the difference."""
-        if self._open:
-            self._look(index, event[0])
-
-    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
-        """A log may have grown into a difference below its high watermark."""
-        if self._open:
-            self._look(index, event[0])
-
-    def on_fetched(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
-        """A new pair may differ from the beginning."""
-        if self._open:
-            self._look(index, event[0])
+    def on_differing(self, index: int, event: TraceEvent) -> None:
+        """A high watermark may have passed the difference; a log may have grown into one below its high watermark; a new pair may
+        differ from the beginning.
+        """
+        self._look(index, event[0])
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """The final logs."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from checkers.history import TraceEvent, Value
 
@@ -181,7 +181,23 @@ def in_common(one: ReplayedReplica, other: ReplayedReplica, end: int) -> int:
 
 
 class TraceChecker:
-    """What a checker can be told during the pass. Override what is needed; the rest costs nothing."""
+    """What a checker can be told during the pass. Override what is needed; the rest costs nothing.
+
+    Attributes:
+        wanted: the moments that a class overrides.
+    """
+
+    wanted: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Note what is overridden, once for all passes."""
+        names = TraceChecker.moments()
+        cls.wanted = tuple(name for name in names if getattr(cls, name) is not getattr(TraceChecker, name))
+
+    @staticmethod
+    def moments() -> list[str]:
+        """The names of all."""
+        return [name for name in vars(TraceChecker) if name.startswith("on_")]
 
     def on_begin(self, replicas: ReplayedReplicas) -> None:
         """The trace begins; `replicas` will always be up to date."""
@@ -198,8 +214,11 @@ class TraceChecker:
     def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A replica's log start moved; it was `previous` before."""
 
-    def on_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
-        """A replica's high watermark moved."""
+    def on_hw_beyond(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """A replica's high watermark moved beyond the end of its log."""
+
+    def on_differing(self, index: int, event: TraceEvent) -> None:
+        """A log grew, a high watermark moved or a pair began while there are pairs whose logs differ."""
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader's high watermark moved; it was `previous` before."""
@@ -242,6 +261,8 @@ class ReplayedReplicas:
         self.by_place: dict[tuple[int, str], ReplayedReplica] = {}
         self.by_partition: dict[str, list[ReplayedReplica]] = defaultdict(list)
         self.by_node: dict[int, list[ReplayedReplica]] = defaultdict(list)
+        self.differing: dict[ReplayedReplica, ReplayedReplica] = {}
+        """Follower → leader of the pairs whose logs differ: `Divergence` keeps them."""
 
     def at(self, node: int, partition: str) -> ReplayedReplica:
         """The replica of `partition` on `node`; a new empty one if it was not heard of."""
@@ -253,29 +274,40 @@ class ReplayedReplicas:
         return replica
 
 
+_Written = tuple[Sequence[Value], list[Record], list[int]]
+"""A batch: its values, the records they make, and how far each lets a chain rise above the link before the batch."""
+
+
 class _Replay:
     """The handlers of the trace's events: each brings the replica up to date, then calls the checkers that asked."""
 
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
-        self._checkers = checkers
         self._holes = 0
+        self._written: dict[tuple[str, int, int], _Written] = {}
+        """Per partition, base offset and epoch the batch that was written there last."""
         self._recovered_to: dict[ReplayedReplica, int] = {}
-        self._append_hooks = self._hooks("on_append")
-        self._misfit_hooks = self._hooks("on_misfit")
-        self._removed_hooks = self._hooks("on_removed")
-        self._log_start_hooks = self._hooks("on_log_start")
-        self._hw_hooks = self._hooks("on_hw")
-        self._leader_hw_hooks = self._hooks("on_leader_hw")
-        self._lead_hooks = self._hooks("on_lead")
-        self._fetched_hooks = self._hooks("on_fetched")
-        self._stop_hooks = self._hooks("on_stop")
-        self._elect_hooks = self._hooks("on_elect")
-        self._membership_hooks = self._hooks("on_membership")
-        self._own_isr_hooks = self._hooks("on_own_isr")
-        self._final_hooks = self._hooks("on_final")
-        self.begin_hooks = self._hooks("on_begin")
-        self.end_hooks = self._hooks("on_end")
+        hooks: dict[str, list[Callable[..., None]]] = {name: [] for name in TraceChecker.moments()}
+        for checker in checkers:
+            for name in checker.wanted:
+                hooks[name].append(getattr(checker, name))
+        self._hooks = hooks
+        self._append_hooks = hooks["on_append"]
+        self._misfit_hooks = hooks["on_misfit"]
+        self._removed_hooks = hooks["on_removed"]
+        self._log_start_hooks = hooks["on_log_start"]
+        self._hw_beyond_hooks = hooks["on_hw_beyond"]
+        self._differing_hooks = hooks["on_differing"]
+        self._leader_hw_hooks = hooks["on_leader_hw"]
+        self._lead_hooks = hooks["on_lead"]
+        self._fetched_hooks = hooks["on_fetched"]
+        self._stop_hooks = hooks["on_stop"]
+        self._elect_hooks = hooks["on_elect"]
+        self._membership_hooks = hooks["on_membership"]
+        self._own_isr_hooks = hooks["on_own_isr"]
+        self._final_hooks = hooks["on_final"]
+        self.begin_hooks = hooks["on_begin"]
+        self.end_hooks = hooks["on_end"]
         self.handlers: dict[str, Callable[[int, TraceEvent], None]] = {
             "append": self._append,
             "hw": self._hw,
@@ -298,12 +330,8 @@ class _Replay:
             "converged": self._tell("on_converged"),
         }
 
-    def _hooks(self, name: str) -> list[Callable[..., None]]:
-        unused = getattr(TraceChecker, name)
-        return [getattr(checker, name) for checker in self._checkers if getattr(type(checker), name) is not unused]
-
     def _tell(self, name: str) -> Callable[[int, TraceEvent], None]:
-        hooks = self._hooks(name)
+        hooks = self._hooks[name]
 
         def tell(index: int, event: TraceEvent) -> None:
             for hook in hooks:
@@ -317,9 +345,32 @@ class _Replay:
         records = replica.records
         if base_offset != len(records) or (records and epoch < records[-1][0]):
             self._misfit(index, event, replica)
-        replica.extend(epoch, values)
+        written = self._written.get((partition, base_offset, epoch))
+        if written is not None and written[0] == values and len(records) == base_offset:
+            chain = replica.chain
+            link = chain[-1]
+            records += written[1]
+            chain += [link + rise for rise in written[2]]
+        else:
+            self._write(replica, base_offset, epoch, values)
         for hook in self._append_hooks:
             hook(index, event, replica)
+        if self.replicas.differing:
+            self._differing(index, event)
+
+    def _differing(self, index: int, event: TraceEvent) -> None:
+        for hook in self._differing_hooks:
+            hook(index, event)
+
+    def _write(self, replica: ReplayedReplica, base_offset: int, epoch: int, values: Sequence[Value]) -> None:
+        """A batch that no replica has written yet: the next one to do so need not work out its links again."""
+        begin = len(replica.records)
+        replica.extend(epoch, values)
+        if begin == base_offset:
+            chain = replica.chain
+            link = chain[begin]
+            rises = [later - link for later in chain[begin + 1 :]]
+            self._written[replica.partition, base_offset, epoch] = values, replica.records[begin:], rises
 
     def _misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         for hook in self._misfit_hooks:
@@ -351,8 +402,11 @@ class _Replay:
         if is_leader:
             for hook in self._leader_hw_hooks:
                 hook(index, event, replica, previous)
-        for hook in self._hw_hooks:
-            hook(index, event, replica)
+        if hw > len(replica.records):
+            for hook in self._hw_beyond_hooks:
+                hook(index, event, replica)
+        if self.replicas.differing:
+            self._differing(index, event)
 
     def _truncate(self, index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])
@@ -424,6 +478,8 @@ class _Replay:
         leader.followers.append(replica)
         for hook in self._fetched_hooks:
             hook(index, event, replica, leader)
+        if self.replicas.differing:
+            self._differing(index, event)
 
     def _elect(self, index: int, event: TraceEvent) -> None:
         for hook in (*self._elect_hooks, *self._membership_hooks):
@@ -482,7 +538,11 @@ class _Replay:
                     "known of it, so the replicas' evidence was not used"
                 )
             records += [HOLE] * (base - len(records))
-            records += [(epoch, value) for value in values]
+            written = self._written.get((replica.partition, base, epoch))
+            if written is not None and written[0] == values:
+                records += written[1]
+            else:
+                records += [(epoch, value) for value in values]
         if records != replica.records:
             same = 0
             for one, other in zip(records, replica.records, strict=False):

@@ -32,8 +32,11 @@ Lagging = tuple[str, int, int, int]
 """A partition, its leader, the leader's epoch, and a member of the ISR that cannot fetch."""
 
 
-def check_liveness(history: History) -> list[Anomaly]:
-    """All three, over one history with a trace; none if its meta line does not tell the run's settings."""
+def check_liveness(history: History, *, gave_up: bool = True) -> list[Anomaly]:
+    """All three, over one history with a trace; none if its meta line does not tell the run's settings.
+
+    `gave_up`: whether there are sends that did not succeed.
+    """
     bounds = Bounds.of(history.meta)
     replicas: Mapping[str, Sequence[int]] = history.meta.get("replicas") or {}
     if bounds is None or not replicas or not history.trace:
@@ -44,9 +47,10 @@ def check_liveness(history: History) -> list[Anomaly]:
     min_isr = int(history.meta.get("min_isr", 1))
     for time in state.moments():
         judged = state.controller_well()
-        waiting.now(_waiting(state) if judged else (), time)
-        lagging.now(_lagging(state) if judged else (), time)
-        calm.now(_calm(state, min_isr) if judged else (), time)
+        waiting.now(_waiting(state) if judged else [], time)
+        lagging.now(_lagging(state) if judged else [], time)
+        if gave_up:
+            calm.now(_calm(state, min_isr) if judged else [], time)
     end = max(history.trace[-1][0], int(history.meta.get("end_us", 0)))
     for spans in (waiting, lagging, calm):
         spans.end(end)
@@ -57,31 +61,39 @@ def check_liveness(history: History) -> list[Anomaly]:
     ]
 
 
-def _waiting(state: WhoIsWell) -> Iterator[Waiting]:
-    for partition, (leader, _) in state.elected.items():
-        if leader < 0 or state.down(leader):
-            for member in state.life.isrs[partition]:
-                if state.well(member) and member not in state.without_log:
-                    yield partition, member
+def _waiting(state: WhoIsWell) -> list[Waiting]:
+    return [
+        (partition, member)
+        for partition, (leader, _) in state.elected.items()
+        if leader < 0 or leader in state.down
+        for member in state.life.isrs[partition]
+        if member not in state.without_log and state.well(member)
+    ]
 
 
-def _lagging(state: WhoIsWell) -> Iterator[Lagging]:
-    for partition, (leader, epoch) in state.elected.items():
-        if leader >= 0 and state.well(leader):
-            for member in state.life.isrs[partition]:
-                if member != leader and state.fetches_nothing(member):
-                    yield partition, leader, epoch, member
+def _lagging(state: WhoIsWell) -> list[Lagging]:
+    if not state.somebody_cannot_fetch():
+        return []
+    return [
+        (partition, leader, epoch, member)
+        for partition, (leader, epoch) in state.elected.items()
+        if leader >= 0 and state.well(leader)
+        for member in state.life.isrs[partition]
+        if member != leader and state.fetches_nothing(member)
+    ]
 
 
-def _calm(state: WhoIsWell, min_isr: int) -> Iterator[str]:
+def _calm(state: WhoIsWell, min_isr: int) -> list[str]:
     """Partitions whose ISR is well, while every other broker is well too or has no process: one that lives, and is cut off, may
     tell clients of a leader of old.
     """
-    if all(state.well(broker) or state.down(broker) for broker in state.brokers):
-        for partition, (leader, _) in state.elected.items():
-            isr = state.life.isrs[partition]
-            if leader >= 0 and len(isr) >= min_isr and all(map(state.well, (leader, *isr))):
-                yield partition
+    if not all(state.well(broker) or broker in state.down for broker in state.brokers):
+        return []
+    return [
+        partition
+        for partition, (leader, _) in state.elected.items()
+        if leader >= 0 and len(isr := state.life.isrs[partition]) >= min_isr and all(map(state.well, (leader, *isr)))
+    ]
 
 
 def _no_leader(waiting: Spans[Waiting], bounds: Bounds) -> Iterator[Anomaly]:

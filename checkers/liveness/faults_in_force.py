@@ -37,9 +37,11 @@ class FaultsInForce:
     """
 
     def __init__(self) -> None:
-        self._nodes: dict[int, frozenset[int] | None] = {}
-        """Fault → whom it touches; `None`: everyone."""
-        self._kinds: dict[int, str] = {}
+        self._faults: dict[int, tuple[str, frozenset[int] | None]] = {}
+        """Fault → its kind, and whom it touches; `None`: everyone."""
+        self._everyone = False
+        self._touched: set[int] = set()
+        self._cut: set[int] = set()
 
     def step(self, op: NemesisOp) -> None:
         """Take an operation in."""
@@ -47,20 +49,30 @@ class FaultsInForce:
         if what == "strike":
             nodes = _touched(kind, detail)
             if nodes is None or nodes:
-                self._nodes[index] = nodes
-                self._kinds[index] = kind
+                self._faults[index] = kind, nodes
         elif what == "heal":
-            for healed in [index] if index >= 0 else [*self._nodes]:
-                self._nodes.pop(healed, None)
-                self._kinds.pop(healed, None)
+            for healed in [index] if index >= 0 else [*self._faults]:
+                self._faults.pop(healed, None)
+        self._everyone, self._touched, self._cut = False, set(), set()
+        for kind, nodes in self._faults.values():
+            if nodes is None:
+                self._everyone = True
+            else:
+                self._touched |= nodes
+                if kind in CUT:
+                    self._cut |= nodes
+
+    def in_force(self) -> bool:
+        """Whether any is."""
+        return bool(self._faults)
 
     def touches(self, node: int) -> bool:
         """Whether some fault holds a broker (or the controller, 0) back."""
-        return any(nodes is None or node in nodes for nodes in self._nodes.values())
+        return self._everyone or node in self._touched
 
     def cuts(self, node: int) -> bool:
         """Whether a broker cannot fetch from any other."""
-        return any(nodes is not None and node in nodes and self._kinds[i] in CUT for i, nodes in self._nodes.items())
+        return node in self._cut
 
 
 def _touched(kind: str, detail: Mapping[str, Any]) -> frozenset[int] | None:

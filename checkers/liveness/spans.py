@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable
 from typing import Generic, NamedTuple, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -35,8 +35,10 @@ class Spans(Generic[Key]):
         self.closed: list[tuple[Key, Span]] = []
         self._open: dict[Key, int] = {}
 
-    def now(self, keys: Iterable[Key], time: int) -> None:
+    def now(self, keys: Collection[Key], time: int) -> None:
         """From this time on just these are so."""
+        if not keys and not self._open:
+            return
         so = dict.fromkeys(keys)
         for key in [key for key in self._open if key not in so]:
             self.closed.append((key, Span(self._open.pop(key), time)))

@@ -34,7 +34,8 @@ class WhoIsWell:
         self.elected: dict[str, Elected] = {}
         self.without_log: set[int] = set()
         """Brokers whose disk was lost while they were in some ISR: nobody should want them to lead."""
-        self._down: set[int] = set()
+        self.down: set[int] = set()
+        """Brokers without a process."""
         self._paused: set[int] = set()
         self._steps = sorted(
             [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
@@ -57,12 +58,12 @@ class WhoIsWell:
         if name == "elect":
             self.elected[event[3]] = Elected(event[4], event[5])
         elif name == "stop":
-            self._down.add(node)
+            self.down.add(node)
             self._paused.discard(node)
             if event[4] == "disk":
                 self.without_log.add(node)
         elif name == "start":
-            self._down.discard(node)
+            self.down.discard(node)
         elif name == "pause":
             self._paused.add(node)
         elif name == "resume":
@@ -76,10 +77,10 @@ class WhoIsWell:
         """Whether a broker is."""
         return self.life.alive(broker) and broker not in self._paused and not self.faults.touches(broker)
 
-    def down(self, broker: int) -> bool:
-        """Whether a broker has no process."""
-        return broker in self._down
+    def somebody_cannot_fetch(self) -> bool:
+        """Whether there is any broker that cannot."""
+        return bool(self.down or self._paused) or self.faults.in_force()
 
     def fetches_nothing(self, broker: int) -> bool:
         """Whether a broker cannot fetch: no process, a paused one, or one that is cut off."""
-        return broker in self._down or broker in self._paused or self.faults.cuts(broker)
+        return broker in self.down or broker in self._paused or self.faults.cuts(broker)

@@ -56,6 +56,15 @@ def test_another_record_that_was_committed_then_and_lost_later():
     assert stale(polled(60, "c1", P, (1, 8)), trace=[*OLD, *NEW, *later]) == [("violation", 1, 8, 5, 50, 1)]
 
 
+def test_what_a_leader_of_old_commits_beside_it_is_stale_itself():
+    """Broker 1 does not know that broker 2 was elected, and commits what it had; who reads from broker 2 is right."""
+    beside = [*OLD[:2], (30, 1, "hw", P, 1, 1, True), OLD[3], NEW[0], NEW[1], (42, 2, "hw", P, 3, 2, True)]
+    trace = [*beside, (45, 1, "hw", P, 3, 1, True)]
+
+    assert stale(polled(60, "c1", P, (0, 7), (1, 5), (2, 6)), trace=trace) == []
+    assert stale(polled(60, "c1", P, (0, 7), (1, 8), (2, 9)), trace=trace) == [("violation", 1, 8, 5, 42, 2)]
+
+
 def test_it_is_judged_as_the_loss_of_what_was_given():
     """Broker 2 was elected though it was not in the ISR, as an operator may ask."""
     asked = [(39, 0, "elect", P, 2, 2, (2,), (), "unclean", False, 1), *NEW]
