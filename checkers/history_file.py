@@ -23,6 +23,7 @@ from checkers.entry_order import EntryOrder
 from checkers.history import TRACE_FIELDS, History, NemesisOp, Op, TraceEvent
 from checkers.line_count import LineCount
 from checkers.line_shapes import DEEPEST, Json, ShapeError, meta_of, nemesis_of, op_of, shown, trace_event_of
+from checkers.plain_ops import plain_op
 
 if TYPE_CHECKING:
     from checkers.columns import Columns, ColumnsBuilder
@@ -257,7 +258,7 @@ _decode = json.JSONDecoder(parse_constant=_no_number).decode
 def _add(history: History, entry: dict[str, Any], number: int, order: EntryOrder) -> None:
     kind = entry.pop("kind", None)
     if kind == "op":
-        op = op_of(entry)
+        op = plain_op(entry) or op_of(entry)
         history.ops.append(op)
         order.op(number, op)
     elif kind == "trace":
