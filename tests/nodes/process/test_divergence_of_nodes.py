@@ -5,7 +5,7 @@ import pytest
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
 
-QUICK = ClusterSpec(settings=Settings(session_us=1_000_000))
+QUICK = ClusterSpec(settings=Settings(session_us=2_500_000))
 
 
 def replay(entries, partition="t-0"):
