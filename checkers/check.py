@@ -19,6 +19,7 @@ from checkers.committed import Committed
 from checkers.contract import NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.dirty_read import dirty_reads
 from checkers.divergence import Divergence
+from checkers.fenced_in_isr import fenced_in_isrs
 from checkers.history import History, Value
 from checkers.hw_beyond_log import HwBeyondLog
 from checkers.hw_regression import HwRegression
@@ -164,6 +165,7 @@ def check_replicas(
     anomalies: list[Anomaly] = []
     unclean = unclean_elections(history)
     anomalies += unasked_elections(trace, unclean)
+    anomalies += fenced_in_isrs(trace)
     losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)

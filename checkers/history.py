@@ -46,6 +46,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "isr-change": ("isr", "elr", "partition_epoch"),
     "register": ("broker", "broker_epoch", "clean"),
     "fence": ("broker",),
+    "unfence": ("broker",),
     "reassign": ("replicas", "adding", "removing"),
     "removed": ("leo", "leader_epoch"),
     "restored": (),

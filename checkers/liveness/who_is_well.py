@@ -10,7 +10,7 @@ from checkers.isr_life import IsrLife
 from checkers.liveness.faults_in_force import FaultsInForce
 
 CONTROLLER = 0
-_KINDS = frozenset({"elect", "isr-change", "stop", "start", "register", "pause", "resume"})
+_KINDS = frozenset({"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence"})
 
 
 class Elected(NamedTuple):
@@ -23,8 +23,8 @@ class Elected(NamedTuple):
 class WhoIsWell:
     """The state; `moments` takes it through the run.
 
-    A broker is well while its process runs, the controller has accepted it in this incarnation, it is not paused, and no fault
-    touches it.
+    A broker is well while its process runs, the controller has accepted it in this incarnation and not fenced it, it is not paused,
+    and no fault touches it. Where a trace does not tell who is unfenced, who is accepted counts as unfenced.
     """
 
     def __init__(self, trace: Sequence[TraceEvent], nemesis: Sequence[NemesisOp], brokers: Sequence[int]) -> None:
@@ -37,6 +37,8 @@ class WhoIsWell:
         self.down: set[int] = set()
         """Brokers without a process."""
         self._paused: set[int] = set()
+        self._fenced: set[int] = set()
+        self._tells_unfenced = any(event[2] == "unfence" for event in trace)
         self._steps = sorted(
             [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
             key=lambda step: step[:2],
@@ -64,6 +66,11 @@ class WhoIsWell:
                 self.without_log.add(node)
         elif name == "start":
             self.down.discard(node)
+        elif name in ("fence", "register"):
+            if self._tells_unfenced:
+                self._fenced.add(event[4])
+        elif name == "unfence":
+            self._fenced.discard(event[4])
         elif name == "pause":
             self._paused.add(node)
         elif name == "resume":
@@ -75,7 +82,8 @@ class WhoIsWell:
 
     def well(self, broker: int) -> bool:
         """Whether a broker is."""
-        return self.life.alive(broker) and broker not in self._paused and not self.faults.touches(broker)
+        held = broker in self._paused or broker in self._fenced or self.faults.touches(broker)
+        return self.life.alive(broker) and not held
 
     def somebody_cannot_fetch(self) -> bool:
         """Whether there is any broker that cannot."""

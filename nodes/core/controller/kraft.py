@@ -104,6 +104,7 @@ class KRaftController(Controller):
             return
         if not session.live and _knows(session, self._awaited[broker]):
             session.live = True
+            self.out.append((now, CONTROLLER, "unfence", "", broker))
             self._online(now)
         self.out.append(self._go_on[broker])
         known = m.known.get

@@ -161,7 +161,6 @@ class Decisions:
             return
         facts = self.brokers.setdefault(broker, BrokerFacts())
         if facts.broker_epoch == broker_epoch:  # the same once more, as in a snapshot
-            facts.live = live
             return
         if facts.live:
             self.fenced(broker)
@@ -179,8 +178,10 @@ class Decisions:
 
     def unfenced(self, broker: int) -> None:
         """A registered broker takes part (again)."""
-        if broker in self.brokers:
-            self.brokers[broker].live = True
+        facts = self.brokers.get(broker)
+        if facts is not None and not facts.live:
+            facts.live = True
+            self._found.append(Decision(self._now_us, ("unfence", "", broker)))
 
     def _counts(self, partition: str) -> bool:
         return self._wanted is None or partition in self._wanted

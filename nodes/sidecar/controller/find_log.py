@@ -11,7 +11,7 @@ from nodes.sidecar.controller.metadata_state import MetadataControllerLog
 from nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
 from nodes.sidecar.server_files import metadata_directory
 
-DECIDED = frozenset({"elect", "isr-change", "reassign", "register", "fence"})
+DECIDED = frozenset({"elect", "isr-change", "reassign", "register", "fence", "unfence"})
 
 
 def open_controller_log(config: SidecarConfig) -> ControllerLog:

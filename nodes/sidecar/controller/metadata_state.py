@@ -74,7 +74,8 @@ class MetadataControllerLog(ControllerLog):
         for _ in range(body.count()):  # features: name, least, most
             body.text(), body.int16(), body.int16(), body.tagged()
         body.text()  # rack
-        self._decisions.registered(broker, epoch, live=not body.boolean())
+        self._decisions.registered(broker, epoch, live=False)
+        (self._decisions.fenced if body.boolean() else self._decisions.unfenced)(broker)
 
     def _registration_change(self, body: FlexibleReader, _version: int) -> None:
         broker = body.int32()

@@ -109,7 +109,7 @@ def elections(trace):
 
 def test_what_is_decided_is_traced_and_shown(run, kafka, trace):
     status = run(nothing)
-    assert [(entry[1], entry[2]) for entry in trace] == [(0, "register")] * 3 + [(0, "elect")]
+    assert [(entry[1], entry[2]) for entry in trace] == [(0, "register"), (0, "unfence")] * 3 + [(0, "elect")]
     assert status["partitions"]["t-0"]["leader"] == 1
     assert status["sessions"]["3"]["live"]
     assert kafka.asked == [("create", {"t-0": [1, 2, 3]}, {"min.insync.replicas": "2"})]

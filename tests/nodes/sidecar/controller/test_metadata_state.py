@@ -15,7 +15,7 @@ def led(cluster, metadata):
 def test_brokers_register_and_are_live_when_they_are_unfenced(cluster, metadata):
     assert cluster(metadata.register(1, 20)) == [("register", "", 1, 20, False)]
     assert not cluster.log.sessions["1"]["live"]
-    assert cluster(metadata.registration_change(1, 20, -1)) == []
+    assert cluster(metadata.registration_change(1, 20, -1)) == [("unfence", "", 1)]
     assert cluster.log.sessions == {"1": {"live": True, "incarnation": 1, "broker_epoch": 20}}
     assert cluster(metadata.registration_change(1, 20, 0)) == []  # it shuts down in order
     assert cluster(metadata.registration_change(1, 20, 1)) == [("fence", "", 1)]
@@ -36,6 +36,7 @@ def test_a_new_incarnation_of_a_live_broker_ends_its_session(cluster, metadata):
 
 def test_the_same_registration_once_more_is_no_event(cluster, metadata):
     cluster(metadata.register(1, 20))
+    assert cluster(metadata.register(1, 20, fenced=False)) == [("unfence", "", 1)]
     assert cluster(metadata.register(1, 20, fenced=False)) == []
     assert cluster.log.sessions == {"1": {"live": True, "incarnation": 1, "broker_epoch": 20}}
 
@@ -43,7 +44,7 @@ def test_the_same_registration_once_more_is_no_event(cluster, metadata):
 @pytest.mark.parametrize("kind", [1, 7])
 def test_older_records_fence_too(cluster, metadata, kind):
     cluster(metadata.register(1, 20))
-    assert cluster(metadata.fence(1, kind=8)) == []
+    assert cluster(metadata.fence(1, kind=8)) == [("unfence", "", 1)]
     assert cluster(metadata.fence(1, kind=kind)) == [("fence", "", 1)]
 
 
