@@ -1,9 +1,9 @@
 """A history in EDN, as Jepsen's kafka workload writes it: read into columns, and written for Jepsen's checkers to read.
 
-Clients are the processes that are integers; what ``:nemesis`` did becomes strikes and healings. Micro-operations are ``[:send key value]``, completed
-``[:send key [offset value]]``, and ``[:poll]``, completed ``[:poll {key [[offset value] …]}]``. Times are nanoseconds there, and
-microseconds here. Keys and values that are no integers and no strings stand here for their EDN. What the checkers do not know is
-kept only where `forms` are asked for.
+Clients are the processes that are integers; what ``:nemesis`` did becomes strikes and healings. Micro-operations are
+``[:send key value]``, completed ``[:send key [offset value]]``, and ``[:poll]``, completed ``[:poll {key [[offset value] …]}]``.
+Times are nanoseconds there, and microseconds here. Keys and values that are no integers and no strings stand here for their EDN.
+What the checkers do not know is kept only where `forms` are asked for.
 
 Source: ``jepsen.tests.kafka``.
 """

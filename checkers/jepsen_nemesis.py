@@ -1,10 +1,11 @@
 """What Jepsen's nemesis did, as strikes and healings.
 
 Jepsen notes an operation of the nemesis twice, when it begins and when it is done, both as ``:info``. Here a fault strikes when the
-operation that brings it begins, and is healed when the one that ends it is done; what is neither lasts as long as its operation. One
-that nothing ends is struck and never healed.
+operation that brings it begins, and is healed when the one that ends it is done; what is neither lasts as long as its operation. A
+fault that nothing ends is struck and never healed.
 
-Source: ``jepsen.nemesis.combined`` (its ``:perf`` maps name what starts a fault and what stops it), ``jepsen.util/nemesis-intervals``.
+Source: ``jepsen.nemesis.combined`` (its ``:perf`` maps name what starts a fault and what stops it) and
+``jepsen.util/nemesis-intervals``.
 """
 
 from __future__ import annotations
@@ -57,13 +58,16 @@ def strikes_and_healings(halves: Iterable[NemesisHalf]) -> list[NemesisOp]:
     for one in done:
         if one.f in ends:
             for kind in ends[one.f]:
-                found += [(one.ended, "heal", struck, kind, {}) for struck in open_.pop(kind, ())]
+                found += [
+                    (one.ended, "heal", struck, kind.removeprefix("start-"), {}) for struck in open_.pop(kind, ())
+                ]
             continue
-        found.append((one.began, "strike", index, one.f, {} if one.value is None else {"value": _shown(one.value)}))
-        if any(one.f in kinds for kinds in ends.values()) or one.f in _ENDED_BY or one.f.startswith("start-"):
+        kind = one.f.removeprefix("start-")
+        found.append((one.began, "strike", index, kind, {} if one.value is None else {"value": _shown(one.value)}))
+        if any(one.f in begun for begun in ends.values()):
             open_.setdefault(one.f, []).append(index)
         else:
-            found.append((one.ended, "heal", index, one.f, {}))
+            found.append((one.ended, "heal", index, kind, {}))
         index += 1
     return sorted(found, key=lambda entry: entry[0])
 
@@ -93,7 +97,7 @@ def _paired(halves: list[NemesisHalf]) -> list[_Done]:
 
 def _ends(fs: set[str]) -> dict[str, list[str]]:
     """What ends a fault → the faults it ends, among operations of these names. ``start`` is the end of ``kill`` where processes are
-    killed, else it begins what ``stop`` ends.
+    killed, else it begins what ``stop`` ends; ``start-partition`` is a ``partition``.
     """
     ends: dict[str, list[str]] = {}
     for kind in sorted(fs):

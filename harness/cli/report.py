@@ -73,7 +73,9 @@ def report_command(
         raise click.UsageError("a model makes no promise: --model or --contract, not both")
     if (path / MANIFEST).is_file() and not (path / HISTORY).is_file():
         if out or contract or model or (begin, end) != (None, None):
-            raise click.UsageError("a campaign's page is report.html in its folder; of these options only --baseline is for it")
+            raise click.UsageError(
+                "a campaign's page is report.html in its folder; of these options only --baseline is for it"
+            )
         need(campaign=True, report=True)
         summarise(path, baseline, as_json, report=True)
         return 0
@@ -138,9 +140,7 @@ def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
     return _told(page.page, page.timeline, verdict, page.plots.to_json())
 
 
-def _report_history(
-    path: Path, place: Path, window: Window, contract: str | None, model: str | None
-) -> dict[str, Any]:
+def _report_history(path: Path, place: Path, window: Window, contract: str | None, model: str | None) -> dict[str, Any]:
     from harness.report.history_page import write_history_page
 
     history = read(path, rows=model is not None)

@@ -9,7 +9,7 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from harness.report.over_time import PERCENT, TimeAxis, above, grid_of, panels, short, titled
+from harness.report.over_time import PERCENT, Look, TimeAxis, above, grid_of, panels, short, titled
 from harness.report.style import MARKERS, MUTED, SMALL, VARIANTS
 from harness.report.words import SECOND
 
@@ -59,16 +59,16 @@ def _line(panel: Axes, all_: Availability, windows: Windows, axis: TimeAxis) -> 
     grid_of(panel)
     titled(panel, "all operations" if all_.name == "all" else all_.name)
     if none.any():
-        cross = {"marker": "X", "linestyle": "none", "color": _NONE, "markersize": 6}
+        cross: Look = {"marker": "X", "linestyle": "none", "color": _NONE, "markersize": 6}
         panel.plot([axis.at(time) for time in middles[none]], np.zeros(none.sum()), clip_on=False, zorder=4, **cross)
-        above(panel, [Line2D([], [], label="asked, and nothing succeeded", **cross)])
+        above(panel, [Line2D([], [], label="unavailable", **cross)])
 
 
 def _rows(panel: Axes, rows: Sequence[Availability], kinds: int, windows: Windows, axis: TimeAxis) -> None:
     edges = np.array([axis.at(time) for time in windows.edges])
     edges[-1] = max(axis.at(windows.end), edges[-2])
     for row, one in enumerate(rows):
-        for window in np.flatnonzero(one.begun):
+        for window in np.flatnonzero((one.begun > 0) | one.unavailable):
             none = bool(one.unavailable[window])
             colour = _NONE if none else _SHARES(float(one.share[window]))
             panel.barh(row, edges[window + 1] - edges[window], left=edges[window], height=0.82, align="center", color=colour,
@@ -80,14 +80,14 @@ def _rows(panel: Axes, rows: Sequence[Availability], kinds: int, windows: Window
         panel.axhline(kinds - 0.5, color=MUTED, linewidth=0.8, zorder=4)
     patches = [Patch(facecolor=_SHARES(share), edgecolor=MUTED, linewidth=0.4, label=f"{share:.0%}".replace("%", " %"))
                for share in (1.0, 0.66, 0.33)]  # fmt: skip
-    patches.append(Patch(facecolor=_NONE, edgecolor="white", hatch="xxxx", linewidth=0.4, label="nothing succeeded"))
+    patches.append(Patch(facecolor=_NONE, edgecolor="white", hatch="xxxx", linewidth=0.4, label="unavailable"))
     panel.legend(handles=patches, loc="lower right", bbox_to_anchor=(1, 1.0), ncols=4, frameon=False, borderaxespad=0.1,
                  handletextpad=0.5, columnspacing=1.4)  # fmt: skip
     titled(panel, "by kind and key" if len(rows) > kinds else "by kind")
 
 
 def recovery_over_time(found: Sequence[Recovery], axis: TimeAxis) -> Figure:
-    """Where each time of faults ends: how long until the first success of each kind, of the slowest key, and until the rate is back."""
+    """Where each time of faults ends: how long until the first success of each kind and of the last key, until rates are back."""
     figure, (panel,) = panels(axis, [2.2])
     series: dict[str, list[tuple[float, float]]] = {}
     for recovery in found:
@@ -100,14 +100,16 @@ def recovery_over_time(found: Sequence[Recovery], axis: TimeAxis) -> Figure:
             _add(series, f"{name}: rate back", at, time)
     handles = []
     for row, (name, points) in enumerate(series.items()):
-        look = {
+        look: Look = {
             "color": VARIANTS[row % len(VARIANTS)],
             "marker": MARKERS[row % len(MARKERS)],
             "linestyle": "none",
             "markersize": 6.5,
         }
         back = name.endswith("rate back")
-        panel.plot(*zip(*points, strict=True), markerfacecolor="none" if back else None, zorder=4, clip_on=False, **look)
+        panel.plot(
+            *zip(*points, strict=True), markerfacecolor="none" if back else None, zorder=4, clip_on=False, **look
+        )
         handles.append(Line2D([], [], label=short(name), markerfacecolor="none" if back else None, **look))
     panel.set_ylim(0, 1.1 * max((y for points in series.values() for _, y in points), default=1) or 1)
     panel.set_ylabel("seconds after the end")

@@ -28,7 +28,7 @@ def environment() -> Environment:
         "recovered": lambda time, recovery: _unbroken(words.recovered(time, recovery)),
         "milliseconds": lambda time: _unbroken(words.milliseconds(time)),
         "length_of": lambda time: _unbroken(f"{time / words.SECOND:g} s"),
-        "came": lambda time, digits: "never" if time is None else _unbroken(words.seconds(time, digits)),
+        "came": lambda time, otherwise: otherwise if time is None else _unbroken(words.seconds(time, 3)),
         "evidence": _evidence,
         "p_of": lambda pair: _unbroken(words.p_of(pair)),
         "points": lambda pair: _unbroken(words.points(pair)),

@@ -14,6 +14,7 @@ from harness.report.over_time import (
     OUTCOME_MARKERS,
     OUTCOME_WORDS,
     PLAIN_NUMBERS,
+    Look,
     TimeAxis,
     above,
     grid_of,
@@ -56,7 +57,7 @@ def latency_points(operations: Operations, fs: Sequence[int], drawn: Ints, axis:
             some = drawn[(operations.f[drawn] == f) & (operations.outcome[drawn] == outcome)]
             if not len(some):
                 continue
-            look = {
+            look: Look = {
                 "color": OUTCOME_COLOURS[outcome],
                 "marker": OUTCOME_MARKERS[outcome],
                 "markersize": 3.2 if outcome == 0 else 5.0,
@@ -81,7 +82,7 @@ def latency_over_time(operations: Operations, fs: Sequence[int], windows: Window
         found = np.maximum(latency_quantiles(operations, f, windows) / MILLISECOND, FLOOR_MS)
         handles = []
         for row in reversed(range(len(QUANTILES))):
-            look = {
+            look: Look = {
                 "color": QUANTILE_COLOURS[row],
                 "linestyle": QUANTILE_LINES[row],
                 "marker": QUANTILE_MARKERS[row],

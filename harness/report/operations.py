@@ -70,7 +70,8 @@ class Operations:
     @property
     def timed(self) -> Bits:
         """Those whose latency is known: they have both halves."""
-        return (self.invocation != NONE) & (self.completion != NONE)
+        both: Bits = (self.invocation != NONE) & (self.completion != NONE)
+        return both
 
     @property
     def latency(self) -> Ints:
@@ -97,7 +98,8 @@ class Operations:
 
     def of_key(self, key: int) -> Ints:
         """The operations that name a key."""
-        return self.asked[self.asked_key == key]
+        found: Ints = self.asked[self.asked_key == key]
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
@@ -28,6 +28,9 @@ OUTCOME_MARKERS: Final = ("o", "^", "X")
 OUTCOME_LINES: Final = ("-", "--", ":")
 OUTCOME_WORDS: Final = ("ok", "info (unknown)", "fail")
 """Outcomes differ in marker and line style too, never in colour alone."""
+
+Look = dict[str, Any]
+"""How a line looks, in a figure and in its legend, as matplotlib's arguments."""
 
 KEY_LIKE: Final = 28
 """So many letters of a name fit beside an axis."""

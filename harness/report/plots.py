@@ -1,4 +1,4 @@
-"""The part of a page about how operations went over time: figures, what they show in numbers, and words where nothing can be shown."""
+"""The part of a page about how operations went over time: figures, what they show in numbers, and words where there is nothing."""
 
 from __future__ import annotations
 
@@ -167,11 +167,11 @@ def _kinds(operations: Operations) -> list[KindSummary]:
     found = []
     for f, name in ((f, operations.fs[f]) for f in operations.kinds):
         mine = operations.f == f
-        counts = np.bincount(operations.outcome[mine], minlength=len(OUTCOMES)).tolist()
+        ok, info, fail = np.bincount(operations.outcome[mine], minlength=len(OUTCOMES)).tolist()
         latency = operations.latency[mine & operations.timed]
         quantiles = np.quantile(latency, QUANTILES, method="inverted_cdf").tolist() if len(latency) else []
         never = int(np.count_nonzero(operations.completion[mine] == NONE))
-        found.append(KindSummary(name, *counts, never, tuple(map(int, quantiles))))
+        found.append(KindSummary(name, ok, info, fail, never, tuple(map(int, quantiles))))
     return found
 
 
@@ -239,16 +239,17 @@ def _pictures(
         "Availability",
         availability_over_time(kinds, worst, windows, axis),
         "availability",
-        f"Of the operations that began in each {length}, the part that ended ok. Where nothing is drawn, nothing was asked.{named}{hidden}"
-        f"{shaded}",
+        f"Of the operations that began in each {length}, the part that ended ok. Unavailable: nothing ended "
+        "ok in it, though an operation waited all the while, or some began and none of them succeeded. "
+        f"Where nothing is drawn, nothing was asked.{named}{hidden}{shaded}",
     )
     if recovered and any(_has_points(recovery) for recovery in recovered):
         add(
             "Recovery",
             recovery_over_time(recovered, axis),
             "recovery",
-            f"For each time of faults, where it ends: how long until an operation of each kind ended ok, and until the rate of those "
-            f"was back to {SHARE_OF_BEFORE:.0%} of before. What never came is in the table only.".replace("%", " %")
+            f"For each time of faults, where it ends: how long until an operation of each kind ended ok, and until the "
+            f"rate of those was back to {SHARE_OF_BEFORE:.0%} of before. What never came is in the table only.".replace("%", " %")
             + shaded,
         )  # fmt: skip
     return pictures

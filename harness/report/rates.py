@@ -13,6 +13,7 @@ from harness.report.over_time import (
     OUTCOME_MARKERS,
     OUTCOME_WORDS,
     PLAIN_NUMBERS,
+    Look,
     TimeAxis,
     above,
     grid_of,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def rates_over_time(operations: Operations, fs: Sequence[int], windows: Windows, axis: TimeAxis) -> Figure:
-    """Completions a second by outcome, at the middle of each window; a panel for each kind. An outcome that never was has no line."""
+    """Completions a second by outcome, at the middle of each window; a panel for each kind, a line for each outcome that was."""
     figure, axes = panels(axis, [1.6] * len(fs))
     x = [axis.at(time) for time in windows.edges[:-1] + windows.covered / 2]
     for panel, f in zip(axes, fs, strict=True):
@@ -36,7 +37,7 @@ def rates_over_time(operations: Operations, fs: Sequence[int], windows: Windows,
         for outcome, found in enumerate(rates(operations, f, windows)):
             if not found.any():
                 continue
-            look = {
+            look: Look = {
                 "color": OUTCOME_COLOURS[outcome],
                 "linestyle": OUTCOME_LINES[outcome],
                 "marker": OUTCOME_MARKERS[outcome],

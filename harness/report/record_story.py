@@ -135,8 +135,8 @@ class _Teller:
 
     def _number(self, value: object) -> int | None:
         """The number that stands for a value in the columns."""
-        if value.__class__ is int and -FIRST_NUMBERED < value < FIRST_NUMBERED:  # type: ignore[operator]
-            return value  # type: ignore[return-value]
+        if value.__class__ is int and -FIRST_NUMBERED < value < FIRST_NUMBERED:
+            return value
         place = self._values.get((value.__class__, value))
         return None if place is None else FIRST_NUMBERED + place
 
@@ -194,6 +194,7 @@ class _Teller:
                 found.append(ClientMoment(last, f"{name} has read {key} to its end (a final read): there is nothing."))
                 continue
             low, high = int(columns.row_offset[records].min()), int(columns.row_offset[records].max())
-            words = f"{name} has read {key} to its end (a final read): {len(records)} records at offsets {low} to {high}, without it."
+            there = f"{len(records)} records at offsets {low} to {high}, without it"
+            words = f"{name} has read {key} to its end (a final read): {there}."
             found.append(ClientMoment(last, words))
         return found

@@ -197,7 +197,7 @@ def _chosen(
 
 def _rows(operations: Operations, chosen: Ints, first: int) -> list[tuple[int, int]]:
     """The halves that have a row, in order: times and numbers. What lies before `first` has none."""
-    found = []
+    found: list[tuple[int, int]] = []
     for halves, times in ((operations.invocation, operations.began), (operations.completion, operations.ended)):
         there = chosen[(halves[chosen] != NONE) & (times[chosen] >= first)]
         found += zip(times[there].tolist(), halves[there].tolist(), strict=True)

@@ -110,22 +110,32 @@ class Availability:
     Attributes:
         name: what they have in common.
         begun: how many began in each window.
-        succeeded: how many of these ended ok.
+        succeeded: how many of these ended ok, whenever that was.
+        ended_ok: how many ended ok in each window.
+        waited: how many were open all the while; not those that never ended, for nobody knows how long they were waited for.
     """
 
     name: str
     begun: Ints
     succeeded: Ints
+    ended_ok: Ints
+    waited: Ints
 
     @property
     def share(self) -> Floats:
         """The part that succeeded in each window, NaN where none began."""
-        return np.divide(self.succeeded, self.begun, out=np.full(len(self.begun), np.nan), where=self.begun > 0)
+        there = self.begun > 0
+        share: Floats = np.divide(self.succeeded, self.begun, out=np.full(len(self.begun), np.nan), where=there)
+        return share
 
     @property
     def unavailable(self) -> NDArray[np.bool_]:
-        """The windows in which something was asked and nothing succeeded."""
-        return (self.begun > 0) & (self.succeeded == 0)
+        """The windows in which nothing ended ok, though something was asked: an operation waited all the while, or some began and
+        none of them succeeded.
+        """
+        in_vain = (self.begun > 0) & (self.succeeded == 0)
+        found: NDArray[np.bool_] = (self.ended_ok == 0) & ((self.waited > 0) | in_vain)
+        return found
 
     @property
     def total(self) -> float | None:
@@ -136,9 +146,21 @@ class Availability:
 
 def availability(operations: Operations, windows: Windows, name: str, chosen: Ints) -> Availability:
     """That of some of the operations, by their numbers."""
-    began = operations.began[chosen]
+    began, ended = operations.began[chosen], operations.ended[chosen]
     succeeded = operations.outcome[chosen] == OK
-    return Availability(name, windows.count(began), windows.count(began[succeeded]))
+    first = -((windows.start - began) // windows.length)  # the first window that begins no earlier
+    last = windows.of(ended)  # the first that is not over
+    waiting = first < last
+    change = np.zeros(len(windows) + 1, np.int64)
+    np.add.at(change, first[waiting], 1)
+    np.add.at(change, last[waiting], -1)
+    return Availability(
+        name,
+        windows.count(began),
+        windows.count(began[succeeded]),
+        windows.count(ended[succeeded]),
+        np.cumsum(change)[:-1],
+    )
 
 
 def availabilities(operations: Operations, windows: Windows) -> tuple[list[Availability], list[Availability]]:
