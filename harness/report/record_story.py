@@ -29,6 +29,9 @@ from checkers.history import History
 from checkers.verdict import GRAVITY, Anomaly, Verdict, at_offset
 
 MOST_STORIES: Final = 5
+MOST_READS: Final = 3
+"""So many reads of one record are told, and the last."""
+
 MOST_MOMENTS: Final = 14
 """So many moments of a story are told; of more, the first and the last."""
 
@@ -120,8 +123,7 @@ class _Teller:
             & np.isin(columns.row_kind[mine], (SEND, READ))
             & ~np.isin(mine, of_records)
         ]
-        moments = [self._of_row(int(row)) for row in of_records]
-        moments += [self._of_row(int(row), other=True) for row in there]
+        moments = self._told(of_records, other=False) + self._told(there, other=True)
         deletions = mine[columns.row_kind[mine] == DELETION]
         if len(offsets):
             deletions = deletions[columns.row_offset[deletions] > offsets.min()]
@@ -132,6 +134,27 @@ class _Teller:
             words = f"{beyond['process']} reads record {beyond['value']} {at_offset(beyond['offset'])}, past it."
             moments.append(ClientMoment(beyond["time"], words))
         return [moment for _, moment in sorted(enumerate(moments), key=lambda one: (one[1].time, one[0]))]
+
+    def _told(self, rows: Ints, *, other: bool) -> list[ClientMoment]:
+        """Each of some rows as a moment, of the reads of a record only the first few, and in one sentence how many more."""
+        columns = self._columns
+        moments: list[ClientMoment] = []
+        reads: dict[int, list[int]] = {}
+        for row in rows.tolist():
+            if columns.row_kind[row] == READ:
+                mine = reads.setdefault(int(columns.row_value[row]), [])
+                mine.append(row)
+                if len(mine) > MOST_READS:
+                    continue
+            moments.append(self._of_row(row, other=other))
+        for number, mine in reads.items():
+            if len(mine) > MOST_READS:
+                half = columns.row_half[mine[-1]]
+                last, more = columns.processes[columns.process[half]], len(mine) - MOST_READS
+                words = f"{last} reads record {columns.value(number)}, as {more - 1} did before that are not listed."
+                words = f"{last} reads record {columns.value(number)} as well." if more == 1 else words
+                moments.append(ClientMoment(int(columns.time[half]), words, key=False))
+        return moments
 
     def _number(self, value: object) -> int | None:
         """The number that stands for a value in the columns."""
