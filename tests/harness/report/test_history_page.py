@@ -125,7 +125,10 @@ def written(tmp_path_factory):
 def test_the_page_tells_what_was_found_and_shows_it(written):
     page = Page(written.page)
 
-    assert "The promise “durable” was broken, judged by what the clients saw alone: 1 inconsistent-offsets (violation) and 1 lost-write (violation)." in page.text  # fmt: skip
+    assert (
+        "The promise “durable” was broken, judged by what the clients saw alone: 1 inconsistent-offsets (violation) and "
+        "1 lost-write (violation)."
+    ) in page.text
     assert "p1 is told that record 2 is written at offset 1 (acknowledged)." in page.text
     assert "What happened on the replicas is not in this history." in page.text
     assert page.tags.count("svg") == len(FIGURES)

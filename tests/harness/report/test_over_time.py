@@ -98,14 +98,16 @@ halves_of_processes = st.lists(
 )
 
 
+def sent(place, type_):
+    return (("send", f"k{place % 2}", (0, place) if type_ == "ok" else place),)
+
+
 @given(halves_of_processes)
 def test_every_half_is_in_one_operation_and_columns_say_the_same(halves):
     ops = [
-        Op(
-            place * 7, f"p{process}", type_, f, (("send", f"k{place % 2}", (0, place) if type_ == "ok" else place),) if f == "send" else ()
-        )
+        Op(place * 7, f"p{process}", type_, f, sent(place, type_) if f == "send" else ())
         for place, (process, type_, f) in enumerate(halves)
-    ]  # fmt: skip
+    ]
     by_ops = Operations.of(History(ops=ops))
     by_columns = Operations.of(History(columns=columns_of(ops)))
 
@@ -279,10 +281,8 @@ def test_a_fault_lasts_until_it_is_healed():
 
 
 def test_the_general_healing_ends_what_nothing_else_does():
-    found = fault_spans(
-        strikes((5, "strike", 0, "slow", {}), (7, "strike", 1, "crash", {}), (8, "heal", 1, "crash", {}), (9, "heal", -1, "all", {})),
-        100,
-    )  # fmt: skip
+    struck = [(5, "strike", 0, "slow", {}), (7, "strike", 1, "crash", {})]
+    found = fault_spans(strikes(*struck, (8, "heal", 1, "crash", {}), (9, "heal", -1, "all", {})), 100)
 
     assert found == [FaultSpan(5, 9, "slow"), FaultSpan(7, 8, "crash")]
 
@@ -313,7 +313,7 @@ def test_faults_that_overlap_are_one_episode():
 
 
 def every(step, begin, end, process, **which):
-    return [op for n, at in enumerate(range(begin, end, step)) for op in send(at, process, at + step // 10, value=(at, n), **which)]  # fmt: skip
+    return [op for at in range(begin, end, step) for op in send(at, process, at + step // 10, value=at, **which)]
 
 
 def test_recovery_is_counted_from_the_end_of_the_faults():
@@ -345,7 +345,11 @@ def test_the_last_key_is_told():
 
 
 def test_a_key_that_never_succeeds_again_is_the_last():
-    ops = [*every(100_000, 0, SECOND, "p"), *send(2_200_000, "p", 2_300_000), *send(2_400_000, "p", 2_900_000, "info", "b")]  # fmt: skip
+    ops = [
+        *every(100_000, 0, SECOND, "p"),
+        *send(2_200_000, "p", 2_300_000),
+        *send(2_400_000, "p", 2_900_000, "info", "b"),
+    ]
     (found,) = recoveries(Operations.of(history(ops)), [Episode(SECOND, 2 * SECOND, ("crash",), True)], SECOND)
 
     assert found.slowest_key == ("b", None)

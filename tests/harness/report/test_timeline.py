@@ -78,8 +78,8 @@ def test_a_long_history_is_shown_around_what_was_found(ten):
     assert values(shown) == [4, 5, 6, 7]
     assert (shown.before, shown.after, shown.total) == (4, 2, 10)
     assert what_is_shown(shown, "tidemark report h.jsonl") == (
-        "4 of 10 operations, from 4.000 s to 7.500 s, around lost-write at 6.000 s. Left out: 4 before and 2 after. Another window: "
-        "tidemark report h.jsonl --from SECONDS --to SECONDS."
+        "4 of 10 operations, from 4.000 s to 7.500 s, around lost-write at 6.000 s. Left out: 4 before and 2 after. Another "
+        "window: tidemark report h.jsonl --from SECONDS --to SECONDS."
     )
 
 
@@ -112,7 +112,7 @@ def test_what_began_before_the_window_is_cut(ten):
 
 def test_a_window_without_operations_is_refused(ten):
     with pytest.raises(
-        NothingThereError, match="no operation lies between 20 s and 30 s; they lie between 0 s and 9.5 s"
+        NothingThereError, match=r"no operation lies between 20 s and 30 s; they lie between 0 s and 9\.5 s"
     ):
         timeline_of(ten, [], (20, 30))
 
