@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
     from harness.report.recovery import Recovery
-    from harness.report.windows import Availability, Windows
+    from harness.report.windows import Availability, Floats, Windows
 
 MOST_KEYS: Final = 16
 """So many keys have a row; those that were worst off."""
 
 _SHARES = LinearSegmentedColormap.from_list("shares", ["#FFFFFF", "#D6E6F4", "#9CC4E4", "#0072B2"])
 _NONE: Final = "#8B1A1A"
-_NEVER_ASKED: Final = "#FFFFFF"
 
 
 def worst_off(keys: Sequence[Availability]) -> list[Availability]:
@@ -68,11 +68,13 @@ def _rows(panel: Axes, rows: Sequence[Availability], kinds: int, windows: Window
     edges = np.array([axis.at(time) for time in windows.edges])
     edges[-1] = max(axis.at(windows.end), edges[-2])
     for row, one in enumerate(rows):
-        for window in np.flatnonzero((one.begun > 0) | one.unavailable):
-            none = bool(one.unavailable[window])
-            colour = _NONE if none else _SHARES(float(one.share[window]))
-            panel.barh(row, edges[window + 1] - edges[window], left=edges[window], height=0.82, align="center", color=colour,
-                       edgecolor="white", linewidth=0.4, hatch="xxxx" if none else None, zorder=3)  # fmt: skip
+        none, asked = one.unavailable, (one.begun > 0) & ~one.unavailable
+        colours = [_SHARES(share) for share in one.share[asked].tolist()]
+        where = (row - 0.41, 0.82)
+        panel.broken_barh(_cells(edges, asked), where, facecolors=colours, edgecolor="white", linewidth=0.4, zorder=3)
+        panel.broken_barh(
+            _cells(edges, none), where, facecolors=_NONE, edgecolor="white", linewidth=0.4, hatch="xxxx", zorder=3
+        )
     panel.set_yticks(range(len(rows)), [short(one.name) for one in rows], fontsize=SMALL)
     panel.set_ylim(len(rows) - 0.4, -0.6)
     panel.tick_params(axis="y", length=0)
@@ -84,6 +86,11 @@ def _rows(panel: Axes, rows: Sequence[Availability], kinds: int, windows: Window
     panel.legend(handles=patches, loc="lower right", bbox_to_anchor=(1, 1.0), ncols=4, frameon=False, borderaxespad=0.1,
                  handletextpad=0.5, columnspacing=1.4)  # fmt: skip
     titled(panel, "by kind and key" if len(rows) > kinds else "by kind")
+
+
+def _cells(edges: Floats, wanted: NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """The beginnings and lengths of some windows."""
+    return list(zip(edges[:-1][wanted].tolist(), np.diff(edges)[wanted].tolist(), strict=True))
 
 
 def recovery_over_time(found: Sequence[Recovery], axis: TimeAxis) -> Figure:

@@ -17,6 +17,7 @@ from checkers.verdict import CLIENTS, GRAVITY, VIOLATION, Anomaly, Verdict
 from harness.report import words
 from harness.report.environment import environment
 from harness.report.latency import QUANTILE_WORDS
+from harness.report.operations import Operations
 from harness.report.page import GLOSSARY, OUTCOME_GLOSSARY, PROMISES, WrittenPage, gravest
 from harness.report.plots import Plots, plots_of
 from harness.report.record_story import RecordStory, record_stories
@@ -84,17 +85,17 @@ def write_history_page(
         OSError: something cannot be written.
     """
     verdict = judged if isinstance(judged, Verdict) else None
-    keyed = isinstance(judged, Result) and judged.checker in KEYED
     title = Path(source).name if source != "-" else "standard input"
     ordered = gravest(verdict) if verdict is not None else []
-    timeline = timeline_of(history, ordered, window, keyed=keyed)
+    operations = Operations.of(history, keyed=isinstance(judged, Result) and judged.checker in KEYED)
+    timeline = timeline_of(history, ordered, window, operations)
     out.parent.mkdir(parents=True, exist_ok=True)
     timeline_file = f"{out.stem}-timeline.html" if timeline.total else ""
     if timeline_file:
         command = f"tidemark report {shlex.quote(source)}{options}"
         write_timeline(timeline, out.with_name(timeline_file), title, page=out.name, command=command)
     story, picture = _traced_story(history, verdict, out)
-    plots = plots_of(history, out.parent, out.stem, keyed=keyed)
+    plots = plots_of(history, operations, out.parent, out.stem)
     view = _View(
         name=out.stem,
         title=title,

@@ -96,10 +96,14 @@ class Operations:
         known = [KNOWN_FS.index(self.fs[f]) if self.fs[f] in KNOWN_FS else len(KNOWN_FS) for f in there]
         return [f for _, f in sorted(zip(known, there, strict=True))]
 
-    def of_key(self, key: int) -> Ints:
-        """The operations that name a key."""
-        found: Ints = self.asked[self.asked_key == key]
-        return found
+    @cached_property
+    def by_key(self) -> dict[str, Ints]:
+        """The operations that name a key, by its name, in the order of names."""
+        order = np.argsort(self.asked_key, kind="stable")
+        keys, first = np.unique(self.asked_key[order], return_index=True)
+        parts = np.split(self.asked[order], first[1:]) if len(keys) else []
+        found = ((self.keys[key], part) for key, part in zip(keys.tolist(), parts, strict=True))
+        return dict(sorted(found, key=lambda one: one[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +194,8 @@ def _paired(halves: _Halves) -> Operations:
     invoked, completed = halves.type[begin] == _INVOKE, halves.type[end] != _INVOKE
     operation = np.empty(len(order), np.int64)
     operation[begin] = operation[end] = np.arange(len(begin))
-    pairs = np.unique(np.stack((operation[halves.naming], halves.named), axis=1), axis=0)
+    several = max(len(halves.keys), 1)
+    pairs = np.unique(operation[halves.naming] * several + halves.named)
     return Operations(
         invocation=np.where(invoked, halves.number[begin], NONE),
         completion=np.where(completed, halves.number[end], NONE),
@@ -199,8 +204,8 @@ def _paired(halves: _Halves) -> Operations:
         outcome=_OUTCOME[halves.type[end]],
         f=halves.f[begin],
         process=halves.process[begin],
-        asked=pairs[:, 0],
-        asked_key=pairs[:, 1],
+        asked=pairs // several,
+        asked_key=pairs % several,
         fs=halves.fs,
         processes=halves.processes,
         keys=halves.keys,

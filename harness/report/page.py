@@ -19,6 +19,7 @@ from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
 from harness.report.latency import QUANTILE_WORDS
 from harness.report.model import ANY, Comparison, Example
+from harness.report.operations import Operations
 from harness.report.plots import Plots, plots_of
 from harness.report.recovery import SHARE_OF_BEFORE
 from harness.report.spacetime import draw_story
@@ -153,13 +154,14 @@ def write_run_page(
     """
     if out.suffix != ".html":
         out = out / "report.html"
-    timeline = timeline_of(history, gravest(verdict), window)
+    operations = Operations.of(history)
+    timeline = timeline_of(history, gravest(verdict), window, operations)
     out.parent.mkdir(parents=True, exist_ok=True)
     view = _run_view(plan, history, verdict, out.parent, out.stem, "plan.json")
     beside = out.with_name(f"{out.stem}-timeline.html") if timeline.total else None
     if beside is not None:
         write_timeline(timeline, beside, view.title, page=out.name, command=f"tidemark report {shlex.quote(source)}")
-    plots = plots_of(history, out.parent, out.stem)
+    plots = plots_of(history, operations, out.parent, out.stem)
     page = (
         environment()
         .get_template("run.html.j2")

@@ -125,16 +125,15 @@ class Plots:
         }
 
 
-def plots_of(history: History, folder: Path, name: str, *, keyed: bool = False) -> Plots:
+def plots_of(history: History, operations: Operations, folder: Path, name: str) -> Plots:
     """Draw what can be drawn, saved in `folder` as ``NAME-latency.svg`` and the like.
 
     Args:
         history: what happened.
+        operations: those of the history.
         folder: for the figures.
         name: what their names begin with.
-        keyed: whether the value of each operation is a key and something (``--model key-value``).
     """
-    operations = Operations.of(history, keyed=keyed)
     if not len(operations):
         return Plots("Nothing can be drawn: the history has no operations of clients.")
     kinds = _kinds(operations)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from checkers.check_clients import clients_of
+from checkers.columns import columns_of
 from checkers.columns.columns import (
     DELETION,
     FAIL,
@@ -64,7 +64,7 @@ def record_stories(history: History, verdict: Verdict) -> list[RecordStory]:
     first = {anomaly.name: anomaly for anomaly in reversed(about)}
     chosen = [anomaly for anomaly in about if first[anomaly.name] is anomaly]
     chosen += [anomaly for anomaly in about if first[anomaly.name] is not anomaly]
-    teller = _Teller(clients_of(history).columns)
+    teller = _Teller(columns_of(history.ops) if history.columns is None else history.columns)
     return [teller.story(anomaly) for anomaly in chosen[:MOST_STORIES]]
 
 

@@ -61,11 +61,9 @@ def recoveries(operations: Operations, episodes: Sequence[Episode], window: int)
     kinds = [(f, operations.fs[f]) for f in operations.kinds]
     successes = {name: np.sort(operations.ended[succeeded & (operations.f == f)]) for f, name in kinds}
     begun = {name: operations.began[operations.f == f] for f, name in kinds}
-    by_key = [(name, operations.of_key(key)) for key, name in enumerate(operations.keys)]
     of_key = {
         name: (np.sort(operations.ended[chosen[succeeded[chosen]]]), operations.began[chosen])
-        for name, chosen in sorted(by_key, key=lambda one: one[0])
-        if len(chosen)
+        for name, chosen in operations.by_key.items()
     }
     found = []
     for place, episode in enumerate(episodes):

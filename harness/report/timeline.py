@@ -88,20 +88,23 @@ class Timeline:
 
 
 def timeline_of(
-    history: History, anomalies: Sequence[Anomaly], window: tuple[float | None, float | None] = (None, None), *, keyed: bool = False
-) -> Timeline:  # fmt: skip
+    history: History,
+    anomalies: Sequence[Anomaly],
+    window: tuple[float | None, float | None] = (None, None),
+    operations: Operations | None = None,
+) -> Timeline:
     """What a timeline of a history shows.
 
     Args:
         history: what happened.
         anomalies: what was found, the most telling one first; without a window the operations around that are shown.
         window: from when to when, seconds; of more than `MOST_OPERATIONS` the first are shown.
-        keyed: as for `Operations.of`.
+        operations: those of the history, if somebody has them already.
 
     Raises:
         NothingThereError: there is no operation in the window.
     """
-    operations = Operations.of(history, keyed=keyed)
+    operations = Operations.of(history) if operations is None else operations
     spans = fault_spans(history, max([operations.span[1], *(entry[0] for entry in history.nemesis)]))
     chosen, first, around = _chosen(operations, anomalies, window)
     rows = _rows(operations, chosen, first)

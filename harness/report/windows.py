@@ -171,9 +171,5 @@ def availabilities(operations: Operations, windows: Windows) -> tuple[list[Avail
     ]
     if len(kinds) > 1:
         kinds.insert(0, availability(operations, windows, "all", np.arange(len(operations))))
-    keys = [
-        availability(operations, windows, name, operations.of_key(key))
-        for key, name in sorted(enumerate(operations.keys), key=lambda one: one[1])
-        if (operations.asked_key == key).any()
-    ]
+    keys = [availability(operations, windows, name, chosen) for name, chosen in operations.by_key.items()]
     return kinds, keys

@@ -9,6 +9,7 @@ from checkers import History, Op, check
 from checkers.workloads import judge
 from harness.report.history_page import write_history_page
 from harness.report.own_files import SomebodysFileError, refuse_to_overwrite
+from harness.report.page import render_run
 from harness.report.record_story import record_stories
 
 
@@ -234,3 +235,13 @@ def test_somebody_s_own_files_are_not_written_over(written, tmp_path):
     (tmp_path / "s-rate.png").write_bytes(b"\x89PNG mine")
     with pytest.raises(SomebodysFileError, match=r"s-rate\.png is there"):
         refuse_to_overwrite(tmp_path / "s.html")
+
+
+def test_the_page_of_a_run_has_the_same_plots_and_a_timeline(tmp_path):
+    plan = {"index": 3, "faults": [], "faults_end_us": 4500}
+    page = Page(render_run(plan, LOST, check(LOST), tmp_path))
+
+    assert page.tags.count("svg") == len(FIGURES) + 1
+    assert "report-timeline.html" in page.links
+    assert 'href="report.html"' in (tmp_path / "report-timeline.html").read_text(encoding="utf-8")
+    assert (tmp_path / "report-availability.png").is_file()
