@@ -104,7 +104,8 @@ def _strip(panel: Axes, axis: TimeAxis, rows: dict[str, int]) -> None:
         begin, end = axis.at(fault.start), axis.at(fault.end)
         if end > begin:
             panel.barh(row, end - begin, left=begin, height=0.62, color=FAULT, alpha=0.75, linewidth=0)
-        panel.plot([begin], [row], marker="|", color=INK, markersize=6, markeredgewidth=1.4, clip_on=False)
+        if fault.start >= axis.begin:
+            panel.plot([begin], [row], marker="|", color=INK, markersize=6, markeredgewidth=1.4, clip_on=False)
     names = [short(kind) for kind in rows][:count]
     if len(rows) > count:
         names[-1] = f"{len(rows) - count + 1} more kinds"

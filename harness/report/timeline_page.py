@@ -11,7 +11,7 @@ from harness.report.words import listed
 
 ROW: Final = 17  # pixels
 COLUMN: Final = 166
-GUTTER: Final = 96
+GUTTER: Final = 118
 LANE: Final = 10
 MARKS: Final = {"ok": "", "info": "? ", "fail": "✗ ", "open": "… "}
 """Outcomes are told apart without colours, too."""
