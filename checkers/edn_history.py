@@ -1,9 +1,9 @@
 """A history in EDN, as Jepsen's kafka workload writes it: read into columns, and written for Jepsen's checkers to read.
 
-Clients are the processes that are integers. Micro-operations are ``[:send key value]``, completed
-``[:send key [offset value]]``, and ``[:poll]``, completed ``[:poll {key [[offset value] …]}]``. Times are nanoseconds there, and
-microseconds here. Keys and values that are no integers and no strings stand here for their EDN. What the checkers do not know is
-kept only where `forms` are asked for.
+Clients are the processes that are integers; what ``:nemesis`` did becomes strikes and healings. Micro-operations are
+``[:send key value]``, completed ``[:send key [offset value]]``, and ``[:poll]``, completed ``[:poll {key [[offset value] …]}]``.
+Times are nanoseconds there, and microseconds here. Keys and values that are no integers and no strings stand here for their EDN.
+What the checkers do not know is kept only where `forms` are asked for.
 
 Source: ``jepsen.tests.kafka``.
 """
@@ -16,9 +16,12 @@ from typing import Any, BinaryIO
 from checkers.columns import ColumnsBuilder
 from checkers.columns.rows_back import ops_of
 from checkers.edn import EdnError, EdnMap, EdnOp, Form, Keyword, operations, written
+from checkers.edn_ops import plain_form
 from checkers.history import History, Op
+from checkers.jepsen_nemesis import NemesisHalf, strikes_and_healings
 
 _SEND, _POLL = Keyword("send"), Keyword("poll")
+_NEMESIS = Keyword("nemesis")
 _ERROR, _REBALANCE_LOG, _KEYS, _FINAL, _ACKS = map(Keyword, ("error", "rebalance-log", "keys", "final?", "acks"))
 _MOST_OF_AN_ERROR = 200
 _INT64 = 1 << 63
@@ -38,11 +41,15 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
     history = History()
     builder = ColumnsBuilder()
     names = _Names()
+    nemesis: list[NemesisHalf] = []
     latest = 0
     for op in operations(file):
         if forms:
             history.forms.append(op.fields)
         if not isinstance(op.process, int):
+            if op.process is _NEMESIS:
+                time = latest if op.time is None else op.time // 1000
+                nemesis.append(NemesisHalf(time, str(plain_form(op.f)), plain_form(op.value)))
             continue
         try:
             latest = max(latest, latest if op.time is None else op.time // 1000)
@@ -51,6 +58,7 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
             sentence = str(error) if isinstance(error, _ShapeError) else f"{_shown(op.value)} is no value of {op.f}"
             raise EdnError(op.line, None, sentence) from None
     history.columns = builder.columns()
+    history.nemesis = strikes_and_healings(nemesis)
     return history
 
 

@@ -1,53 +1,174 @@
-"""``tidemark report``: summary and page of a campaign or of a stored run."""
+"""``tidemark report``: summary and page of a campaign, of a stored run, or of anybody's history."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from checkers import HistoryFormatError, check
+from harness.cli.check import STANDARD_INPUT, read
 from harness.cli.extras import need
-from harness.cli.options import json_option
+from harness.cli.model import model_option
+from harness.cli.options import contract_option, json_option
 from harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from nemesis import PlanError, read_plan
+
+if TYPE_CHECKING:
+    from checkers import History, Verdict
+    from checkers.result import Result
 
 EPILOG = """\b
 Examples:
   tidemark report results/demo                       a campaign: table on the terminal, report.html in the folder
-  tidemark report results/runs/kafka-0.10-1-30       one run
+  tidemark report results/runs/kafka-0.10-1-30       one run: report.html in its folder, with a timeline beside it
+  tidemark report history.jsonl                      anybody's history: history-report.html beside it
+  tidemark report store/latest/history.edn --out pages/monday.html
+  tidemark report history.jsonl.gz --from 12 --to 15.5       what the timeline shows, in seconds
+  tidemark report history.edn --model cas-register           what is no log
+  zcat history.jsonl.gz | tidemark report - --out page.html
 """
+
+MANIFEST = "manifest.json"
+Window = tuple[float | None, float | None]
 
 
 @click.command("report", epilog=EPILOG)
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--baseline", type=str, help="Variant the others are compared with.  [default: the first]")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--baseline", type=str, help="Of a campaign: variant the others are compared with.  [default: the first]")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The page, or a folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
+)
+@click.option("--from", "begin", type=float, help="The timeline begins here, seconds.")
+@click.option("--to", "end", type=float, help="The timeline ends here, seconds.")
+@contract_option
+@model_option
+@click.option("--force", is_flag=True, help="Write over files that Tidemark did not write.")
 @json_option
-def report_command(folder: Path, baseline: str | None, as_json: bool) -> int:
-    """Write report.html for FOLDER, which holds a campaign or a run."""
-    if (folder / HISTORY).is_file():
-        need(report=True)
-        _report_run(folder)
-    elif (folder / "manifest.json").is_file():
+def report_command(
+    path: Path,
+    baseline: str | None,
+    out: Path | None,
+    begin: float | None,
+    end: float | None,
+    contract: str | None,
+    model: str | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Write a page about PATH: a campaign's or a run's folder, or anybody's history in a file, as `tidemark check` reads it.
+
+    The page of a history has what was found, the records' stories as far as they are known, latency, rates, availability and
+    recovery over time, and beside it lies a timeline, operation by operation.
+    """
+    if begin is not None and end is not None and begin > end:
+        raise click.UsageError(f"--from {begin:g} is later than --to {end:g}")
+    if contract is not None and model is not None:
+        raise click.UsageError("a model makes no promise: --model or --contract, not both")
+    if (path / MANIFEST).is_file() and not (path / HISTORY).is_file():
+        if out or contract or model or (begin, end) != (None, None):
+            raise click.UsageError(
+                "a campaign's page is report.html in its folder; of these options only --baseline is for it"
+            )
         need(campaign=True, report=True)
-        summarise(folder, baseline, as_json, report=True)
-    else:
-        raise click.ClickException(f"{folder} holds neither a campaign (manifest.json) nor a run ({HISTORY})")
+        summarise(path, baseline, as_json, report=True)
+        return 0
+    if path != STANDARD_INPUT and not path.exists():
+        raise click.ClickException(f"{path}: there is no such file or folder")
+    if path.is_dir() and not (path / HISTORY).is_file():
+        raise click.ClickException(f"{path} holds neither a campaign ({MANIFEST}) nor a run ({HISTORY})")
+    need(report=True)
+    if baseline is not None:
+        raise click.UsageError("--baseline is for campaigns")
+    place = _place(path, out)
+    try:
+        _report(path, place, (begin, end), contract, model, force=force, as_json=as_json)
+    except OSError as error:
+        where = error.filename or place.parent
+        raise click.ClickException(f"cannot write {where}: {error.strerror}; choose another place with --out") from None
     return 0
 
 
-def _report_run(folder: Path) -> None:
-    from harness.report.page import render_run
+def _place(path: Path, out: Path | None) -> Path:
+    """Where the page goes."""
+    if out is not None:
+        return out if out.suffix == ".html" and not out.is_dir() else out / REPORT
+    if path.is_dir():
+        return path / REPORT
+    if path == STANDARD_INPUT:
+        return Path("history-report.html")
+    name = path.name.removesuffix(".gz")
+    return path.with_name(f"{Path(name).stem if Path(name).suffix else name}-report.html")
+
+
+def _report(
+    path: Path, place: Path, window: Window, contract: str | None, model: str | None, *, force: bool, as_json: bool
+) -> None:
+    from harness.report.own_files import SomebodysFileError, refuse_to_overwrite
+    from harness.report.timeline import NothingThereError
+
+    try:
+        if not force:
+            refuse_to_overwrite(place)
+        if path.is_dir() and (path / PLAN).is_file() and contract is None and model is None:
+            told = _report_run(path, place, window)
+        else:
+            told = _report_history(path, place, window, contract, model)
+    except SomebodysFileError as error:
+        raise click.ClickException(f"{error}; choose another place with --out, or write over it with --force") from None
+    except NothingThereError as error:
+        raise click.ClickException(f"{path}: {error}") from None
+    click.echo(json.dumps(told) if as_json else str(place))
+
+
+def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
+    from harness.report.page import write_run_page
 
     try:
         history = load_history(folder)
         plan = read_plan(folder / PLAN).to_json()
     except (HistoryFormatError, PlanError, OSError) as error:
         raise click.ClickException(f"{folder}: {error}") from None
-    render_run(plan, history, check(history), folder / REPORT)
-    click.echo(str(folder / REPORT))
+    verdict = check(history)
+    page = write_run_page(plan, history, verdict, place, str(folder), window)
+    return _told(page.page, page.timeline, verdict, page.plots.to_json())
+
+
+def _report_history(path: Path, place: Path, window: Window, contract: str | None, model: str | None) -> dict[str, Any]:
+    from harness.report.history_page import write_history_page
+
+    history = read(path, rows=model is not None)
+    judged = _judged(path, history, contract, model)
+    options = f" --contract {contract}" if contract else f" --model {model}" if model else ""
+    page = write_history_page(history, judged, place, str(path), options=options, window=window)
+    return _told(page.page, page.timeline, judged, page.plots.to_json())
+
+
+def _judged(path: Path, history: History, contract: str | None, model: str | None) -> Verdict | Result:
+    try:
+        if model is None:
+            return check(history, contract)
+        from checkers.workloads import judge
+
+        return judge(history, model)
+    except ValueError as error:
+        raise click.ClickException(f"{path}: {error}") from None
+
+
+def _told(page: Path, timeline: Path | None, judged: Verdict | Result, over_time: dict[str, Any]) -> dict[str, Any]:
+    """What --json prints."""
+    return {
+        "page": str(page),
+        "timeline": str(timeline) if timeline else None,
+        "verdict": judged.to_json(),
+        "over_time": over_time,
+    }
 
 
 def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool, master: str | None = None) -> int:

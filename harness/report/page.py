@@ -5,22 +5,28 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from checkers.history import History
-from checkers.verdict import Anomaly, Verdict
+from checkers.verdict import GRAVITY, Anomaly, Verdict
 from harness.report import figures, words
+from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
+from harness.report.latency import QUANTILE_WORDS
 from harness.report.model import ANY, Comparison, Example
+from harness.report.operations import Operations
+from harness.report.plots import Plots, plots_of
+from harness.report.recovery import SHARE_OF_BEFORE
 from harness.report.spacetime import draw_story
 from harness.report.story import Story, choose_anomaly, tell
 from harness.report.style import looks, save
+from harness.report.timeline import timeline_of
+from harness.report.timeline_page import write_timeline
 
 GLOSSARY = {
     "acked": "The client was told that its record is written; with acks=all this means on every in-sync replica.",
@@ -40,6 +46,22 @@ PROMISES = {
     "kip-966": "kept while fewer than min ISR of the replicas that held the record shut down uncleanly",
     "durable": "kept while fewer than min ISR of the replicas that held the record lost their logs",
 }
+
+
+OUTCOME_GLOSSARY = {
+    "ok": "The operation succeeded.",
+    "info": "Nobody knows whether the operation happened: a time-out, a lost connection.",
+    "fail": "The operation certainly did not happen.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenPage:
+    """A page about one history; `timeline` is None of a history without operations."""
+
+    page: Path
+    timeline: Path | None
+    plots: Plots
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +111,7 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
     ]
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
     page = (
-        _environment()
+        environment()
         .get_template("comparison.html.j2")
         .render(
             comparison=comparison,
@@ -104,7 +126,19 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
 
 
 def render_run(plan: Mapping[str, Any], history: History, verdict: Verdict, out: Path) -> Path:
-    """Write a page about a single run.
+    """Write a page about a single run; see `write_run_page`."""
+    return write_run_page(plan, history, verdict, out).page
+
+
+def write_run_page(
+    plan: Mapping[str, Any],
+    history: History,
+    verdict: Verdict,
+    out: Path,
+    source: str = "RUNFOLDER",
+    window: tuple[float | None, float | None] = (None, None),
+) -> WrittenPage:
+    """Write a page about a single run, and its timeline beside it.
 
     Args:
         plan: The plan as JSON values.
@@ -112,17 +146,44 @@ def render_run(plan: Mapping[str, Any], history: History, verdict: Verdict, out:
         verdict: What the checkers say.
         out: The page's path, or a folder, which gets `report.html`. The picture is saved beside it, and so is the plan, as
             `plan.json`, unless it is there already.
+        source: The run's folder, as somebody would type it.
+        window: What the timeline shows, from and to, seconds.
+
+    Raises:
+        NothingThereError: There is no operation in the window.
     """
     if out.suffix != ".html":
         out = out / "report.html"
+    operations = Operations.of(history)
+    timeline = timeline_of(history, gravest(verdict), window, operations)
     out.parent.mkdir(parents=True, exist_ok=True)
     view = _run_view(plan, history, verdict, out.parent, out.stem, "plan.json")
+    beside = out.with_name(f"{out.stem}-timeline.html") if timeline.total else None
+    if beside is not None:
+        write_timeline(timeline, beside, view.title, page=out.name, command=f"tidemark report {shlex.quote(source)}")
+    plots = plots_of(history, operations, out.parent, out.stem)
     page = (
-        _environment()
+        environment()
         .get_template("run.html.j2")
-        .render(run=view, history=history, glossary=GLOSSARY, promises=PROMISES)
+        .render(
+            run=view,
+            history=history,
+            plots=plots,
+            timeline_file=beside.name if beside else "",
+            quantile_words=QUANTILE_WORDS,
+            share_of_before=SHARE_OF_BEFORE,
+            glossary=GLOSSARY | OUTCOME_GLOSSARY,
+            promises=PROMISES,
+        )
     )
-    return _written(out, page)
+    return WrittenPage(_written(out, page), beside, plots)
+
+
+def gravest(verdict: Verdict) -> list[Anomaly]:
+    """All anomalies, the one that explains the history best first, then by gravity and time."""
+    first = choose_anomaly(verdict)
+    ordered = sorted(verdict.anomalies, key=lambda anomaly: (GRAVITY.index(anomaly.verdict), anomaly.time))
+    return sorted(ordered, key=lambda anomaly: anomaly is not first)
 
 
 def _run_view(
@@ -170,35 +231,6 @@ def _elsewhere(world: str, system: str) -> str:
     return (
         f" --world {shlex.quote(world)}" if system == "tidemark" else f" --system {shlex.quote(system)} --time-scale 1"
     )
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("harness.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    filters: dict[str, Callable[..., str]] = {
-        "percent": lambda share: _unbroken(words.percent(share)),
-        "interval": lambda rate: _unbroken(words.interval(rate)),
-        "bounds": lambda rate: _unbroken(words.bounds(rate)),
-        "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
-        "recovered": lambda time, recovery: _unbroken(words.recovered(time, recovery)),
-        "p_of": lambda pair: _unbroken(words.p_of(pair)),
-        "points": lambda pair: _unbroken(words.points(pair)),
-        "primary": words.primary_words,
-        "finding": words.finding,
-        "compared": words.compared,
-    }
-    environment.filters |= filters
-    return environment
-
-
-def _unbroken(text: str) -> str:
-    """A number and its unit stay on one line."""
-    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _written(path: Path, page: str) -> Path:

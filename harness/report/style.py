@@ -61,12 +61,24 @@ def looks() -> AbstractContextManager[None]:
 
 def save(figure: Figure, folder: Path, name: str, label: str) -> str:
     """Save `<name>.svg` and `<name>.png` in `folder`; return the SVG to stand in HTML, described by `label` to screen readers."""
+    _settle(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "Tidemark", "Title": label})
     figure.savefig(folder / f"{name}.png", dpi=150, metadata={"Software": "Tidemark"})
     text = buffer.getvalue()
     (folder / f"{name}.svg").write_text(text, encoding="utf-8")
     return inline(text, name, label)
+
+
+def _settle(figure: Figure) -> None:
+    """Fix where the axes lie. The solver that finds their places does not find the last digit of them again in another process or
+    with other objects in memory, and names in an SVG follow from all digits.
+    """
+    figure.draw_without_rendering()
+    places = [axes.get_position() for axes in figure.axes]
+    figure.set_layout_engine("none")
+    for axes, place in zip(figure.axes, places, strict=True):
+        axes.set_position((round(place.x0, 5), round(place.y0, 5), round(place.width, 5), round(place.height, 5)))
 
 
 def inline(svg: str, prefix: str, label: str) -> str:

@@ -49,6 +49,13 @@ def seconds(time_us: float | None, digits: int = 2) -> str:
     return "–" if time_us is None else f"{time_us / SECOND:.{digits}f} s"
 
 
+def milliseconds(time_us: float) -> str:
+    """A latency: `0.043 ms`, `3.21 ms`, `1,204 ms`."""
+    value = time_us / 1000
+    digits = 3 if value < 1 else 2 if value < 10 else 1 if value < 100 else 0
+    return f"{value:,.{digits}f} ms"
+
+
 def recovered(time_us: int | None, recovery: Recovery) -> str:
     """A percentile of the recovery times: `0.30 s`, or `never`."""
     return "never" if time_us is None and recovery.never.runs else seconds(time_us)

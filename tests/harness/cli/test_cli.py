@@ -200,7 +200,7 @@ def test_spark_is_not_loaded_for_a_single_run(tmp_path):
         (["run", "--what"], "No such option"),
         (["check", "nowhere"], "nowhere: cannot be read (No such file or directory)"),
         (["check"], "Missing argument 'PATH'"),
-        (["report", "nowhere"], "nowhere holds neither a campaign (manifest.json) nor a run (history.jsonl)"),
+        (["report", "nowhere"], "nowhere: there is no such file or folder"),
         (["scenario", "no-such-thing"], "no-such-thing"),
         (["scenario", "kip-101-data-loss", "--all"], "give a scenario's NAME or --all, not both"),
         (["scenario", "kip-101-data-loss", "--variant", "kafka-9"], "unknown variant 'kafka-9'"),
@@ -255,8 +255,9 @@ def test_a_folder_without_history_is_refused(tidemark, tmp_path):
     assert "cannot be read" in complaint(tidemark("check", tmp_path))
 
 
-def test_the_report_of_a_run_whose_plan_is_missing_is_refused(tidemark, good, tmp_path):
+def test_the_report_of_a_run_whose_plan_is_broken_is_refused(tidemark, good, tmp_path):
     (tmp_path / "history.jsonl").write_bytes((good / "history.jsonl").read_bytes())
+    (tmp_path / "plan.json").write_text("{")
 
     assert "plan.json" in complaint(tidemark("report", tmp_path))
 

@@ -1,0 +1,54 @@
+"""How templates are found and filled, and how they write numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from harness.report import words
+
+
+def environment() -> Environment:
+    """With everything escaped that is not our own markup."""
+    found = Environment(
+        loader=PackageLoader("harness.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Callable[..., str]] = {
+        "percent": lambda share: _unbroken(words.percent(share)),
+        "interval": lambda rate: _unbroken(words.interval(rate)),
+        "bounds": lambda rate: _unbroken(words.bounds(rate)),
+        "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
+        "recovered": lambda time, recovery: _unbroken(words.recovered(time, recovery)),
+        "milliseconds": lambda time: _unbroken(words.milliseconds(time)),
+        "length_of": lambda time: _unbroken(f"{time / words.SECOND:g} s"),
+        "came": lambda time, otherwise: otherwise if time is None else _unbroken(words.seconds(time, 3)),
+        "evidence": _evidence,
+        "p_of": lambda pair: _unbroken(words.p_of(pair)),
+        "points": lambda pair: _unbroken(words.points(pair)),
+        "primary": words.primary_words,
+        "finding": words.finding,
+        "compared": words.compared,
+    }
+    found.filters |= filters
+    return found
+
+
+def _unbroken(text: str) -> str:
+    """A number and its unit stay on one line."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+_MOST_OF_EVIDENCE = 4000
+
+
+def _evidence(evidence: Mapping[str, Any]) -> str:
+    """JSON, as much of it as anybody would read on a page."""
+    text = json.dumps(evidence, ensure_ascii=False, indent=1)
+    return text if len(text) <= _MOST_OF_EVIDENCE else f"{text[:_MOST_OF_EVIDENCE]}\n… (--json has all of it)"
