@@ -63,7 +63,7 @@ class AckedByTooFew(TraceChecker):
 
     def _have_enough(self, leader: ReplayedReplica, begin: int, end: int) -> bool:
         chain = leader.chain
-        if end >= len(chain):
+        if begin < 0 or end >= len(chain):
             return False
         rise = chain[end] - chain[begin]
         missing = self._min_isr

@@ -241,7 +241,7 @@ class Committed(TraceChecker):
 
     def _commit(self, base: _Baseline, index: int, hw: int, epoch: int, leader: ReplayedReplica) -> None:
         chain = leader.chain
-        end = min(hw, len(chain) - 1)
+        end = max(0, min(hw, len(chain) - 1))
         known = len(base.records)
         shared = min(end, known)
         if not agree(chain, base.chain, min(leader.start, shared), shared):

@@ -102,7 +102,7 @@ class InSync(TraceChecker):
         """A leader commits: who has what its high watermark passed lacks no more than before, and that was looked at then."""
         if replica.leading:
             hw, chain = replica.hw, replica.chain
-            if self._open or not previous <= hw < len(chain):
+            if self._open or not 0 <= previous <= hw < len(chain):
                 self._compare(index, replica)
                 return
             rise = chain[hw] - chain[previous]

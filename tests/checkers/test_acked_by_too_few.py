@@ -23,6 +23,12 @@ def test_enough_replicas_have_it():
     assert found([*LED, *COMMITTED], min_isr=1) == []
 
 
+def test_high_watermarks_that_make_no_sense_do_no_harm():
+    strange = [(at, 1, "hw", P, hw, 1, True) for at, hw in ((26, -9), (27, -3), (28, 99), (29, -1))]
+
+    assert found([*LED, *SECOND, *strange, *COMMITTED]) == []
+
+
 def test_the_leader_alone_has_it():
     assert found([*LED, *COMMITTED]) == [("violation", 31, 7, [1], 1)]
 
