@@ -1,7 +1,7 @@
 """Dependency cycles between the operations of clients: operations of which each came before the next, and the last before the first.
 
-`dependencies` says which operation came before which, and how that is known; `suspects` sets aside, at once, those that lie on no cycle;
-`components` finds the groups in which everything comes before everything; `shortest` the shortest cycle of such a group; `words`
+`in_order` sees at once that most histories have none. `dependencies` says which operation came before which, and how that is known;
+`suspects` sets aside those that lie on no cycle; `components` finds the groups in which everything comes before everything; `shortest` the shortest cycle of such a group; `words`
 what to say of it; `checker` which cycles there are and how they are judged.
 """
 

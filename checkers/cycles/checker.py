@@ -46,6 +46,7 @@ from checkers.columns import Versions
 from checkers.columns.columns import Ints, Value
 from checkers.cycles.components import components
 from checkers.cycles.dependencies import PROCESS, REALTIME, WR, WW, Dependencies, Graph, Kinds
+from checkers.cycles.in_order import in_order
 from checkers.cycles.operations import Operations
 from checkers.cycles.shortest import Budget, shortest_cycle
 from checkers.cycles.suspects import suspects
@@ -97,7 +98,7 @@ def cycles(
         lost: records, as ``(key, value)``, that are lost: they say nothing of an order.
         listed: whether halves of one time happened in the order in which they are listed.
     """
-    if not versions.is_send.any():
+    if in_order(versions):
         return []
     dependencies = Dependencies(Operations(versions.columns, acks), versions, lost, listed=listed)
     suspect = suspects(dependencies)

@@ -16,7 +16,7 @@ class Operations:
 
     Attributes:
         columns: of the history.
-        of_half: the operation of each half.
+        of_half: the operation of each half (int32).
         begin, end: the halves of each operation's invocation and completion, `NEVER` if there is none. One of them there is.
         process: whose it is.
         over: whether what begins later comes after it: it is ok, and the system, not the client, said so (acks other than 0).
@@ -25,17 +25,17 @@ class Operations:
     def __init__(self, columns: Columns, acks: str = "all") -> None:
         self.columns = columns
         few = len(columns.processes) <= 1 << 16
-        order = np.argsort(columns.process.astype(np.uint16) if few else columns.process, kind="stable")
-        invokes = columns.type[order] == INVOKE
-        process = columns.process[order]
+        process = columns.process.astype(np.uint16) if few else columns.process
+        order = np.argsort(process, kind="stable")
+        invokes, process = (columns.type == INVOKE)[order], process[order]
         first = np.ones(len(order), np.bool_)
         if len(order):
             first[1:] = invokes[1:] | ~invokes[:-1] | (process[1:] != process[:-1])
         starts = np.flatnonzero(first)
-        self.of_half = np.empty(len(order), np.int64)
-        self.of_half[order] = np.cumsum(first) - 1
+        self.of_half = np.empty(len(order), np.int32)
+        self.of_half[order] = np.cumsum(first, dtype=np.int32) - 1
         lasts = np.concatenate((starts[1:], [len(order)]))[: len(starts)] - 1
-        self.process = process[starts]
+        self.process = process[starts].astype(np.int64)
         self.begin = np.where(invokes[starts], order[starts], NEVER)
         self.end = np.where(invokes[lasts], NEVER, order[lasts])
         self.over: Bits = (self.end != NEVER) & (columns.type[self.end] == OK)
@@ -45,7 +45,7 @@ class Operations:
         columns = self.columns
         zero = columns.acks == ACKS.index("0")
         if default == "0":
-            zero |= columns.acks == 0
+            zero |= columns.acks == ACKS.index(None)
         if zero.any():
             self.over[self.of_half[zero & (columns.f == F_SEND)]] = False
 

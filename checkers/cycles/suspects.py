@@ -34,13 +34,6 @@ def suspects(dependencies: Dependencies) -> Ints:
         return np.empty(0, np.int64)
     begin = _begin(operations)
     due = np.where(operations.over, operations.end, _ALWAYS)
-    if writes.apart and not table(len(operations), writes.writer)[reads.head].any():
-        colour = operations.first
-        spread = writes.spread(colour)
-        if (spread <= due[writes.writer]).all():
-            colour[writes.writer] = spread
-            if (colour[reads.tail] <= due[reads.head]).all():
-                return np.empty(0, np.int64)
     colour = operations.first
     for _ in range(ROUNDS):
         before = colour.copy()
@@ -65,17 +58,12 @@ class _Writes:
 
     Attributes:
         writer: of each write, in the order of keys and offsets.
-        apart: whether each operation's writes follow each other in one key.
     """
 
     def __init__(self, dependencies: Dependencies) -> None:
         self.writer, value = dependencies.writes
         key = dependencies.key_of[value]
         self._shift = key * len(dependencies.operations.columns)
-        runs = 0
-        if len(key):
-            runs = 1 + np.count_nonzero((self.writer[1:] != self.writer[:-1]) | (key[1:] != key[:-1]))
-        self.apart = runs == np.count_nonzero(table(len(dependencies.operations), self.writer))
 
     def spread(self, colour: Ints) -> Ints:
         """By write: the latest colour of it and of all before it in its key."""
