@@ -1,4 +1,4 @@
-"""`G0`, `G1c` and their ``-process`` and ``-realtime`` kin: operations of which each came before the next, and the last before the first.
+"""`G0`, `G1c`, and their ``-process`` and ``-realtime`` kin: each operation came before the next, and the last before the first.
 
 The name says what the cycle is made of, and the first name that fits is told (Elle's order, by what a database would have to
 promise for it to be impossible):
@@ -12,8 +12,8 @@ promise for it to be impossible):
 `G1c-realtime`     `ww`, `wr` and `realtime` (and `process`)
 =================  ==============================================
 
-How they are judged is Jepsen's (``jepsen.tests.kafka``, ``allowed-error-types``). Kafka isolates no writes: transactions write to their
-partitions when they come to it, and so interleave. What has a `ww` in it is therefore informational. A cycle without one, by `wr`
+How they are judged is Jepsen's (``jepsen.tests.kafka``, ``allowed-error-types``). Kafka isolates no writes: transactions write to
+their partitions when they come to it, and so interleave. What has a `ww` in it is therefore informational. A cycle without one, by `wr`
 alone or with `process` and `realtime`, is a violation: somebody read what was written after they were over, or what was not
 committed. Jepsen chooses by an option, ``:ww-deps``, whether it looks for the former or for the latter; here both are looked for.
 
@@ -124,9 +124,7 @@ def cycles(
     return anomalies
 
 
-def _told(
-    dependencies: Dependencies, graph: Graph, one: _Class, found: list[Ints], budget: Budget
-) -> list[Anomaly]:
+def _told(dependencies: Dependencies, graph: Graph, one: _Class, found: list[Ints], budget: Budget) -> list[Anomaly]:
     """The first cycles of a class, and a number."""
     anomalies = []
     for part in found[:MOST_TOLD]:

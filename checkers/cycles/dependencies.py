@@ -14,9 +14,10 @@ held several records, records at several offsets, and records that are lost are 
 may have happened; so it is written by, and nothing comes after it. The same holds for sends with acks=0. Without
 an invocation nobody knows when an operation began, and nothing was over by then.
 
-In real time, an operation comes before all that begin later: no pair is kept, but a line of moments (`Graph.edges`), on which everybody
-who is over enters and everybody who begins leaves. So the graph is as long as the history, where Elle keeps pairs with the operations
-that nobody followed yet. Halves of one time are concurrent, unless the history says that they are in order.
+In real time, an operation comes before all that begin later: no pair is kept, but a line of moments (`Graph.edges`), on which
+everybody who is over enters and everybody who begins leaves. So the graph is as long as the history, where Elle keeps pairs
+with those that were over and that nobody followed yet. Halves of one time are concurrent, unless the history says that they are
+listed in order, or nobody had a clock: all are of one time.
 """
 
 from __future__ import annotations
@@ -134,7 +135,8 @@ class Dependencies:
         """From who wrote a record to who polled it; and the row of the poll, among those of the versions."""
         versions = self.versions
         rows = np.flatnonzero(versions.is_read)
-        edges = Edges(self.writer[versions.value[rows]], self.operations.of_half[versions.half[rows]])
+        readers = self.operations.of_half[versions.half[rows]].astype(np.int64)
+        edges = Edges(self.writer[versions.value[rows]], readers)
         there = (edges.tail >= 0) & (edges.tail != edges.head)
         return edges.where(there), rows[there]
 
@@ -204,8 +206,8 @@ class Graph(NamedTuple):
         if WR in kinds:
             found.append(self.read.where(wanted[self.read.tail] & wanted[self.read.head]))
         if PROCESS in kinds:
-            kept = np.flatnonzero(wanted & self.ok)
-            found.append(Edges(kept[:-1], kept[1:]).where(self.process[kept[1:]] == self.process[kept[:-1]]))
+            done = np.flatnonzero(wanted & self.ok)
+            found.append(Edges(done[:-1], done[1:]).where(self.process[done[1:]] == self.process[done[:-1]]))
         if REALTIME in kinds:
             ended = np.flatnonzero(wanted & (self.ended != NEVER))
             moments, entered = np.unique(self.ended[ended], return_inverse=True)

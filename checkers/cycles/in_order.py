@@ -1,9 +1,9 @@
 """Whether a history is obviously in order, so that it has no cycle: a look that is cheap, and says yes only where there is none.
 
-It is for histories without transactions, where whoever reads writes nothing. There records alone tell: let the *colour* of a write be
-the latest beginning among the writes of its key up to it. If every write was over, and every poll that returned it, only after that,
-then whatever begins when one of them is over has a later colour; so time leads nowhere back. Offsets lead nowhere back either,
-where each operation's records follow each other in one key.
+It is for histories without transactions, where whoever reads writes nothing. There records alone tell: let the *colour* of a write
+be the latest beginning among the writes of its key up to it. If every write was over, and every poll that returned it, only after
+that, then whatever begins when one of them is over has a later colour; so time leads nowhere back. Offsets lead nowhere back
+either, where each operation's records follow each other in one key.
 """
 
 from __future__ import annotations

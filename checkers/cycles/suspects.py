@@ -1,10 +1,10 @@
 """The operations that may lie on a cycle: a quick look that sets aside nearly all of a history that has none.
 
-Each operation gets as its *colour* the latest beginning among those that come before it, its own included. On a cycle everything comes
-before everything, so all of it has one colour. Colours spread along dependencies: along all writes of a key, and along all that is
-over, by one running maximum, so that few rounds are enough. An operation whose colour is no later than its own end is punctual:
-what begins after it has a later colour, so no cycle leaves it by `process` or `realtime`. Where all are, only `ww` and `wr`
-between operations of one colour are left, and of these who has none before or none after falls away, and so on.
+Each operation gets as its *colour* the latest beginning among those that come before it, its own included. On a cycle everything
+comes before everything, so all of it has one colour. Colours spread along dependencies: along all writes of a key, and along all
+that is over, by one running maximum, so that few rounds are enough. An operation whose colour is no later than its own end is
+punctual: what begins after it has a later colour, so no cycle leaves it by `process` or `realtime`. Where all are, only `ww` and
+`wr` between operations of one colour are left, and of these who has none before or none after falls away, and so on.
 
 Numbers of halves stand for moments here: they order more than times do, never less, so that nothing is overlooked.
 After `ROUNDS` rounds whatever is not decided stays suspect.

@@ -102,7 +102,9 @@ class _Told:
                 [f"{', '.join(names)} and so on", *steps[:MOST_TOLD], f"{rest}."]
             )
         who = f"{', '.join(names[:-1])} and {names[-1]}"
-        how = "each came before the other" if len(steps) == 2 else "each came before the next, the last before the first"
+        how = (
+            "each came before the other" if len(steps) == 2 else "each came before the next, the last before the first"
+        )
         return f"{who}: {how}, for {'; '.join(steps[:-1])}; but {steps[-1]}."
 
     def _who(self, operation: int) -> str:

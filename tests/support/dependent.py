@@ -56,14 +56,25 @@ CLASSES = [
 
 
 class PairByPair:
-    """The dependencies of a short history whose values are unique and whose offsets are in no doubt, each asked for by itself."""
+    """The dependencies of a short history whose values are unique and whose offsets are in no doubt, each asked for by itself.
+
+    Halves of one time are concurrent; where all are of one time, nobody had a clock, and they are listed in order.
+    """
 
     def __init__(self, ops):
+        if len({half.time for half in ops}) == 1:
+            ops = [half._replace(time=place) for place, half in enumerate(ops)]
         self.operations = []
         open_ = {}
         for index, half in enumerate(ops):
             if half.type == "invoke":
-                open_[half.process] = {"process": half.process, "began": half.time, "ended": None, "wrote": {}, "read": {}}
+                open_[half.process] = {
+                    "process": half.process,
+                    "began": half.time,
+                    "ended": None,
+                    "wrote": {},
+                    "read": {},
+                }
                 open_[half.process] |= {"ok": False, "info": False, "place": index}
                 self.operations.append(open_[half.process])
             else:

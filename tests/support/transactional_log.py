@@ -74,7 +74,8 @@ class TransactionalLog:
         yield True
         told = outcome == "ok" and random.random() < 0.9
         answer = [
-            ("send", micro[1], (record[0], micro[2])) if record is not None and told else micro for micro, record in done
+            ("send", micro[1], (record[0], micro[2])) if record is not None and told else micro
+            for micro, record in done
         ]
         self._add(name, outcome, f, answer)
 

@@ -36,18 +36,14 @@ def histories(draw, fs=("txn",)):
             began = time + draw(st.integers(0, 3))
             time = began + draw(st.integers(0, 5))
             shown = draw(st.sampled_from(("both", "both", "both", "completion")))
-            found.append(
-                operation(process, began if shown == "both" else None, time, *micros, f=f, type_=type_)
-            )
+            found.append(operation(process, began if shown == "both" else None, time, *micros, f=f, type_=type_))
     return listed(*found)
 
 
 def found(ops):
     anomalies = cycles_in(ops)
     assert all(map(is_circle, anomalies))
-    return sorted(
-        (one.name, one.verdict, len(one.evidence["steps"]), one.evidence["component"]) for one in anomalies
-    )
+    return sorted((one.name, one.verdict, len(one.evidence["steps"]), one.evidence["component"]) for one in anomalies)
 
 
 @given(histories())

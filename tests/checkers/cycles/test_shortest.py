@@ -22,7 +22,9 @@ from checkers.cycles.suspects import suspects
 def ring(size, key="r", at=0):
     """Each reads what the one before it wrote, the first what the last wrote."""
     return [
-        operation(f"{key}{n}", at, at + 1, wrote(f"{key}{n}", 0, n), read(f"{key}{(n - 1) % size}", (0, (n - 1) % size)))
+        operation(
+            f"{key}{n}", at, at + 1, wrote(f"{key}{n}", 0, n), read(f"{key}{(n - 1) % size}", (0, (n - 1) % size))
+        )
         for n in range(size)
     ]
 
