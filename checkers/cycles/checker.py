@@ -13,9 +13,10 @@ promise for it to be impossible):
 =================  ==============================================
 
 How they are judged is Jepsen's (``jepsen.tests.kafka``, ``allowed-error-types``). Kafka isolates no writes: transactions write to
-their partitions when they come to it, and so interleave. What has a `ww` in it is therefore informational. A cycle without one, by `wr`
-alone or with `process` and `realtime`, is a violation: somebody read what was written after they were over, or what was not
-committed. Jepsen chooses by an option, ``:ww-deps``, whether it looks for the former or for the latter; here both are looked for.
+their partitions when they come to it, and so interleave. What has a `ww` in it is therefore informational. A cycle without one,
+by `wr` alone or with `process` and `realtime`, is a violation: somebody read what was written after they were over, or what was
+not committed. Jepsen chooses by an option, ``:ww-deps``, whether it looks for the former or for the latter; here both are looked
+for.
 
 >>> from checkers import History, Op, check
 >>> def txn(time, process, *micros):
@@ -45,7 +46,7 @@ import numpy as np
 from checkers.columns import Versions
 from checkers.columns.columns import Ints, Value
 from checkers.cycles.components import components
-from checkers.cycles.dependencies import PROCESS, REALTIME, WR, WW, Dependencies, Graph, Kinds
+from checkers.cycles.dependencies import NOBODY, PROCESS, REALTIME, WR, WW, Dependencies, Graph, Kinds
 from checkers.cycles.in_order import in_order
 from checkers.cycles.operations import Operations
 from checkers.cycles.shortest import Budget, shortest_cycle
@@ -58,6 +59,8 @@ MOST_TOLD = 20
 
 STEPS = 2_000_000
 """So many steps are made, in all, to find cycles that are shorter."""
+
+_ALL = frozenset({WW, WR, PROCESS, REALTIME})
 
 
 class _Class(NamedTuple):
@@ -105,17 +108,18 @@ def cycles(
     if not len(suspect):
         return []
     graph = dependencies.among(suspect)
-    entangled = components(graph, frozenset({WW, WR, PROCESS, REALTIME}), np.arange(len(suspect)))
-    if not entangled:
+    groups = np.full(len(suspect), NOBODY)
+    for number, part in enumerate(components(graph, _ALL, np.zeros_like(groups))):
+        groups[part] = number
+    if (groups == NOBODY).all():
         return []
-    wanted = np.sort(np.concatenate(entangled))
-    told = graph.within(wanted[:0])
+    told = np.zeros(len(suspect), np.bool_)
     violating = told.copy()
     budget = Budget(STEPS)
     anomalies: list[Anomaly] = []
     for one in CLASSES:
         before = violating if one.judgement.verdict == VIOLATION else told
-        found = [part for part in components(graph, one.kinds, wanted) if not before[part].any()]
+        found = [part for part in components(graph, one.kinds, groups) if not before[part].any()]
         for part in found:
             told[part] = True
             if one.judgement.verdict == VIOLATION:

@@ -13,12 +13,12 @@ from checkers.cycles.dependencies import Edges, Graph, Kinds
 from checkers.cycles.suspects import on_both_sides
 
 
-def components(graph: Graph, kinds: Kinds, wanted: Ints) -> list[Ints]:
-    """The components, of two operations and more, of some operations by some kinds of dependencies.
+def components(graph: Graph, kinds: Kinds, groups: Ints) -> list[Ints]:
+    """The components, of two operations and more, inside groups of operations, by some kinds of dependencies.
 
     Each is in ascending order of beginnings, and so are they by their first operations.
     """
-    edges, nodes = graph.edges(kinds, graph.within(wanted))
+    edges, nodes = graph.edges(kinds, groups)
     found = []
     for component in connected(edges, nodes):
         operations = np.array([node for node in component if node < len(graph.operation)])

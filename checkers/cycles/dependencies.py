@@ -35,6 +35,8 @@ from checkers.cycles.operations import NEVER, Operations
 
 WW, WR, PROCESS, REALTIME = "ww", "wr", "process", "realtime"
 Kinds = frozenset[str]
+NOBODY = -1
+"""The group of those that are in none."""
 
 
 class Edges(NamedTuple):
@@ -151,16 +153,17 @@ class Dependencies:
         inside = (number[edges.tail] >= 0) & (number[edges.head] >= 0)
         begin, end = operations.begin[chosen], operations.end[chosen]
         time = np.maximum.accumulate(columns.time)
-        if self._listed or not len(time) or time[0] == time[-1]:
-            time = np.arange(len(time))
+        moments = np.arange(len(time))
+        if not self._listed and len(time) and time[0] != time[-1]:
+            moments = np.cumsum(np.diff(time, prepend=time[0]) > 0)
         over = operations.over[chosen]
         return Graph(
             operation=chosen,
             first=operations.first[chosen],
             process=operations.process[chosen],
             ok=over,
-            began=np.where(begin == NEVER, NEVER, time[begin]),
-            ended=np.where(over, time[end], NEVER),
+            began=np.where(begin == NEVER, NEVER, moments[begin]),
+            ended=np.where(over, moments[end], NEVER),
             write=number[writer[kept]],
             write_key=self.key_of[value[kept]],
             write_value=value[kept],
@@ -176,7 +179,7 @@ class Graph(NamedTuple):
         operation: their numbers among all.
         first: the half of the history with which each begins.
         process, ok: whose it is, and whether it is over.
-        began, ended: moments, `NEVER` where it is not known.
+        began, ended: moments, numbered from 0, `NEVER` where it is not known.
         write, write_key, write_value: the writes in the order of keys and offsets: operation, key, id of the value.
         read, read_row: from writers to readers, and where in the versions.
     """
@@ -193,31 +196,37 @@ class Graph(NamedTuple):
     read: Edges
     read_row: Ints
 
-    def edges(self, kinds: Kinds, wanted: Bits) -> tuple[Edges, int]:
-        """Edges between those operations that are wanted, so that whoever came before another reaches it; and how many nodes that
+    def edges(self, kinds: Kinds, groups: Ints) -> tuple[Edges, int]:
+        """Edges inside groups of operations, so that whoever came before another of its group reaches it; and how many nodes that
         takes. Nodes beyond the operations are moments.
+
+        Args:
+            kinds: of which dependencies.
+            groups: the group of each operation, or `NOBODY`.
         """
         found = []
         nodes = len(self.operation)
         if WW in kinds:
-            kept = wanted[self.write]
-            write, key = self.write[kept], self.write_key[kept]
-            found.append(Edges(write[:-1], write[1:]).where((key[1:] == key[:-1]) & (write[1:] != write[:-1])))
+            key = self.write_key * (int(groups.max(initial=0)) + 1) + groups[self.write]
+            found.append(_in_line(self.write, np.where(groups[self.write] == NOBODY, NOBODY, key)))
         if WR in kinds:
-            found.append(self.read.where(wanted[self.read.tail] & wanted[self.read.head]))
+            of_both = groups[self.read.tail]
+            found.append(self.read.where((of_both != NOBODY) & (of_both == groups[self.read.head])))
         if PROCESS in kinds:
-            done = np.flatnonzero(wanted & self.ok)
-            found.append(Edges(done[:-1], done[1:]).where(self.process[done[1:]] == self.process[done[:-1]]))
+            whose = self.process * (int(groups.max(initial=0)) + 1) + groups
+            found.append(_in_line(np.arange(nodes), np.where(self.ok & (groups != NOBODY), whose, NOBODY)))
         if REALTIME in kinds:
-            ended = np.flatnonzero(wanted & (self.ended != NEVER))
-            moments, entered = np.unique(self.ended[ended], return_inverse=True)
-            began = np.flatnonzero(wanted & (self.began != NEVER))
-            left = np.searchsorted(moments, self.began[began]) - 1
+            ended = np.flatnonzero((groups != NOBODY) & (self.ended != NEVER))
+            began = np.flatnonzero((groups != NOBODY) & (self.began != NEVER))
+            times = 1 + int(max(self.ended.max(initial=0), self.began.max(initial=0)))
+            moments, entered = np.unique(groups[ended] * times + self.ended[ended], return_inverse=True)
+            left = np.searchsorted(moments, groups[began] * times + self.began[began]) - 1
             late = left >= 0
+            late[late] = moments[left[late]] // times == groups[began[late]]
             line = nodes + np.arange(len(moments))
             found += [
                 Edges(ended, nodes + entered),
-                Edges(line[:-1], line[1:]),
+                Edges(line[:-1], line[1:]).where(moments[1:] // times == moments[:-1] // times),
                 Edges(nodes + left[late], began[late]),
             ]
             nodes += len(moments)
@@ -226,3 +235,11 @@ class Graph(NamedTuple):
     def within(self, operations: Ints) -> Bits:
         """True at these operations."""
         return table(len(self.operation), operations)
+
+
+def _in_line(nodes: Ints, line: Ints) -> Edges:
+    """From each node to the next of its line; those of the line `NOBODY` are on none."""
+    order = np.argsort(line, kind="stable")
+    order = order[np.searchsorted(line[order], 0) :]
+    nodes, line = nodes[order], line[order]
+    return Edges(nodes[:-1], nodes[1:]).where((line[1:] == line[:-1]) & (nodes[1:] != nodes[:-1]))

@@ -93,7 +93,7 @@ def interleaved(size):
     dependencies = Dependencies(Operations(clients.columns), clients.versions)
     graph = dependencies.among(suspects(dependencies))
     kinds = frozenset({"ww", "wr"})
-    return graph, kinds, components(graph, kinds, np.arange(len(graph.operation)))
+    return graph, kinds, components(graph, kinds, np.zeros_like(graph.operation))
 
 
 def test_steps_are_kept_to_and_the_cycle_says_that_it_may_not_be_the_shortest():
@@ -105,7 +105,7 @@ def test_steps_are_kept_to_and_the_cycle_says_that_it_may_not_be_the_shortest():
     dependencies = Dependencies(Operations(clients.columns), clients.versions)
     graph = dependencies.among(suspects(dependencies))
     kinds = frozenset({"wr"})
-    (component,) = components(graph, kinds, np.arange(4))
+    (component,) = components(graph, kinds, np.zeros(4, int))
     hurried, thorough = (shortest_cycle(graph, component, kinds, Budget(steps)) for steps in (0, 100))
 
     assert (len(hurried.edges), hurried.shortest) == (3, False)
