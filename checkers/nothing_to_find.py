@@ -75,8 +75,8 @@ def _in_order(ops: Iterable[Op], offsets: dict[str, dict[Value, int]]) -> bool:
                 key = value[0][1]
                 before = over.get(key, -1)
                 last = None
-                for _, one, sent in value:
-                    offset = offsets[one].get(sent)
+                for _, one, what in value:
+                    offset = offsets[one].get(what[1] if what.__class__ is tuple else what)
                     if offset is None:
                         continue
                     if one != key or offset <= before or (last is not None and offset != last + 1):
