@@ -13,7 +13,10 @@ from checkers.cycles.shortest import Cycle, Edge
 from checkers.verdict import Anomaly, Judgement, at_offset, seconds
 
 MOST_TOLD = 6
-"""So many steps of a cycle are in the message; all of them are in the evidence."""
+"""So many steps of a cycle are in the message."""
+
+MOST_EVIDENCE = 64
+"""So many are in the evidence."""
 
 
 def anomaly(
@@ -21,9 +24,10 @@ def anomaly(
 ) -> Anomaly:
     """What is told of a cycle of a component."""
     told = _Told(dependencies, graph, cycle)
-    steps = [told.step(edge) for edge in cycle.edges]
+    steps = [told.step(edge) for edge in cycle.edges[:MOST_EVIDENCE]]
     evidence = {
-        "operations": [told.operation(edge.tail) for edge in cycle.edges],
+        "length": len(cycle.edges),
+        "operations": [told.operation(edge.tail) for edge in cycle.edges[:MOST_EVIDENCE]],
         "steps": [step for step, _ in steps],
         "shortest": cycle.shortest,
         "component": len(component),
@@ -95,10 +99,11 @@ class _Told:
 
     def message(self, steps: list[str]) -> str:
         """One sentence."""
+        length = len(self._order)
         names = [f"{self._names[one]} ({self._who(one)})" for one in self._order[:MOST_TOLD]]
-        if len(steps) > MOST_TOLD:
-            rest = f"and {len(steps) - MOST_TOLD} more steps lead back to T1"
-            return f"Each of {len(steps)} operations came before the next, and the last before the first: " + "; ".join(
+        if length > MOST_TOLD:
+            rest = f"and {length - MOST_TOLD} more steps lead back to T1"
+            return f"Each of {length} operations came before the next, and the last before the first: " + "; ".join(
                 [f"{', '.join(names)} and so on", *steps[:MOST_TOLD], f"{rest}."]
             )
         who = f"{', '.join(names[:-1])} and {names[-1]}"

@@ -36,6 +36,16 @@ def test_a_ring_is_one_cycle():
     assert [step["key"] for step in anomaly.evidence["steps"]] == ["r0", "r1", "r2", "r3", "r4"]
 
 
+def test_a_long_one_is_told_as_its_beginning():
+    (anomaly,) = cycles_in(listed(*ring(100)))
+
+    assert (anomaly.evidence["length"], len(anomaly.evidence["steps"]), anomaly.evidence["shortest"]) == (100, 64, True)
+    assert anomaly.message.startswith(
+        "Each of 100 operations came before the next, and the last before the first: T1 (txn of r0,"
+    )
+    assert anomaly.message.endswith("which T7 read at offset 0; and 94 more steps lead back to T1.")
+
+
 def test_the_shorter_of_two_that_share_an_operation():
     first, *rest = ring(5)
     first[1] = first[1]._replace(value=(*first[1].value, wrote("s", 0, 7), read("t", (0, 8))))

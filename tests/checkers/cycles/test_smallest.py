@@ -104,6 +104,7 @@ def test_it_is_told_in_words():
     )
     assert (anomaly.time, anomaly.partition) == (4_000, "x")
     assert anomaly.evidence == {
+        "length": 2,
         "operations": [
             {"name": "T1", "process": "a", "f": "txn", "type": "ok", "began": 1_000, "ended": 3_000},
             {"name": "T2", "process": "b", "f": "txn", "type": "ok", "began": 2_000, "ended": 4_000},
