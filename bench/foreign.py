@@ -1,7 +1,8 @@
 """Anybody's histories: what reading them costs, and what judging them costs, up to ten million operations.
 
 An operation is an invocation and a completion. 20 keys, 50 processes: in each round 30 send a record, and 20 poll a key each and
-get what was sent to it since; the history is valid. CPU time, one core; ``json.loads`` of a small object, done along with it, tells
+get what was sent to it since; the history is valid. The same is judged as if each were a transaction: then it takes a longer look
+to see that there is no cycle. CPU time, one core; ``json.loads`` of a small object, done along with it, tells
 how fast the machine is while it is measured.
 """
 
@@ -11,13 +12,14 @@ import gc
 import io
 import json
 import resource
+from dataclasses import replace
 from time import process_time
 
 import numpy as np
 
 from checkers import check, read_stream
 from checkers.columns import Columns
-from checkers.columns.columns import INVOKE, OK, READ, SEND
+from checkers.columns.columns import F_TXN, INVOKE, OK, READ, SEND
 from checkers.columns.rows_back import ops_of
 from checkers.edn_history import edn_lines
 from checkers.history import History
@@ -33,19 +35,23 @@ def main() -> None:
     print(f"json.loads: {_calibration():,.0f} small objects a second just now")
     _reading(valid_history(READ_SIZE))
     for size in SIZES:
-        _judging(size)
+        _judging("operations", valid_history(size))
+    for size in SIZES[:2]:
+        history = valid_history(size)
+        _judging("transactions", replace(history, f=np.full_like(history.f, F_TXN)))
     print(f"json.loads: {_calibration():,.0f} small objects a second in the end")
 
 
-def _judging(size: int) -> None:
-    history = History(columns=valid_history(size))
+def _judging(what: str, columns: Columns) -> None:
+    size = len(columns) // 2
+    history = History(columns=columns)
     gc.collect()
     start = process_time()
     verdict = check(history)
     cpu = process_time() - start
     assert verdict.valid == "valid", verdict.unknown_because or verdict.anomalies[:3]
     print(
-        f"judged {size:>10,} operations: {cpu:6.1f} s CPU, {size / cpu:>9,.0f} operations a second, "
+        f"judged {size:>10,} {what}: {cpu:6.1f} s CPU, {size / cpu:>9,.0f} {what} a second, "
         f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f} GiB at most so far"
     )
 

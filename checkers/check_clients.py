@@ -10,6 +10,7 @@ from checkers.client_view import Ack
 from checkers.clients import Clients
 from checkers.columns import Columns, columns_of
 from checkers.contract import DELETED
+from checkers.cycles import cycles
 from checkers.duplicate import duplicates
 from checkers.final_read import final_reads
 from checkers.history import History, Value
@@ -91,6 +92,12 @@ def check_clients(
         *nonmonotonic_sends(steps, ordered),
         *int_nonmonotonic_sends(steps, ordered),
         *int_send_skips(steps),
+        *cycles(
+            versions,
+            acks=history.meta.get("acks", "all"),
+            lost=fates.keys(),
+            listed=history.meta.get("ties") == "listed",
+        ),
     ]
     unseen = _unseen(clients, fates, deleted)
     anomalies += [unseen_anomaly(key, acks) for key, acks in sorted(unseen.items())]

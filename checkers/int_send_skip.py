@@ -9,7 +9,7 @@ Informational: Kafka's transactions do not keep the writes of others out (Jepsen
 ...     polled(3, "c1", "t-0", (0, 7), (1, 9), (2, 8)),
 ... ]))
 >>> [anomaly.name for anomaly in verdict.anomalies]
-['int-send-skip']
+['int-send-skip', 'G0']
 >>> print(verdict.anomalies[0].message)
 p1 sent record 8 of t-0 at offset 2 at 0.000001 s, after record 7 at offset 0 in the same operation: it skipped 9.
 """

@@ -9,7 +9,7 @@ Of sends that did not fail; those whose outcome is unknown count if somebody rea
 ...     polled(3, "c1", "t-0", (0, 8), (1, 7)),
 ... ]))
 >>> [anomaly.name for anomaly in verdict.anomalies]
-['nonmonotonic-send']
+['nonmonotonic-send', 'G0-process']
 >>> print(verdict.anomalies[0].message)
 p1 sent record 8 of t-0 at offset 0 at 0.000002 s, after record 7 at offset 1 at 0.000001 s: it went back.
 """

@@ -16,7 +16,7 @@ _KNOWN = ("send", "poll", "assign", DELETE)
 
 def nothing_to_find(view: ClientView) -> bool:
     """Whether every record was read that must have committed, nothing else was, each is at one offset and each offset has one, and
-    every process went from offset to offset without a gap.
+    every process went from offset to offset without a gap, and nobody wrote between another's records, or before what was over.
     """
     if not view.polled_on or any(kind not in _KNOWN for kind in view.invoked | view.succeeded):
         return False
@@ -30,7 +30,7 @@ def nothing_to_find(view: ClientView) -> bool:
         read = [value in offsets[key] for key, value in send]
         if any(read) and not all(read):
             return False
-    return _sent_on(view.ended_sends, offsets)
+    return _sent_on(view.ended_sends, offsets) and _in_order(view.ops, offsets)
 
 
 def _placed(seen: KeyView) -> dict[Value, int] | None:
@@ -58,4 +58,38 @@ def _sent_on(sends: Iterable[Op], offsets: dict[str, dict[Value, int]]) -> bool:
                 return False
             sent[process, key] = offset
             last = key
+    return True
+
+
+def _in_order(ops: Iterable[Op], offsets: dict[str, dict[Value, int]]) -> bool:
+    """Whether each send's records lie together in one key, beyond all that was acknowledged or read when it began: then nothing is
+    on a cycle.
+    """
+    over: dict[str, int] = {}
+    for op in ops:
+        _, _, type_, f, value, _, acks, _ = op
+        if not value:
+            continue
+        if f == "send":
+            if type_ == "invoke":
+                key = value[0][1]
+                before = over.get(key, -1)
+                last = None
+                for _, one, what in value:
+                    offset = offsets[one].get(what[1] if what.__class__ is tuple else what)
+                    if offset is None:
+                        continue
+                    if one != key or offset <= before or (last is not None and offset != last + 1):
+                        return False
+                    last = offset
+            elif type_ == "ok" and acks != "0":
+                _, key, what = value[-1]
+                offset = offsets[key].get(what[1] if what.__class__ is tuple else what)
+                if offset is not None and offset > over.get(key, -1):
+                    over[key] = offset
+        elif f == "poll" and type_ == "ok":
+            for _, answer in value:
+                for key, records in answer.items():
+                    if records and records[-1][0] > over.get(key, -1):
+                        over[key] = records[-1][0]
     return True

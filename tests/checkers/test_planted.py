@@ -163,11 +163,15 @@ def _plants(log):
     }
 
 
+_AS_CYCLES = {"nonmonotonic-send": {"G0-process"}, "int-send-skip": {"G0"}}
+"""What else the same shows: a process's operations, or two whose records interleave, of which each wrote before the other."""
+
+
 @pytest.mark.parametrize("name", sorted(_plants(type("L", (), {"time": 0, "value": 1, "records": {"t-0": [(0, 0)]}}))))
 @given(log=logs())
 @settings(max_examples=6)
 def test_what_is_planted_is_found_and_nothing_else(name, log):
     ops = log.ops + _plants(log)[name]
 
-    assert found(History.of(ops=ops)) == {name}
+    assert found(History.of(ops=ops)) == {name} | _AS_CYCLES.get(name, set())
     assert not nothing_to_find(ClientView(ops))
