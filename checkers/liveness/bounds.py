@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-LIVE_SLACK_US = 15_000_000
+LIVE_SLACK_US = 30_000_000
 """More for processes on real machines: a JVM may be seconds late, and so may what we read in its log."""
 
 TIMES = (

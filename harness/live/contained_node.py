@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MakeControl = Callable[..., NodeControl]
 """Makes a machine's control; called with the machine and ``on_lost``."""
 
-GOING_S = 2.0
+GOING_S = 10.0
 
 DISCONNECT, DISK_FULL, SLOW_DISK, CLOCK_JUMP = "disconnect", "disk-full", "slow-disk", "clock-jump"
 

@@ -95,7 +95,7 @@ def run_plan(
     delay = NETEM if has_netem(system.control(cluster.machines[CONTROLLER])) else TRANSPORT
     meta: dict[str, Any] = {
         **run_meta(plan.cluster, variant, contract),
-        "times": times_of(plan.cluster.settings),
+        **({"times": times_of(plan.cluster.settings)} if system.keeps_times else {}),
         "faults_end_us": plan.faults_end_us,
         "end_us": 0,
         "plan": plan.index,

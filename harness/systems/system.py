@@ -76,6 +76,7 @@ class System(ABC):
         hands_over_controller: the controller can fail while node 0's process goes on (see :meth:`fail_controller`).
         retains: a broker can be told to let its retention delete (see :meth:`retain`).
         reassigns: replicas can be moved while it runs, and its evidence tells of it (see :meth:`reassign`).
+        keeps_times: its brokers elect leaders and change ISRs as Kafka's do, by the plan's settings: how long that takes is judged.
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
 
@@ -90,6 +91,7 @@ class System(ABC):
     hands_over_controller = False
     retains = False
     reassigns = False
+    keeps_times = False
     container_kill = "power"
 
     # What it can do

@@ -27,6 +27,7 @@ class TidemarkSystem(System):
     hands_over_controller = True
     retains = True
     reassigns = True
+    keeps_times = True
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""

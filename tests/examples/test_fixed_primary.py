@@ -62,7 +62,7 @@ def test_it_keeps_its_promise_through_faults_of_every_sort(three):
     history = run(three, str(FILE), *faults, end=6 * S)
     verdict = check(history)
 
-    assert verdict.valid == "valid"
+    assert verdict.valid == "valid", verdict.anomalies
     assert verdict.stats["acked"] > 0
     assert (history.meta["system"], history.meta["died"]) == ("fixed_primary", [])
     assert [entry["why"] for entry in history.meta["refused"]] == ["the primary is fixed"]

@@ -90,6 +90,7 @@ class KafkaSystem(System):
         self.jvm = jvm
         self.needs = replace(type(self).needs, memory=jvm.memory)
         self.broker_config = dict(broker_config)
+        self.keeps_times = not self.broker_config
         self.name = str(kafka)
 
     @classmethod

@@ -282,3 +282,8 @@ def test_its_nodes_are_controlled_through_a_keeper():
 
     assert control.places.volatile == control.places.data
     assert control.answers_while_paused
+
+
+def test_brokers_with_settings_of_their_own_keep_no_times_that_are_known():
+    assert kafka().keeps_times
+    assert not KafkaSystem.parse("kafka:3.9.2", {"replica.lag.time.max.ms": "1000"}).keeps_times
