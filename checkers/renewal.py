@@ -74,6 +74,8 @@ def _leader_of_all(replicas: Sequence[ReplayedReplica], isr: Sequence[int], life
         return None
     leader = max(leaders, key=lambda replica: replica.epoch)
     end = leader.hw
+    if not 0 <= end <= len(leader.records):
+        return None
     whole = all(
         len(replica.records) >= end and agree(replica.chain, leader.chain, in_common(replica, leader, end), end)
         for replica in replicas

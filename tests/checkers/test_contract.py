@@ -387,6 +387,10 @@ def test_no_promise_is_void_for_ever(contract, clause):
         pytest.param([], id="the ISR is not full"),
         pytest.param([(49, 1, "stop", "", "clean"), *WHOLE_AGAIN], id="a member is down"),
         pytest.param([(49, 1, "truncate", P, 0, 1, "why not", 2), *WHOLE_AGAIN], id="a member has not got it"),
+        pytest.param(
+            [(48, 1, "append", P, 1, 2, (98, 99)), (49, 2, "hw", P, 3, 2, True), *WHOLE_AGAIN],
+            id="the leader's high watermark is beyond its log",
+        ),
     ],
 )
 def test_it_does_not_begin_anew_where_something_is_missing(not_whole):
