@@ -16,7 +16,7 @@ offsets later are not excused.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from operator import itemgetter
@@ -206,13 +206,18 @@ class Committed(TraceChecker):
     def _written_in(self, partition: str, offset: int, value: Value) -> int:
         """The newest epoch in which some replica has, or had, a value at an offset; `NOWHERE` if none does."""
         found = NOWHERE
-        for replica in self._replicas.by_partition.get(partition, ()):
-            held = [(0, replica.records), *((removal.to, removal.records) for removal in replica.removals)]
-            for first, records in held:
-                record = records[offset - first] if 0 <= offset - first < len(records) else HOLE
-                if record[1] == value:
-                    found = max(found, record[0])
+        for first, records in self._held(partition):
+            record = records[offset - first] if 0 <= offset - first < len(records) else HOLE
+            if record[1] == value:
+                found = max(found, record[0])
         return found
+
+    def _held(self, partition: str) -> Iterator[tuple[int, list[Record]]]:
+        """What each replica has, and what it had and lost, as an offset and the records from there on."""
+        for replica in self._replicas.by_partition.get(partition, ()):
+            yield 0, replica.records
+            for removal in replica.removals:
+                yield removal.to, removal.records
 
     def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Note what is deleted on purpose. A leader must not lose anything else to its log start."""
@@ -329,12 +334,10 @@ class Committed(TraceChecker):
 
     def _place_of(self, base: _Baseline, ack: Ack) -> tuple[int, Record]:
         """Where a replica has or had an acknowledged record, and in which epoch; `NOWHERE` for what is not known."""
-        for replica in self._replicas.by_partition.get(base.partition, ()):
-            held = [(removal.to, removal.records) for removal in replica.removals]
-            for first, records in [(0, replica.records), *held]:
-                for offset, record in enumerate(records, start=first):
-                    if record[1] == ack.value and ack.offset in (None, offset):
-                        return offset, record
+        for first, records in self._held(base.partition):
+            for offset, record in enumerate(records, start=first):
+                if record[1] == ack.value and ack.offset in (None, offset):
+                    return offset, record
         return NOWHERE if ack.offset is None else ack.offset, (NOWHERE, ack.value)
 
     def _compare(self, base: _Baseline, index: int, leader: ReplayedReplica, how: str) -> None:

@@ -24,11 +24,12 @@ from checkers.verdict import NEAR_MISS, Anomaly, seconds
 
 NAME = "fenced-in-isr"
 _FENCING = ("fence", "unfence", "register")
+_TOLD = frozenset({*_FENCING, "elect", "isr-change"})
 
 
 def fenced_in_isrs(trace: Sequence[TraceEvent]) -> list[Anomaly]:
     """All of a run."""
-    told = [event for event in trace if event[2] in _FENCING or event[2] in ("elect", "isr-change")]
+    told = [event for event in trace if event[2] in _TOLD]
     if not any(event[2] == "unfence" for event in told):
         return []
     fenced: dict[int, int] = {}

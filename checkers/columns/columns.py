@@ -74,6 +74,17 @@ class Columns:
     def __len__(self) -> int:
         return len(self.time)
 
+    def only(self, halves: Ints) -> Columns:
+        """Some halves, by their places in rising order, with their rows."""
+        begins, ends = (np.searchsorted(self.row_half, halves, side) for side in ("left", "right"))
+        rows = np.concatenate([np.arange(begin, end) for begin, end in zip(begins, ends, strict=True)] or [halves[:0]])
+        return replace(
+            self,
+            **{name: getattr(self, name)[halves] for name in _OF_HALVES},
+            **{name: getattr(self, name)[rows] for name in _OF_ROWS},
+            row_half=np.searchsorted(halves, self.row_half[rows]),
+        )
+
     def in_time(self) -> Columns:
         """The same in order of time, halves of one time as they were."""
         if not len(self) or (self.time[1:] >= self.time[:-1]).all():

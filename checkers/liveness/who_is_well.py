@@ -38,11 +38,11 @@ class WhoIsWell:
         """Brokers without a process."""
         self._paused: set[int] = set()
         self._fenced: set[int] = set()
-        self._tells_unfenced = any(event[2] == "unfence" for event in trace)
         self._steps = sorted(
             [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
             key=lambda step: step[:2],
         )
+        self._tells_unfenced = any(of_trace and entry[2] == "unfence" for _, of_trace, entry in self._steps)
 
     def moments(self) -> Iterator[int]:
         """Each time at which something has changed, in µs, after all that happened then; the last state lasts."""

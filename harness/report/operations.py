@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -217,13 +217,5 @@ def halves_of(history: History, numbers: Ints) -> dict[int, Op]:
     """Some halves of a history, by their numbers."""
     if history.columns is None:
         return {int(number): history.ops[number] for number in numbers}
-    columns, wanted = history.columns, np.unique(numbers)
-    begins, ends = np.searchsorted(columns.row_half, wanted), np.searchsorted(columns.row_half, wanted, "right")
-    rows = np.concatenate([np.arange(begin, end) for begin, end in zip(begins, ends, strict=True)] or [wanted[:0]])
-    some = replace(
-        columns,
-        **{name: getattr(columns, name)[wanted] for name in ("time", "process", "type", "f", "acks", "error", "final")},
-        **{name: getattr(columns, name)[rows] for name in ("row_kind", "row_key", "row_offset", "row_value")},
-        row_half=np.searchsorted(wanted, columns.row_half[rows]),
-    )
-    return dict(zip(wanted.tolist(), ops_of(some), strict=True))
+    wanted = np.unique(numbers)
+    return dict(zip(wanted.tolist(), ops_of(history.columns.only(wanted)), strict=True))
