@@ -54,13 +54,13 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as e:
         log.error("cannot start: %s", e)  # noqa: TRY400
         return UNUSABLE
-    with asyncio.Runner(loop_factory=new_loop) as runner:
-        try:
+    try:
+        with asyncio.Runner(loop_factory=new_loop) as runner:
             return runner.run(_keep(config, trace, bound))
-        finally:
-            trace.close()
-            bound.close()
-            os.close(lock)
+    finally:
+        trace.close()
+        bound.close()
+        os.close(lock)  # last: a successor that waits for it listens where the loop listened until it was closed
 
 
 def _wait_for_predecessor(path: Path) -> int:

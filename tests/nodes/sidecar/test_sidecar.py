@@ -1,5 +1,6 @@
 """The sidecar as a process, around a `java` that does what a test wants."""
 
+import errno
 import json
 import os
 import signal
@@ -80,7 +81,7 @@ class Node:
         }
         self.process = None
 
-    def start(self, *steps, **entries):
+    def start(self, *steps, program=("-m", "nodes.sidecar", "--config"), **entries):
         self.config |= entries
         self.config["properties"]["test.script"] = json.dumps(
             [step if isinstance(step, list) else [step] for step in steps]
@@ -90,7 +91,7 @@ class Node:
         environment = {**os.environ, **self.environment, "PATH": f"{self.java_path}:{os.environ['PATH']}"}
         with (self.root / "node.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "nodes.sidecar", "--config", str(path)], env=environment, stdout=log, stderr=log
+                [sys.executable, *program, str(path)], env=environment, stdout=log, stderr=log
             )
         return self
 
@@ -413,6 +414,31 @@ def test_a_successor_waits_for_the_trace_to_be_whole(node, serve):
     assert first.wait(PATIENCE_S) == 0
     node.ready()
     assert node.events() == [["start", "", 3], ["start", "", 4]]
+
+
+WHO_CLOSES = """
+import os, socket, sys
+from types import SimpleNamespace
+from nodes.sidecar import start
+
+def close(descriptor):
+    path = os.readlink(f"/proc/self/fd/{descriptor}")
+    with socket.socket() as client:
+        print("closes", path, client.connect_ex(("127.0.0.1", int(sys.argv[1]))), flush=True)
+    os.close(descriptor)
+
+start.os = SimpleNamespace(**{**vars(os), "close": close})
+sys.exit(start.main(["--config", sys.argv[2]]))
+"""
+"""A sidecar that tells, when it lets its lock go, whether somebody listens at its port."""
+
+
+def test_who_lets_a_successor_begin_listens_no_more(node, serve):
+    node.start(*serve, "wait", program=["-c", WHO_CLOSES, str(node.admin)]).ready()
+    os.kill(node.jvm, signal.SIGKILL)
+    assert node.wait() == 0
+    (said,) = (line.split() for line in node.log().splitlines() if line.startswith("closes "))
+    assert said == ["closes", f"{node.config['process']}.lock", str(errno.ECONNREFUSED)]
 
 
 def test_a_version_that_is_not_understood(node, serve):
