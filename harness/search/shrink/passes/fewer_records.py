@@ -1,0 +1,78 @@
+"""The workload down to the records that matter.
+
+What the producers of a run sent is in its history, so a workload that is drawn becomes a list of sends, and those that do not
+matter are dropped like faults. The last before the anomaly matter most, so they are tried alone first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from harness.search.shrink.ddmin import ddmin
+from nemesis import Send
+
+if TYPE_CHECKING:
+    from harness.runs.judged import JudgedRun
+    from harness.search.shrink.search import Search
+
+LAST = (1, 2, 3, 5, 8)
+"""So many of the last sends are tried alone."""
+
+
+def fewer_records(search: Search) -> None:
+    """Drop producers, consumers, sends, and records of sends."""
+    if search.best.workload.sends is None and not _written_down(search):
+        _quieter(search)
+        return
+    search.changed(workload=replace(search.best.workload, consumers=0))
+    if search.best.workload.consumers > 1:
+        search.changed(workload=replace(search.best.workload, consumers=1))
+    _alone(search, search.best.workload.sends or (), search.anomaly.time)
+    ddmin(search.best.workload.sends or (), lambda left: _with(search, left))
+    sends = search.best.workload.sends or ()
+    _with(search, [replace(send, records=1, producer=1, partition=0) for send in sends])
+    _with(search, [replace(send, records=1) for send in search.best.workload.sends or ()])
+    for place in range(len(sends)):
+        for records in (1, 2):
+            sends = search.best.workload.sends or ()
+            if sends[place].records > records:
+                _with(search, [*sends[:place], replace(sends[place], records=records), *sends[place + 1 :]])
+    _with(search, [replace(send, producer=1) for send in search.best.workload.sends or ()])
+
+
+def sends_of(run: JudgedRun) -> list[Send]:
+    """What the producers of a run sent, in order of time."""
+    return [
+        Send(op.time, int(op.process[1:]), int(op.value[0][1].rpartition("-")[2]), len(op.value))
+        for op in run.history.ops
+        if op.type == "invoke" and op.f == "send" and op.value
+    ]
+
+
+def _written_down(search: Search) -> bool:
+    """Whether the workload is a list of sends now."""
+    sends, time = sends_of(search.run), search.anomaly.time
+    return _alone(search, sends, time) or _with(search, sends)
+
+
+def _alone(search: Search, sends: list[Send] | tuple[Send, ...], time: int) -> bool:
+    """Whether the last sends before a time, and before the faults strike that are left, are enough."""
+    strikes = [entry[0] for entry in search.run.history.nemesis if entry[1] == "strike"]
+    for until in dict.fromkeys((time, *strikes)):
+        before = [send for send in sends if send.at_us <= until]
+        for count in LAST:
+            if count < len(sends) and _with(search, before[-count:]):
+                return True
+    return False
+
+
+def _with(search: Search, sends: list[Send]) -> bool:
+    producers = max((send.producer for send in sends), default=1)
+    return search.changed(workload=replace(search.best.workload, sends=tuple(sends), producers=producers))
+
+
+def _quieter(search: Search) -> None:
+    """A workload that is drawn, and cannot be written down: at least less of it."""
+    for change in ({"consumers": 0}, {"producers": 1}, {"batch": 1}):
+        search.changed(workload=replace(search.best.workload, **change))
