@@ -33,6 +33,7 @@ class Judge:
     Attributes:
         target: the anomaly's name, verdict and cause.
         candidates: how many different plans were judged.
+        patience: how many times as many noises a candidate is tried under.
         shown: the anomaly as the last candidate showed it that did, and its run.
     """
 
@@ -40,10 +41,12 @@ class Judge:
         """``run`` replays a plan; ``noises`` is ``k``, of which the candidate's own noise is one."""
         self._run = run
         self._noises = noises
-        self._known: dict[str, Plan | None] = {}
+        self._found: dict[str, Plan] = {}
+        self._tried: dict[str, int] = {}
         self.budget = budget
         self.target = target
         self.candidates = 0
+        self.patience = 1
         self.shown: tuple[Anomaly, JudgedRun] | None = None
 
     def shows(self, candidate: Plan) -> Plan | None:
@@ -53,13 +56,15 @@ class Judge:
             BudgetSpentError: before that was known.
         """
         text = candidate.to_text()
-        if text not in self._known:
-            self.candidates += 1
-            found = next((plan for plan in noises_of(candidate, self._noises) if self.replay(plan)), None)
-            self._known[text] = found
-            if found is not None:
-                self._known[found.to_text()] = found
-        return self._known[text]
+        if text in self._found:
+            return self._found[text]
+        tried, upto = self._tried.get(text, 0), self._noises * self.patience
+        self.candidates += text not in self._tried
+        found = next((plan for plan in list(noises_of(candidate, upto))[tried:] if self.replay(plan)), None)
+        if found is not None:
+            self._found[text] = self._found[found.to_text()] = found
+        self._tried[text] = max(tried, upto)
+        return found
 
     def replay(self, plan: Plan) -> bool:
         """Whether this plan shows the anomaly under its own noise; costs a replay."""
@@ -75,7 +80,7 @@ class Judge:
 def noises_of(plan: Plan, count: int) -> Iterator[Plan]:
     """The plan under its own noise and ``count - 1`` others, named by small numbers, so that what is kept reads well."""
     yield plan
-    others = [replace(plan, noise_seed=seed) for seed in range(count) if seed != plan.noise_seed]
+    others = [replace(plan, noise_seed=seed) for seed in range(count + 1) if seed != plan.noise_seed]
     if plan.fixed_delay_us is not None:
         delays = [replace(plan, fixed_delay_us=delay) for delay in DELAYS_US if delay != plan.fixed_delay_us]
         by_chance = any(fault.kind in BY_CHANCE for fault in plan.faults)

@@ -15,6 +15,19 @@ if TYPE_CHECKING:
     from nemesis import Fault, Plan
 
 
+class _Patience:
+    def __init__(self, judge: Judge, times: int) -> None:
+        self._judge = judge
+        self._times = times
+
+    def __enter__(self) -> None:
+        self._before = self._judge.patience
+        self._judge.patience *= self._times
+
+    def __exit__(self, *_: object) -> None:
+        self._judge.patience = self._before
+
+
 class Search:
     """The best plan so far.
 
@@ -52,6 +65,10 @@ class Search:
         self.anomaly, self.run = self._judge.shown
         self._watch(found)
         return True
+
+    def patiently(self, times: int) -> _Patience:
+        """While this lasts, candidates are tried under so many times as many noises: for steps on which much depends."""
+        return _Patience(self._judge, times)
 
     def changed(self, **changes: Any) -> bool:  # noqa: ANN401 - what a plan is made of
         """Whether the best plan could be changed so; what makes no plan is no candidate."""

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 
 WHOLE, SPENT, INTERRUPTED = "nothing is left to drop", "the budget is spent", "interrupted"
 
+PATIENCE = (1, 3)
+"""When nothing is found any more, each candidate is looked at once more under so many times as many noises: replays of a small plan
+cost little."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shrunk:
@@ -85,17 +89,12 @@ def shrink(
         begin = None
     if begin is None:
         return None
-    doing = ""
-    search = Search(judge, begin, lambda best: watch(Progress(doing, best, budget.replays)))
+    search = Search(judge, begin, lambda best: watch(Progress("", best, budget.replays)))
     ended = WHOLE
     try:
-        while True:
-            before = search.best
-            for doing, improve in PASSES.items():
-                watch(Progress(doing, search.best, budget.replays))
-                improve(search)
-            if search.best == before:
-                break
+        for times in PATIENCE:
+            with search.patiently(times):
+                _to_a_fixed_point(search, lambda doing: watch(Progress(doing, search.best, budget.replays)))
     except BudgetSpentError:
         ended = SPENT
     except KeyboardInterrupt:
@@ -103,6 +102,17 @@ def shrink(
     return Shrunk(
         plan, search.best, cause, search.anomaly, search.run, ended, judge.candidates, budget.replays
     )
+
+
+def _to_a_fixed_point(search: Search, tell: Callable[[str], None]) -> None:
+    """All passes again and again, until none of them finds anything."""
+    while True:
+        before = search.best
+        for doing, improve in PASSES.items():
+            tell(doing)
+            improve(search)
+        if search.best == before:
+            return
 
 
 def how_often(plan: Plan, cause: Cause, run: Callable[[Plan], JudgedRun], tries: int) -> int:

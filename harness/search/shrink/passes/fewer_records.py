@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from harness.runs.judged import JudgedRun
     from harness.search.shrink.search import Search
 
+PATIENCE = 5
+"""All sends written down are judged under so many times as many noises: everything else about records depends on it."""
 LAST = (1, 2, 3, 5, 8)
 """So many of the last sends are tried alone."""
 
@@ -31,14 +33,26 @@ def fewer_records(search: Search) -> None:
     _alone(search, search.best.workload.sends or (), search.anomaly.time)
     ddmin(search.best.workload.sends or (), lambda left: _with(search, left))
     sends = search.best.workload.sends or ()
-    _with(search, [replace(send, records=1, producer=1, partition=0) for send in sends])
-    _with(search, [replace(send, records=1) for send in search.best.workload.sends or ()])
-    for place in range(len(sends)):
-        for records in (1, 2):
-            sends = search.best.workload.sends or ()
-            if sends[place].records > records:
-                _with(search, [*sends[:place], replace(sends[place], records=records), *sends[place + 1 :]])
-    _with(search, [replace(send, producer=1) for send in search.best.workload.sends or ()])
+    _with(search, [replace(send, records=1, producer=1, partition=0) for send in search.best.workload.sends or ()])
+    for changes in ({"records": 1}, {"records": 2}, {"producer": 1}, {"partition": 0}):
+        _each(search, **changes)
+    _renumbered(search)
+
+
+def _each(search: Search, **changes: int) -> None:
+    """Change all sends at once, or those that can be changed."""
+    if _with(search, [replace(send, **changes) for send in search.best.workload.sends or ()]):
+        return
+    for place in range(len(search.best.workload.sends or ())):
+        sends = search.best.workload.sends or ()
+        _with(search, [replace(send, **changes) if i == place else send for i, send in enumerate(sends)])
+
+
+def _renumbered(search: Search) -> None:
+    """Producers that send nothing are none."""
+    sends = search.best.workload.sends or ()
+    names = {name: new for new, name in enumerate(sorted({send.producer for send in sends}), 1)}
+    _with(search, [replace(send, producer=names[send.producer]) for send in sends])
 
 
 def sends_of(run: JudgedRun) -> list[Send]:
@@ -53,7 +67,10 @@ def sends_of(run: JudgedRun) -> list[Send]:
 def _written_down(search: Search) -> bool:
     """Whether the workload is a list of sends now."""
     sends, time = sends_of(search.run), search.anomaly.time
-    return _alone(search, sends, time) or _with(search, sends)
+    if _alone(search, sends, time):
+        return True
+    with search.patiently(PATIENCE):
+        return _with(search, sends)
 
 
 def _alone(search: Search, sends: list[Send] | tuple[Send, ...], time: int) -> bool:

@@ -38,13 +38,14 @@ def rounder_times(search: Search) -> None:
 
 
 def moved(plan: Plan, move: Callable[[int], int]) -> Plan:
-    """The plan with every moment moved; durations stay."""
+    """The plan with every moment moved, and in order; durations stay."""
     work = plan.workload
-    sends = None if work.sends is None else tuple(replace(send, at_us=move(send.at_us)) for send in work.sends)
-    faults = tuple(replace(fault, at_us=move(fault.at_us)) for fault in plan.faults)
-    return replace(
-        plan, faults=faults, faults_end_us=move(plan.faults_end_us), workload=replace(work, sends=sends)
-    )
+    sends = [replace(send, at_us=move(send.at_us)) for send in work.sends or ()]
+    faults = [replace(fault, at_us=move(fault.at_us)) for fault in plan.faults]
+    sends.sort(key=lambda send: send.at_us)
+    faults.sort(key=lambda fault: fault.at_us)
+    workload = replace(work, sends=None if work.sends is None else tuple(sends))
+    return replace(plan, faults=tuple(faults), faults_end_us=move(plan.faults_end_us), workload=workload)
 
 
 def moments_of(plan: Plan) -> list[int]:
