@@ -115,7 +115,10 @@ def _to_a_fixed_point(search: Search, tell: Callable[[str], None]) -> None:
             return
 
 
-def how_often(plan: Plan, cause: Cause, run: Callable[[Plan], JudgedRun], tries: int) -> int:
-    """Under how many of so many noises (delays, where they are fixed), other than its own, a plan shows an anomaly of a cause."""
-    judge = Judge(run, cause, Budget(tries), 1)
-    return sum(judge.replay(other) for other in list(noises_of(plan, tries + 1))[1:])
+def how_often(plan: Plan, cause: Cause, run: Callable[[Plan], JudgedRun], tries: int) -> tuple[int, int]:
+    """Under how many noises (delays, where they are fixed) but its own a plan shows an anomaly of a cause, and of how many: at
+    most ``tries``.
+    """
+    others = list(noises_of(plan, tries + 1))[1:]
+    judge = Judge(run, cause, Budget(len(others)), 1)
+    return sum(judge.replay(other) for other in others), len(others)
