@@ -12,6 +12,7 @@ from bench import (
     foreign,
     kafka,
     linearizability,
+    shrinking,
     simulator,
     throughput,
 )
@@ -22,6 +23,7 @@ BENCHMARKS = {
     "corruptions": corruptions.main,
     "linearizability": linearizability.main,
     "determinism": determinism.main,
+    "shrinking": shrinking.main,
     "throughput": throughput.main,
     "containers": containers.main,
     "foreign": foreign.main,

@@ -6,7 +6,7 @@ evidence and the trace.
 
 | anomaly | facts |
 |---|---|
-| a loss (`lost-committed-write`) | what took the record from the later leader: a truncation, with the rule's reason, and whether the leader it was told by was deposed; a recovery, after which stop; a moved log start; or that it never had it. How that leader was elected. Whether the record was committed by a leader that was deposed, and though a member of its ISR lacked it |
+| a loss (`lost-committed-write`) | what took the record from the later leader: a truncation, with the rule's reason, and whether the leader it was told by was deposed, or had not heard that it leads; a recovery, after which stop; a moved log start; or that it never had it. How that leader was elected. Whether the record was committed by a leader that was deposed, and though a member of its ISR lacked it |
 | what follows from a loss (`leader-completeness`, `lost-write`, `truncated-under-consumer` …) | those of the loss |
 | `divergence`, `log-matching` | what the follower did to its log since it heard of the epoch; which of the two records is of the newer epoch; whether one of the two had lost records in a recovery |
 | `stuck` | each sentence that explains it is a cause of its own |
@@ -155,12 +155,15 @@ def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[T
 
 
 def _told_by(node: int, partition: str, index: int, trace: Sequence[TraceEvent]) -> str:
-    """Whether the leader that a replica followed at ``trace[index]`` was still the newest."""
-    epoch = next(
-        (one[4] for one in reversed(trace[:index]) if one[1:4] == (node, "follow", partition)),
-        None,
-    )
-    deposed = epoch is not None and _newest_epoch(partition, trace[index][0], trace) > epoch
+    """Whether the leader that a replica followed at ``trace[index]`` was deposed then, or had not heard yet that it leads (KIP-320)."""
+    before = trace[:index]
+    followed = next((one for one in reversed(before) if one[1:4] == (node, "follow", partition)), None)
+    if followed is None:
+        return ""
+    epoch, leader = followed[4], followed[5]
+    if not any(one[1:4] == (leader, "lead", partition) and one[4] == epoch for one in before):
+        return ", told by a leader that had not heard of that epoch"
+    deposed = _newest_epoch(partition, trace[index][0], trace) > epoch
     return ", told by a leader that had been deposed" if deposed else ""
 
 
@@ -222,11 +225,13 @@ def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEv
     heard = [i for i, one in enumerate(before) if one[1:4] == (node, "follow", partition) and one[4] == epoch]
     if not heard:
         return "the follower had not heard of the leader's epoch"
-    since = [one for one in before[heard[-1] :] if one[1] == node and one[3] == partition]
-    cuts = [one for one in since if one[2] == "truncate"]
+    since = [i for i in range(heard[-1], len(before)) if before[i][1] == node and before[i][3] == partition]
+    cuts = [i for i in since if before[i][2] == "truncate"]
     if cuts:
-        return f"the follower had cut its log, and not far enough ({without_numbers(cuts[-1][6])})"
-    asked = any(one[2] == "ask" for one in since)
+        reason = without_numbers(before[cuts[-1]][6])
+        told = "" if reason.startswith(_WITHOUT_LEADER) else _told_by(node, partition, cuts[-1], before)
+        return f"the follower had cut its log, and not far enough ({reason}{told})"
+    asked = any(before[i][2] == "ask" for i in since)
     return f"the follower had {'asked its leader, and cut nothing' if asked else 'cut nothing of its log, and not asked'}"
 
 
