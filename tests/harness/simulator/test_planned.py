@@ -31,13 +31,9 @@ def test_what_is_planned_for_after_the_end_is_not_sent(plan):
     assert len(sends(execute(plan(end=1_000 * MS, work=late), "kafka-2.7"))) == 1
 
 
-def test_with_fixed_delays_every_answer_takes_as_long(plan):
+def test_with_fixed_delays_nothing_happens_at_odd_times(plan):
     steady = replace(plan(work=WORK), fixed_delay_us=1_000)
     run = execute(steady, "kafka-2.7")
-    took = {done[0] - begun[0] for begun, done in zip(sends(run)[1:], sends(run, "ok")[1:], strict=True)}
-    # To the leader, to the followers who wait with a fetch, their next fetch, and back; the first answer after a pause asks for
-    # the leader as well.
-    assert all(time % 1_000 == 0 for time in took)
     assert len({op.time % 1_000 for op in run.history.ops if op.time < 3_000_000}) == 1
 
 
