@@ -61,7 +61,7 @@ Examples:
 
 \b
 What is left is written as a plan, and can be run, edited, and drawn: tidemark run --plan FILE --report.
-Exit codes: 1 shrunk, 0 the run shows no violation, 2 unknown (no run showed it again), 130 ended by Ctrl-C, with the best so far."""
+Exit codes: 1 shrunk, 0 the run shows no violation, 2 unknown (no replay showed it), 130 ended by Ctrl-C; the best is kept."""
 
 
 class _NothingToShrinkError(Exception):
@@ -142,21 +142,19 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
 
     try:
         with Console(stderr=True).status("looking for the anomaly") as status:
-            shown = _Shown(status, budget, options["replays"])
+            shown = _Shown(status, budget, options["replays"], file)
             aim = _aim(task, run, budget, options)
-            found = shrink(
-                task.plan, aim.cause, shown.watching(run), budget=budget, noises=options["noises"], watch=shown.tell
-            )
-            often = how_often(found.after, aim.cause, run, TRIES) if found and found.ended != STOPPED else None
-        if found is None:
-            raise _NothingToShrinkError(UNKNOWN, f"No replay showed this again: {aim.cause}.")
+            noises = options["noises"]
+            replayed = shown.watching(run)
+            found = _found(shrink(task.plan, aim.cause, replayed, budget=budget, noises=noises, watch=shown.tell), aim)
+            shown.keep(found.after)
+            often = _how_often(found, run)
     except _NothingToShrinkError as nothing:
         if options["as_json"]:
             click.echo(json.dumps({"variant": task.variant, "plan": None, "why": str(nothing)}))
         else:
             click.echo(str(nothing))
         return nothing.code
-    file.write_text(found.after.to_text(), encoding="utf-8")
     if options["as_json"]:
         click.echo(json.dumps(_as_json(found, aim, task, file, often)))
     else:
@@ -164,6 +162,20 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
     if found.ended == STOPPED:
         return INTERRUPTED
     return ANOMALY if found.cause.verdict == VIOLATION else VALID
+
+
+def _found(found: Shrunk | None, aim: _Aim) -> Shrunk:
+    if found is None:
+        raise _NothingToShrinkError(UNKNOWN, f"No replay showed this again: {aim.cause}.")
+    return found
+
+
+def _how_often(found: Shrunk, run: Callable[[Plan], JudgedRun]) -> tuple[int, int] | None:
+    """Under how many other noises what is left shows it, and of how many; None if nobody waits for that."""
+    try:
+        return None if found.ended == STOPPED else how_often(found.after, found.cause, run, TRIES)
+    except KeyboardInterrupt:
+        return None
 
 
 def _task(options: dict[str, Any]) -> _Task:
@@ -190,7 +202,9 @@ def _task(options: dict[str, Any]) -> _Task:
     try:
         variant = parse_variant(variant).name
     except VariantError as error:
-        raise click.UsageError(f"the stored run's variant is none of the model's ({error}): name one with --variant") from None
+        raise click.UsageError(
+            f"the stored run's variant is none of the model's ({error}): name one with --variant"
+        ) from None
     own = folder.resolve().name
     return _Task(stored.plan, variant, own if own.startswith(variant) else f"{variant}-{own}", stored)
 
@@ -237,9 +251,10 @@ def _aim(task: _Task, run: Callable[[Plan], JudgedRun], budget: Budget, options:
 
 
 class _Shown:
-    """The line that says how far it is."""
+    """The line that says how far it is, and the file that has the best plan at any moment."""
 
-    def __init__(self, status: Status, budget: Budget, most: int) -> None:
+    def __init__(self, status: Status, budget: Budget, most: int, file: Path) -> None:
+        self._file = file
         self._status = status
         self._budget = budget
         self._most = most
@@ -251,6 +266,16 @@ class _Shown:
         self._doing = progress.doing or self._doing
         self._best = shape(progress.best)
         self._update()
+        self.keep(progress.best)
+
+    def keep(self, plan: Plan) -> None:
+        """Write the plan, so that whatever ends the search leaves it."""
+        try:
+            self._file.write_text(plan.to_text(), encoding="utf-8")
+        except OSError as error:
+            raise click.ClickException(
+                f"cannot write {self._file}: {error.strerror}; choose another with --out"
+            ) from None
 
     def watching(self, run: Callable[[Plan], JudgedRun]) -> Callable[[Plan], JudgedRun]:
         """The same, telling of every replay."""

@@ -62,7 +62,10 @@ def test_times_are_scaled():
     [
         ({"workload": {"sends": 3}}, "line 1: workload: sends must be a list"),
         ({"workload": {"sends": [{"at_us": 1}, {}]}}, r"workload: sends\[1\] is an object"),
-        ({"workload": {"producers": 1, "sends": [{"at_us": 1, "producer": 2}]}}, r"sends\[0\] needs one of 1 producers"),
+        (
+            {"workload": {"producers": 1, "sends": [{"at_us": 1, "producer": 2}]}},
+            r"sends\[0\] needs one of 1 producers",
+        ),
         ({"fixed_delay_us": 0}, "fixed_delay_us: must be positive"),
         ({"fixed_delay_us": 1.5}, "fixed_delay_us: must be an integer"),
     ],

@@ -5,5 +5,15 @@ from harness.search.shrink.cause import Cause, causes_of
 from harness.search.shrink.shrinker import INTERRUPTED, SPENT, WHOLE, Progress, Shrunk, how_often, shrink
 
 __all__ = [
-    "INTERRUPTED", "SPENT", "WHOLE", "Budget", "BudgetSpentError", "Cause", "Progress", "Shrunk", "causes_of", "how_often", "shrink",
-]  # fmt: skip
+    "INTERRUPTED",
+    "SPENT",
+    "WHOLE",
+    "Budget",
+    "BudgetSpentError",
+    "Cause",
+    "Progress",
+    "Shrunk",
+    "causes_of",
+    "how_often",
+    "shrink",
+]

@@ -4,14 +4,17 @@ A smaller plan that shows an anomaly of the same name need not show the same bug
 a partition be stuck for five reasons. So what counts as *the same* is a `Cause`: name, verdict, and facts derived from the
 evidence and the trace.
 
-| anomaly | facts |
-|---|---|
-| a loss (`lost-committed-write`) | what took the record from the later leader: a truncation, with the rule's reason, and whether the leader it was told by was deposed, or had not heard that it leads; a recovery, after which stop; a moved log start; or that it never had it. How that leader was elected. Whether the record was committed by a leader that was deposed, and though a member of its ISR lacked it |
-| what follows from a loss (`leader-completeness`, `lost-write`, `truncated-under-consumer` …) | those of the loss |
-| `divergence`, `log-matching` | what the follower did to its log since it heard of the epoch; which of the two records is of the newer epoch; whether one of the two had lost records in a recovery |
-| `stuck` | each sentence that explains it is a cause of its own |
-| `broker-stopped` | what it said, and how the leader came to have less |
-| any other | the anomaly's own sentence |
+Facts of
+  a loss (`lost-committed-write`): what took the record from the later leader (a truncation, with the rule's reason, and whether the
+    leader it was told by was deposed, or had not heard that it leads; a recovery, after which stop; a moved log start; or that it
+    never had it); whence that leader was elected; whether the record was committed by a leader that was deposed, and though a
+    member of its ISR lacked it;
+  what follows from a loss (`leader-completeness`, `lost-write`, `truncated-under-consumer` …): those of the loss;
+  `divergence` and `log-matching`: what the follower did to its log since it heard of the epoch; which of the two records is of the
+    newer epoch; whether one of the two had lost records in a recovery;
+  `broker-stopped`: what it said, and how the leader came to have less;
+  `stuck`: each sentence that explains it is a cause of its own, and has the facts of what it tells of;
+  any other: the anomaly's own sentence.
 
 Numbers, names of brokers and times become `N`. Sentences are those of the checkers and of the trace (docs/history.md).
 """
@@ -84,9 +87,7 @@ def causes_of(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[Cau
     """The causes of an anomaly, the one to go by first: mostly one, of `stuck` one for each sentence that explains it."""
     told = [facts for facts in _facts(anomaly, verdict, history.trace) if facts]
     told = told or [(without_numbers(anomaly.message),)]
-    return tuple(
-        dict.fromkeys(Cause(anomaly.name, anomaly.verdict, anomaly.clause, tuple(facts)) for facts in told)
-    )
+    return tuple(dict.fromkeys(Cause(anomaly.name, anomaly.verdict, anomaly.clause, tuple(facts)) for facts in told))
 
 
 def _facts(anomaly: Anomaly, verdict: Verdict, trace: Sequence[TraceEvent]) -> Iterator[tuple[str, ...]]:
@@ -116,10 +117,14 @@ def _facts(anomaly: Anomaly, verdict: Verdict, trace: Sequence[TraceEvent]) -> I
 
 def _loss_behind(anomaly: Anomaly, verdict: Verdict) -> Anomaly | None:
     """The loss that an anomaly is another side of: of the same record if it names one, else of the same time, else any there."""
-    losses = [one for one in verdict.named(LOST) if one.partition == anomaly.partition and "destroyed_by" in one.evidence]
+    losses = [
+        one for one in verdict.named(LOST) if one.partition == anomaly.partition and "destroyed_by" in one.evidence
+    ]
     values = [anomaly.evidence.get("value"), *anomaly.evidence.get("values", ())]
-    same = [one for one in losses if one.evidence["value"] in values] or [one for one in losses if one.time == anomaly.time]
-    return (same or losses or [None])[0]
+    same = [one for one in losses if one.evidence["value"] in values] or [
+        one for one in losses if one.time == anomaly.time
+    ]
+    return next(iter(same or losses), None)
 
 
 def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
@@ -155,7 +160,7 @@ def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[T
 
 
 def _told_by(node: int, partition: str, index: int, trace: Sequence[TraceEvent]) -> str:
-    """Whether the leader that a replica followed at ``trace[index]`` was deposed then, or had not heard yet that it leads (KIP-320)."""
+    """Whether the leader that a replica followed at ``trace[index]`` was deposed, or had not heard yet that it leads (KIP-320)."""
     before = trace[:index]
     followed = next((one for one in reversed(before) if one[1:4] == (node, "follow", partition)), None)
     if followed is None:
@@ -232,7 +237,9 @@ def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEv
         told = "" if reason.startswith(_WITHOUT_LEADER) else _told_by(node, partition, cuts[-1], before)
         return f"the follower had cut its log, and not far enough ({reason}{told})"
     asked = any(before[i][2] == "ask" for i in since)
-    return f"the follower had {'asked its leader, and cut nothing' if asked else 'cut nothing of its log, and not asked'}"
+    return (
+        f"the follower had {'asked its leader, and cut nothing' if asked else 'cut nothing of its log, and not asked'}"
+    )
 
 
 def _of_giving_up(stop: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:

@@ -29,10 +29,8 @@ def chosen(verdict: Verdict, name: str | None = None) -> Anomaly | None:
     """The anomaly to shrink to: the first violation of the most telling name; or of the name asked for, the gravest; None if there
     is none.
     """
-    if name is None:
-        found = [anomaly for anomaly in verdict.anomalies if anomaly.verdict == VIOLATION]
-    else:
-        found = verdict.named(name)
+    violations = [anomaly for anomaly in verdict.anomalies if anomaly.verdict == VIOLATION]
+    found = violations if name is None else verdict.named(name)
     return min(found, key=_rank, default=None)
 
 

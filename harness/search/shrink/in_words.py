@@ -49,7 +49,11 @@ def lines_of(plan: Plan) -> list[str]:
 def conditions(plan: Plan) -> str:
     """What stands beside it: the cluster, and how messages travel."""
     cluster, settings = plan.cluster, plan.cluster.settings
-    noise = f"noise seed {plan.noise_seed}" if plan.fixed_delay_us is None else f"every message takes {_time(plan.fixed_delay_us)}"
+    noise = (
+        f"noise seed {plan.noise_seed}"
+        if plan.fixed_delay_us is None
+        else f"every message takes {_time(plan.fixed_delay_us)}"
+    )
     unclean = ", unclean elections" if settings.unclean_election else ""
     drawn = "" if plan.workload.sends is not None else f", {count(plan.workload.producers, 'producer')} as drawn"
     return (
@@ -85,6 +89,9 @@ def _fault(fault: Fault) -> str:
 
 
 def _target(fault: Fault) -> str:
-    return {"leader": "the leader", "follower": "a follower", "isr-member": "a member of the ISR", "any": "a replica"}.get(
-        fault.target, fault.target
-    )
+    return {
+        "leader": "the leader",
+        "follower": "a follower",
+        "isr-member": "a member of the ISR",
+        "any": "a replica",
+    }.get(fault.target, fault.target)

@@ -79,7 +79,8 @@ def shrink(
         plan: shows an anomaly, perhaps.
         cause: which, and why.
         run: carries a plan out and judges it; must be deterministic.
-        budget: replays, and seconds if wanted. noises: how many noises each candidate is tried under.
+        budget: replays, and seconds if wanted.
+        noises: how many noises each candidate is tried under.
         watch: is told before each pass and of each better plan.
     """
     judge = Judge(run, cause, budget, noises)
@@ -99,9 +100,7 @@ def shrink(
         ended = SPENT
     except KeyboardInterrupt:
         ended = INTERRUPTED
-    return Shrunk(
-        plan, search.best, cause, search.anomaly, search.run, ended, judge.candidates, budget.replays
-    )
+    return Shrunk(plan, search.best, cause, search.anomaly, search.run, ended, judge.candidates, budget.replays)
 
 
 def _to_a_fixed_point(search: Search, tell: Callable[[str], None]) -> None:

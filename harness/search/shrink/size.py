@@ -20,8 +20,8 @@ SPECIAL = {"b": 4, "any": 3, "isr-member": 2}
 
 MANY_AT_ONCE = {"crash-all": "crash", "power-all": "power", "fast-failover": "forced-election"}
 """Kinds that do several things at once, and one that does a part of it."""
-KEEPS_LESS = {"disk": "power", "power": "crash", "crash": "restart"}
-"""Kinds that destroy more, and the next that destroys less."""
+KEEPS_LESS = {"disk": "power", "power": "crash", "crash": "restart", "unclean-election": "forced-election"}
+"""Kinds that destroy more, or may, and the next that destroys less."""
 
 Size = tuple[int, ...]
 """Compared from left to right; the smaller plan has the smaller one."""
@@ -77,4 +77,10 @@ def _severity(fault: Fault) -> int:
 
 def _speciality(fault: Fault) -> int:
     role = SPECIAL.get(fault.target, SPECIAL["b"] if fault.target[1:].isdecimal() else 1)
-    return 100 * role + 10 * int(fault.clients) + int(bool(fault.after and fault.after.node)) + fault.pick + fault.partition
+    return (
+        100 * role
+        + 10 * int(fault.clients)
+        + int(bool(fault.after and fault.after.node))
+        + fault.pick
+        + fault.partition
+    )

@@ -46,7 +46,8 @@ def stored_run(folder: Path, name: str | None = None, contract: str | None = Non
 
     Args:
         folder: has ``plan.json`` and ``history.jsonl``.
-        name: of the anomaly to look for. contract: the promise to judge by.
+        name: of the anomaly to look for.
+        contract: the promise to judge by.
 
     Raises:
         PlanError, HistoryFormatError, OSError: something cannot be read; the message says what.

@@ -85,7 +85,11 @@ def test_another_anomaly_can_be_asked_for(shrink):
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("--variant", "kafka-2.7", "--index", 3), 0, "This plan shows no violation under kafka-2.7: there is nothing to shrink.\n"),
+        (
+            ("--variant", "kafka-2.7", "--index", 3),
+            0,
+            "This plan shows no violation under kafka-2.7: there is nothing to shrink.\n",
+        ),
         (
             ("--variant", "kafka-0.10", "--index", 3, "--anomaly", "two-leaders"),
             2,

@@ -7,6 +7,7 @@ A pass takes a `Search` and proposes candidates. It need not know what others do
 from harness.search.shrink.passes.fewer_faults import fewer_faults
 from harness.search.shrink.passes.fewer_records import fewer_records
 from harness.search.shrink.passes.fixed_delays import fixed_delays
+from harness.search.shrink.passes.merged_elections import merged_elections
 from harness.search.shrink.passes.plainer_faults import plainer_faults
 from harness.search.shrink.passes.rounder_times import rounder_times
 from harness.search.shrink.passes.smaller_cluster import smaller_cluster
@@ -18,6 +19,7 @@ PASSES = {
     "moving times": rounder_times,
     "shrinking the cluster": smaller_cluster,
     "plainer faults": plainer_faults,
+    "merging elections": merged_elections,
 }
 """What each does → the pass, in the order in which they pay most: what is gone need not be made plainer, and costs no time."""
 

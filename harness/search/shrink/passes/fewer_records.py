@@ -7,7 +7,7 @@ matter are dropped like faults. The last before the anomaly matter most, so they
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.search.shrink.ddmin import ddmin
 from nemesis import Send
@@ -32,7 +32,6 @@ def fewer_records(search: Search) -> None:
         search.changed(workload=replace(search.best.workload, consumers=1))
     _alone(search, search.best.workload.sends or (), search.anomaly.time)
     ddmin(search.best.workload.sends or (), lambda left: _with(search, left))
-    sends = search.best.workload.sends or ()
     _with(search, [replace(send, records=1, producer=1, partition=0) for send in search.best.workload.sends or ()])
     for changes in ({"records": 1}, {"records": 2}, {"producer": 1}, {"partition": 0}):
         _each(search, **changes)
@@ -91,5 +90,6 @@ def _with(search: Search, sends: list[Send]) -> bool:
 
 def _quieter(search: Search) -> None:
     """A workload that is drawn, and cannot be written down: at least less of it."""
-    for change in ({"consumers": 0}, {"producers": 1}, {"batch": 1}):
+    changes: tuple[dict[str, Any], ...] = ({"consumers": 0}, {"producers": 1}, {"batch": 1})
+    for change in changes:
         search.changed(workload=replace(search.best.workload, **change))

@@ -5,14 +5,13 @@ Taking a stretch of time out moves everything after it together: what happens in
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.search.shrink.round_numbers import near, rounder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from harness.search.shrink.search import Search
     from nemesis import Plan
 
@@ -21,6 +20,9 @@ EARLIEST_US = 500_000
 """By then a cluster has come up; what is brought forward, is no further than to here."""
 GAPS_US = (0, 10_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
 """How far apart two moments may be that were further apart."""
+
+Move = Callable[[int], int]
+"""From a moment to where it goes, in µs."""
 
 
 def rounder_times(search: Search) -> None:
@@ -37,7 +39,7 @@ def rounder_times(search: Search) -> None:
             break
 
 
-def moved(plan: Plan, move: Callable[[int], int]) -> Plan:
+def moved(plan: Plan, move: Move) -> Plan:
     """The plan with every moment moved, and in order; durations stay."""
     work = plan.workload
     sends = [replace(send, at_us=move(send.at_us)) for send in work.sends or ()]
@@ -72,16 +74,14 @@ def _closer(search: Search) -> None:
         since, until = moments[place - 1] if place else EARLIEST_US, moments[place]
         for gap in GAPS_US:
             less = until - since - gap
-            if less > 0 and search.accepts(moved(search.best, lambda t, u=until, d=less: t - d if t >= u else t)):  # type: ignore[misc]
+            if less > 0 and search.accepts(moved(search.best, _earlier(until, less))):
                 break
         place += 1
 
 
 def _all_on_a_grid(search: Search) -> None:
     for grid in GRIDS_US:
-        if search.accepts(moved(search.best, lambda t, g=grid: max(t // g * g, min(t, EARLIEST_US)))):  # type: ignore[misc]
-            return
-        if search.accepts(moved(search.best, lambda t, g=grid: -(-t // g) * g)):  # type: ignore[misc]
+        if search.accepts(moved(search.best, _down(grid))) or search.accepts(moved(search.best, _up(grid))):
             return
 
 
@@ -93,8 +93,24 @@ def _each(search: Search) -> None:
             return
         moment = moments[place]
         for time in dict.fromkeys(time for grid in GRIDS_US for time in near(moment, grid)):
-            if time >= min(moment, EARLIEST_US) and search.accepts(moved(search.best, lambda t, m=moment, n=time: n if t == m else t)):  # type: ignore[misc]
+            if time >= min(moment, EARLIEST_US) and search.accepts(moved(search.best, _instead(moment, time))):
                 break
+
+
+def _earlier(since: int, by: int) -> Move:
+    return lambda time: time - by if time >= since else time
+
+
+def _down(grid: int) -> Move:
+    return lambda time: max(time // grid * grid, min(time, EARLIEST_US))
+
+
+def _up(grid: int) -> Move:
+    return lambda time: -(-time // grid) * grid
+
+
+def _instead(before: int, after: int) -> Move:
+    return lambda time: after if time == before else time
 
 
 def _durations(search: Search) -> None:

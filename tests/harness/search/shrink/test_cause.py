@@ -87,7 +87,11 @@ def test_a_recovery_after_a_stop(how):
 
 @pytest.mark.parametrize(
     ("isr", "elr", "whence"),
-    [(BOTH, (), FROM_ISR), ((1,), (2,), "which was elected from the ELR"), ((1,), (), "which was elected from outside ISR and ELR")],
+    [
+        (BOTH, (), FROM_ISR),
+        ((1,), (2,), "which was elected from the ELR"),
+        ((1,), (), "which was elected from outside ISR and ELR"),
+    ],
 )
 def test_whence_the_later_leader_came(isr, elr, whence):
     trace = [
@@ -110,12 +114,25 @@ def test_a_record_that_its_leader_committed_though_a_member_of_the_isr_lacked_it
 
 
 def test_a_record_that_a_deposed_leader_committed():
-    trace = [*COMMITTED[:6], elect(12, 2, 1), (13, 1, "hw", P, 1, 0, True), (14, 2, "truncate", P, 0, 1, "x", 1), lead(15, 2, 1, 0)]
+    trace = [
+        *COMMITTED[:6],
+        elect(12, 2, 1),
+        (13, 1, "hw", P, 1, 0, True),
+        (14, 2, "truncate", P, 0, 1, "x", 1),
+        lead(15, 2, 1, 0),
+    ]
     assert "it was committed by a leader that had been deposed" in facts(trace)
 
 
 def test_what_follows_from_a_loss_has_its_cause():
-    trace = [*COMMITTED[:5], COMMITTED[6], elect(30, 2, 1), lead(31, 2, 1, 0), (32, 2, "append", P, 0, 1, (8,)), (33, 2, "hw", P, 1, 1, True)]
+    trace = [
+        *COMMITTED[:5],
+        COMMITTED[6],
+        elect(30, 2, 1),
+        lead(31, 2, 1, 0),
+        (32, 2, "append", P, 0, 1, (8,)),
+        (33, 2, "hw", P, 1, 1, True),
+    ]
     ops = [sent(13, "p1", P, 7, 0), polled(14, "c1", P, (0, 7)), sent(34, "p1", P, 8, 0), polled(35, "c2", P, (0, 8))]
     loss = facts(trace, ops=ops)
     for name in ("leader-completeness", "truncated-under-consumer", "inconsistent-offsets"):
@@ -138,7 +155,11 @@ DIVERGED = [
         ([], "the follower had cut nothing of its log, and not asked"),
         ([(29, 2, "ask", P, 1, 0)], "the follower had asked its leader, and cut nothing"),
         (
-            [(29, 2, "append", P, 2, 0, (5,)), (29, 2, "ask", P, 1, 0), (30, 2, "truncate", P, 2, 3, "to the leader's offset 2", 2)],
+            [
+                (29, 2, "append", P, 2, 0, (5,)),
+                (29, 2, "ask", P, 1, 0),
+                (30, 2, "truncate", P, 2, 3, "to the leader's offset 2", 2),
+            ],
             "the follower had cut its log, and not far enough (to the leader's offset N)",
         ),
     ],
@@ -149,7 +170,10 @@ def test_what_a_follower_did_before_it_diverged(did, fact):
 
 
 def test_a_follower_that_had_not_heard_of_the_epoch():
-    assert facts([*DIVERGED, (31, 2, "fetched", P, 2, 1)], "divergence")[0] == "the follower had not heard of the leader's epoch"
+    assert (
+        facts([*DIVERGED, (31, 2, "fetched", P, 2, 1)], "divergence")[0]
+        == "the follower had not heard of the leader's epoch"
+    )
 
 
 def test_records_lost_in_a_recovery_are_told_of_a_difference():

@@ -11,7 +11,9 @@ def verdict(*anomalies):
 
 
 def test_what_others_follow_from_comes_first_however_late():
-    found = chosen(verdict(("stuck", "violation", 1), ("lost-write", "violation", 2), ("lost-committed-write", "violation", 3)))
+    found = chosen(
+        verdict(("stuck", "violation", 1), ("lost-write", "violation", 2), ("lost-committed-write", "violation", 3))
+    )
     assert found.name == "lost-committed-write"
 
 

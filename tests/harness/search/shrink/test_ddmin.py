@@ -16,9 +16,7 @@ def test_what_is_planted_is_found_and_nothing_else(data, length):
 
 @given(st.data(), LENGTHS)
 def test_of_several_causes_one_is_left_in_order(data, length):
-    causes = data.draw(
-        st.lists(st.sets(st.integers(0, length - 1), min_size=1, max_size=4), min_size=1, max_size=3)
-    )
+    causes = data.draw(st.lists(st.sets(st.integers(0, length - 1), min_size=1, max_size=4), min_size=1, max_size=3))
     left = ddmin(range(length), lambda left: any(cause <= set(left) for cause in causes))
     assert set(left) in causes
     assert left == sorted(left)

@@ -9,6 +9,7 @@ from harness.search.shrink.passes import PASSES
 from harness.search.shrink.passes.fewer_faults import fewer_faults
 from harness.search.shrink.passes.fewer_records import fewer_records
 from harness.search.shrink.passes.fixed_delays import fixed_delays
+from harness.search.shrink.passes.merged_elections import merged_elections
 from harness.search.shrink.passes.plainer_faults import plainer_faults
 from harness.search.shrink.passes.rounder_times import EARLIEST_US, moments_of, rounder_times
 from harness.search.shrink.passes.smaller_cluster import smaller_cluster
@@ -200,7 +201,8 @@ def test_partitions_that_matter_stay(search_by_hand, plan):
 
 def test_a_named_broker_becomes_a_role_where_that_does(search_by_hand, plan, fault):
     search = search_by_hand(
-        plan(fault("pause", target="b2", pick=5, clients=True)), lambda plan: plan.faults[0].target in ("b2", "follower")
+        plan(fault("pause", target="b2", pick=5, clients=True)),
+        lambda plan: plan.faults[0].target in ("b2", "follower"),
     )
     plainer_faults(search)
     assert search.best.faults == (fault("pause", target="follower"),)
@@ -248,3 +250,22 @@ def test_no_pass_changes_what_cannot_get_smaller(search_by_hand, plan, fault):
     for improve in PASSES.values():
         improve(search)
     assert search.best == least
+
+
+def test_two_elections_become_one_failover(search_by_hand, plan, fault):
+    faults = (fault("forced-election", SECOND, target="b2"), fault("pause"), fault("unclean-election", SECOND + 20_000))
+
+    def shows(plan):
+        one = plan.faults[0]
+        return len(plan.faults) == 3 or (one.kind, one.pick, one.amount) == ("fast-failover", 4, 20_000)
+
+    search = search_by_hand(plan(*faults), shows)
+    merged_elections(search)
+    assert kinds(search.best) == ["fast-failover", "pause"]
+
+
+def test_elections_that_wait_for_events_are_left_alone(search_by_hand, plan, fault):
+    waiting = fault("forced-election", after=Trigger("append", 1))
+    search = search_by_hand(plan(waiting, fault("forced-election")), lambda _: True)
+    merged_elections(search)
+    assert len(search.best.faults) == 2

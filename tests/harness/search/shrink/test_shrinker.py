@@ -68,7 +68,9 @@ def test_a_budget_ends_with_the_best_so_far(lost_write, most):
     assert found.replays == most
     assert size_of(found.after) <= size_of(plan)
     replayed = run(found.after)
-    assert any(cause in causes_of(one, replayed.verdict, replayed.history) for one in replayed.verdict.named(cause.name))
+    assert any(
+        cause in causes_of(one, replayed.verdict, replayed.history) for one in replayed.verdict.named(cause.name)
+    )
 
 
 def test_an_interrupt_ends_with_the_best_so_far(lost_write):
