@@ -73,19 +73,39 @@ def _send(send: Send) -> str:
     return f"producer p{send.producer} sends {count(send.records, 'record')}{where}"
 
 
+def _failover(fault: Fault) -> str:
+    """Whom it elects, and who misses that; by its pick (docs/faults.md)."""
+    second = "the old leader" if fault.pick % 3 else "another"
+    later = f" {_time(fault.amount)} later" if fault.amount else ""
+    deaf = {1: "the old leader", 2: "a bystander"}.get(fault.pick // 3 % 3) if fault.lasts_us else None
+    words = f"fast-failover: {_target(fault)} is elected, then {second}{later}"
+    return words + (f"; {deaf} is deaf to the controller for {_time(fault.lasts_us)}" if deaf else "")
+
+
 def _fault(fault: Fault) -> str:
+    if fault.kind == "fast-failover":
+        return _failover(fault) + _waiting(fault) + _details(fault)
     words = fault.kind if fault.kind in OF_ALL else f"{fault.kind} of {_target(fault)}"
-    if fault.after is not None:
-        node = f" at b{fault.after.node}" if fault.after.node else ""
-        words += f", from then on after {fault.after.event} number {fault.after.nth}{node}"
+    words += _waiting(fault)
     if fault.lasts_us and fault.kind not in AT_ONCE:
         words += f", for {_time(fault.lasts_us)}"
     if fault.amount:
         words += f", {_time(fault.amount) if fault.kind in AMOUNT_IS_TIME else f'amount {fault.amount}'}"
+    return words + _details(fault)
+
+
+def _waiting(fault: Fault) -> str:
+    if fault.after is None:
+        return ""
+    node = f" at b{fault.after.node}" if fault.after.node else ""
+    return f", after {fault.after.event} number {fault.after.nth} from then on{node}"
+
+
+def _details(fault: Fault) -> str:
     details = [f"partition {fault.partition}"] if fault.partition else []
     details += [f"pick {fault.pick}"] if fault.pick else []
     details += ["clients cut off as well"] if fault.clients else []
-    return words + (f" ({', '.join(details)})" if details else "")
+    return f" ({', '.join(details)})" if details else ""
 
 
 def _target(fault: Fault) -> str:

@@ -7,7 +7,8 @@ from nodes.core.cluster import ClusterSpec
 
 def test_what_happens_in_order_of_time(plan, fault):
     faults = (
-        fault("fast-failover", 600_000, target="follower", pick=3, amount=20_000),
+        fault("fast-failover", 600_000, target="follower", pick=3, amount=20_000, lasts_us=50_000),
+        fault("fast-failover", 650_000, target="follower", pick=4),
         fault("isolate", 550_000, lasts_us=1_500_000, target="b2", clients=True),
         fault("crash-all", 700_000, lasts_us=100_000),
         fault("lossy", 800_000, target="any", amount=500, after=Trigger("append", 2, 1)),
@@ -18,9 +19,10 @@ def test_what_happens_in_order_of_time(plan, fault):
         "0.500 s  producer p1 sends 1 record",
         "0.550 s  isolate of b2, for 1.500 s (clients cut off as well)",
         "0.600 s  producer p2 sends 3 records to t-1",
-        "0.600 s  fast-failover of a follower, 0.020 s (pick 3)",
+        "0.600 s  fast-failover: a follower is elected, then another 0.020 s later; the old leader is deaf to the controller for 0.050 s (pick 3)",
+        "0.650 s  fast-failover: a follower is elected, then the old leader (pick 4)",
         "0.700 s  crash-all, for 0.100 s",
-        "0.800 s  lossy of a replica, from then on after append number 2 at b1, amount 500",
+        "0.800 s  lossy of a replica, after append number 2 from then on at b1, amount 500",
         "0.900001 s  forced-election of a member of the ISR",
         "2.000 s  everything is healed",
     ]
