@@ -89,17 +89,18 @@ def told(name: str, outcomes: list[Outcome]) -> str:
     drawn = sum(one.shrunk.after.workload.sends is None for one in outcomes)
     brokers = [one.shrunk.after.cluster.brokers for one in outcomes]
     many = len(outcomes)
-    return (
-        f"{name:<11} {many:>3} hits  faults: {median(len(one.hit.plan.faults) for one in outcomes):g} to {median(faults):g} in the "
-        f"median, {max(faults)} at most, at most 3 in {sum(f <= 3 for f in faults)} (with both "
-        f"elections of a failover, and who is deaf, counted: {median(steps):g}, {sum(s <= 3 for s in steps)}); "
-        f"records sent: at most 5 in {sum(r <= 5 for r in records)}, {drawn} as drawn; acknowledged: "
-        f"{median(one.hit.acked for one in outcomes):g} to {median(acked):g}, {max(acked)} at most; brokers {median(brokers):g}; fixed delays in "
-        f"{sum(one.shrunk.after.fixed_delay_us is not None for one in outcomes)}; same cause {sum(o.same for o in outcomes)}; "
-        f"gone under {REPAIRED} {sum(o.cured for o in outcomes)}; same bytes again {sum(o.again for o in outcomes)}; "
-        f"{median(o.shrunk.replays for o in outcomes):g} replays, {median(o.seconds for o in outcomes):.1f} s in the median, "
-        f"{max(o.seconds for o in outcomes):.0f} s at most"
+    before, acked_before = [len(one.hit.plan.faults) for one in outcomes], [one.hit.acked for one in outcomes]
+    parts = (
+        f"{name:<11} {many:>3} hits  faults: {median(before):g} to {median(faults):g} in the median, {max(faults)} at most, at most 3",
+        f"in {sum(f <= 3 for f in faults)} (with both elections of a failover, and who is deaf, counted: {median(steps):g},",
+        f"{sum(s <= 3 for s in steps)}); records sent: at most 5 in {sum(r <= 5 for r in records)}, {drawn} as drawn;",
+        f"acknowledged: {median(acked_before):g} to {median(acked):g}, {max(acked)} at most; brokers {median(brokers):g};",
+        f"fixed delays in {sum(one.shrunk.after.fixed_delay_us is not None for one in outcomes)};",
+        f"same cause {sum(o.same for o in outcomes)}; gone under {REPAIRED} {sum(o.cured for o in outcomes)};",
+        f"same bytes again {sum(o.again for o in outcomes)}; {median(o.shrunk.replays for o in outcomes):g} replays,",
+        f"{median(o.seconds for o in outcomes):.1f} s in the median, {max(o.seconds for o in outcomes):.0f} s at most",
     )
+    return " ".join(parts)
 
 
 def main() -> None:

@@ -77,11 +77,13 @@ class _Task:
     """What is to be shrunk.
 
     Attributes:
-        plan, variant: what is replayed. name: what it is called. stored: where it comes from, if it is a stored run.
+        plan, variant, contract: what is replayed, and by which promise it is judged (None: the variant's own).
+        name: what it is called. stored: where it comes from, if it is a stored run.
     """
 
     plan: Plan
     variant: str
+    contract: str | None
     name: str
     stored: StoredRun | None
 
@@ -146,7 +148,8 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
             aim = _aim(task, run, budget, options)
             noises = options["noises"]
             replayed = shown.watching(run)
-            found = _found(shrink(task.plan, aim.cause, replayed, budget=budget, noises=noises, watch=shown.tell), aim)
+            shrunk = shrink(task.plan, aim.cause, replayed, budget=budget, noises=noises, watch=shown.tell)
+            found = _found(shrunk, aim, budget)
             shown.keep(found.after)
             often = _how_often(found, run)
     except _NothingToShrinkError as nothing:
@@ -164,9 +167,10 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
     return ANOMALY if found.cause.verdict == VIOLATION else VALID
 
 
-def _found(found: Shrunk | None, aim: _Aim) -> Shrunk:
+def _found(found: Shrunk | None, aim: _Aim, budget: Budget) -> Shrunk:
     if found is None:
-        raise _NothingToShrinkError(UNKNOWN, f"No replay showed this again: {aim.cause}.")
+        why = "No replay was left to show" if budget.is_spent() else "No replay showed"
+        raise _NothingToShrinkError(UNKNOWN, f"{why} this again: {aim.cause}.")
     return found
 
 
@@ -184,7 +188,8 @@ def _task(options: dict[str, Any]) -> _Task:
         variant = options["variant"] or VARIANT
         plan = plan_of(options)
         file = options["plan_file"]
-        return _Task(plan, variant, f"{variant}-{file.stem}" if file else f"{variant}-{plan.seed}-{plan.index}", None)
+        name = file.stem if file else f"{plan.seed}-{plan.index}"
+        return _Task(plan, variant, options["contract"], f"{variant}-{name}", None)
     context = click.get_current_context()
     for name in ("plan_file", "seed", "index", "profile", *CLUSTER_OPTIONS):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -206,7 +211,8 @@ def _task(options: dict[str, Any]) -> _Task:
             f"the stored run's variant is none of the model's ({error}): name one with --variant"
         ) from None
     own = folder.resolve().name
-    return _Task(stored.plan, variant, own if own.startswith(variant) else f"{variant}-{own}", stored)
+    name = own if own.startswith(variant) else f"{variant}-{own}"
+    return _Task(stored.plan, variant, options["contract"], name, stored)
 
 
 def _aim(task: _Task, run: Callable[[Plan], JudgedRun], budget: Budget, options: dict[str, Any]) -> _Aim:
@@ -218,7 +224,6 @@ def _aim(task: _Task, run: Callable[[Plan], JudgedRun], budget: Budget, options:
     name, stored = options["anomaly"], task.stored
     what = name or "violation"
     if stored is None:
-        budget.spend()
         first = run(task.plan)
         anomaly = chosen(first.verdict, name)
         if anomaly is None:
@@ -292,7 +297,8 @@ class _Shown:
 
 
 def _command(task: _Task, file: Path) -> str:
-    return f"tidemark run --plan {quote(str(file))} --variant {quote(task.variant)}"
+    contract = "" if task.contract is None else f" --contract {task.contract}"
+    return f"tidemark run --plan {quote(str(file))} --variant {quote(task.variant)}{contract}"
 
 
 def _as_json(found: Shrunk, aim: _Aim, task: _Task, file: Path, often: tuple[int, int] | None) -> dict[str, Any]:

@@ -22,12 +22,16 @@ class Budget:
         self._until = None if seconds is None else time.monotonic() + seconds
         self.replays = 0
 
+    def is_spent(self) -> bool:
+        """Whether no replay is left."""
+        return self.replays >= self._most or (self._until is not None and time.monotonic() >= self._until)
+
     def spend(self) -> None:
         """Take one.
 
         Raises:
             BudgetSpentError: there is none left.
         """
-        if self.replays >= self._most or (self._until is not None and time.monotonic() >= self._until):
+        if self.is_spent():
             raise BudgetSpentError
         self.replays += 1

@@ -101,6 +101,17 @@ def test_nothing_to_shrink(shrink, words, code, sentence):
     assert shrink(*words) == (code, sentence)
 
 
+def test_no_replay_is_left_to_begin_with(shrink):
+    code, told = shrink("--variant", "kafka-0.10", "--index", 3, "--seconds", 0.000001)
+    assert code == 2
+    assert told.startswith("No replay was left to show this again: lost-committed-write: ")
+
+
+def test_the_promise_that_it_was_judged_by_is_named(shrink):
+    _, told = shrink("--variant", "kafka-0.10", "--index", 3, "--contract", "durable", "--json")
+    assert json.loads(told)["replay"].endswith(" --variant kafka-0.10 --contract durable")
+
+
 def test_replays_end(shrink):
     code, told = shrink("--variant", "kafka-0.10", "--index", 3, "--replays", 9, "--json")
     assert (code, json.loads(told)["ended"], json.loads(told)["replays"]) == (1, "the budget is spent", 9)

@@ -4,6 +4,11 @@ from harness.search.shrink.in_words import conditions, lines_of, shape
 from nemesis import Send, Trigger, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 
+FAILOVER = (
+    "fast-failover: a follower is elected, then another 0.020 s later; the old leader is deaf to the controller for "
+    "0.050 s (pick 3)"
+)
+
 
 def test_what_happens_in_order_of_time(plan, fault):
     faults = (
@@ -19,7 +24,7 @@ def test_what_happens_in_order_of_time(plan, fault):
         "0.500 s  producer p1 sends 1 record",
         "0.550 s  isolate of b2, for 1.500 s (clients cut off as well)",
         "0.600 s  producer p2 sends 3 records to t-1",
-        "0.600 s  fast-failover: a follower is elected, then another 0.020 s later; the old leader is deaf to the controller for 0.050 s (pick 3)",
+        f"0.600 s  {FAILOVER}",
         "0.650 s  fast-failover: a follower is elected, then the old leader (pick 4)",
         "0.700 s  crash-all, for 0.100 s",
         "0.800 s  lossy of a replica, after append number 2 from then on at b1, amount 500",
