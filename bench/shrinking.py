@@ -91,7 +91,7 @@ def told(name: str, outcomes: list[Outcome]) -> str:
     many = len(outcomes)
     before, acked_before = [len(one.hit.plan.faults) for one in outcomes], [one.hit.acked for one in outcomes]
     parts = (
-        f"{name:<11} {many:>3} hits  faults: {median(before):g} to {median(faults):g} in the median, {max(faults)} at most, at most 3",
+        f"{name:<11} {many:>3} hits  faults: {median(before):g} to {median(faults):g} (median), {max(faults)} at most, at most 3",
         f"in {sum(f <= 3 for f in faults)} (with both elections of a failover, and who is deaf, counted: {median(steps):g},",
         f"{sum(s <= 3 for s in steps)}); records sent: at most 5 in {sum(r <= 5 for r in records)}, {drawn} as drawn;",
         f"acknowledged: {median(acked_before):g} to {median(acked):g}, {max(acked)} at most; brokers {median(brokers):g};",
