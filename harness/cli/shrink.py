@@ -31,10 +31,11 @@ from harness.cli.run import plan_of
 from harness.cli.show import MARKS
 from harness.search.shrink import INTERRUPTED as STOPPED
 from harness.search.shrink import Budget, BudgetSpentError, Cause, Progress, Shrunk, causes_of, how_often, shrink
+from harness.search.shrink.as_it_happened import ways_it_may_have_gone
 from harness.search.shrink.choice import chosen
 from harness.search.shrink.in_words import conditions, count, lines_of, shape
 from harness.search.shrink.size import records_of
-from harness.search.shrink.stored_run import StoredRun, cause_in_model, stored_run
+from harness.search.shrink.stored_run import StoredRun, in_model, stored_run
 from harness.simulator.execute import execute
 from nemesis import PlanError
 from nodes.core.variant import VariantError, parse_variant
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 TRIES = 10
 """So many other noises tell how much luck the shrunk plan needs."""
 IN_MODEL = 4
-"""A run of a real world is looked for in the model under so many times as many noises."""
+"""What a run of a real world showed is looked for in the model under so many times as many noises."""
 VARIANT = "kafka-2.7"
 
 EPILOG = """\b
@@ -90,8 +91,9 @@ class _Task:
 
 @dataclass(frozen=True, slots=True)
 class _Aim:
-    """What is looked for: a cause, how many records were acknowledged at first, and what a reader should know of it."""
+    """What is looked for: a plan that shows it, the cause, how many records were acknowledged at first, and what to know."""
 
+    plan: Plan
     cause: Cause
     acked: int
     notes: tuple[str, ...] = ()
@@ -148,7 +150,7 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
             aim = _aim(task, run, budget, options)
             noises = options["noises"]
             replayed = shown.watching(run)
-            shrunk = shrink(task.plan, aim.cause, replayed, budget=budget, noises=noises, watch=shown.tell)
+            shrunk = shrink(aim.plan, aim.cause, replayed, budget=budget, noises=noises, watch=shown.tell)
             found = _found(shrunk, aim, budget)
             shown.keep(found.after)
             often = _how_often(found, run)
@@ -231,28 +233,29 @@ def _aim(task: _Task, run: Callable[[Plan], JudgedRun], budget: Budget, options:
                 exit_code([first.verdict.valid]) if name is None else UNKNOWN,
                 f"This plan shows no {what} under {task.variant}: there is nothing to shrink.",
             )
-        return _Aim(causes_of(anomaly, first.verdict, first.history)[0], first.verdict.stats["acked"])
+        return _Aim(task.plan, causes_of(anomaly, first.verdict, first.history)[0], first.verdict.stats["acked"])
     if stored.anomaly is None or stored.cause is None:
         code = exit_code([stored.verdict.valid]) if name is None else UNKNOWN
         raise _NothingToShrinkError(code, f"The stored run shows no {what}: there is nothing to shrink.")
     notes = [f"left out, for the simulator cannot do them: {', '.join(stored.left_out)}"] if stored.left_out else []
     acked = stored.verdict.stats["acked"]
     if not stored.is_real:
-        return _Aim(stored.cause, acked, tuple(notes))
-    noises = IN_MODEL * options["noises"]
+        return _Aim(task.plan, stored.cause, acked, tuple(notes))
+    ways = ways_it_may_have_gone(task.plan, stored.happened, IN_MODEL * options["noises"])
     try:
-        cause = cause_in_model(task.plan, stored.anomaly, stored.cause, run, budget=budget, noises=noises)
+        found = in_model(ways, stored.anomaly, stored.cause, run, budget=budget)
     except BudgetSpentError:
-        cause = None
-    if cause is None:
+        found = None
+    if found is None:
         raise _NothingToShrinkError(
             UNKNOWN,
-            f"The model, {task.variant}, shows no {stored.anomaly.name} with this plan under any of {budget.replays} noises: what "
-            "the stored run shows needs other times than the simulator's, or is not in the model.",
+            f"The model, {task.variant}, shows no {stored.anomaly.name} with this plan or with what this run did, in any of "
+            f"{budget.replays} replays under other noises and delays.",
         )
+    plan, cause = found
     if cause != stored.cause:
         notes.append(f"in the stored run: {'; '.join(stored.cause.facts)}")
-    return _Aim(cause, acked, tuple(notes))
+    return _Aim(plan, cause, acked, tuple(notes))
 
 
 class _Shown:

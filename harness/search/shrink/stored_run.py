@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from checkers import check
 from harness.runs.folder import PLAN, load_history
+from harness.search.shrink.as_it_happened import as_it_happened
 from harness.search.shrink.cause import Cause, causes_of
 from harness.search.shrink.choice import chosen
-from harness.search.shrink.judge import noises_of
 from nemesis import REAL_ONLY, read_plan
 
 if TYPE_CHECKING:
@@ -28,11 +28,13 @@ class StoredRun:
 
     Attributes:
         plan: without what the simulator cannot do. left_out: kinds of faults that were left out for that.
+        happened: the same as it happened.
         variant: that it ran, as far as the history says. is_real: whether it happened on real processes.
         verdict: of the checkers as they are now. anomaly: the one to look for; None if there is none. cause: why it came about.
     """
 
     plan: Plan
+    happened: Plan
     left_out: tuple[str, ...]
     variant: str | None
     is_real: bool
@@ -57,9 +59,9 @@ def stored_run(folder: Path, name: str | None = None, contract: str | None = Non
     verdict = check(history, contract)
     anomaly = chosen(verdict, name)
     left_out = tuple(sorted({fault.kind for fault in plan.faults} & REAL_ONLY))
-    faults = tuple(fault for fault in plan.faults if fault.kind not in REAL_ONLY)
     return StoredRun(
-        replace(plan, faults=faults),
+        _without_real_only(plan),
+        _without_real_only(as_it_happened(plan, history)),
         left_out,
         history.meta.get("variant"),
         history.meta.get("world", "sim") != "sim",
@@ -69,32 +71,35 @@ def stored_run(folder: Path, name: str | None = None, contract: str | None = Non
     )
 
 
-def cause_in_model(
-    plan: Plan,
+def _without_real_only(plan: Plan) -> Plan:
+    return replace(plan, faults=tuple(fault for fault in plan.faults if fault.kind not in REAL_ONLY))
+
+
+def in_model(
+    ways: Iterable[Plan],
     anomaly: Anomaly,
     cause: Cause,
     run: Callable[[Plan], JudgedRun],
     *,
     budget: Budget,
-    noises: int,
-) -> Cause | None:
-    """The cause itself, if the model shows it with this plan under any of several noises; else why an anomaly of the same name and
-    verdict comes about there first; None if there is none.
+) -> tuple[Plan, Cause] | None:
+    """The first of several plans that shows an anomaly for the same cause in the model; else the first that shows one of the name
+    and verdict, and why; None if there is none.
 
     Real brokers say what they do in other words than the model, so that causes cannot always be compared.
 
     Raises:
         BudgetSpentError: before that was known.
     """
-    first: Cause | None = None
-    for candidate in noises_of(plan, noises):
+    first: tuple[Plan, Cause] | None = None
+    for plan in ways:
         budget.spend()
-        found = run(candidate)
+        found = run(plan)
         for one in found.verdict.anomalies:
             if (one.name, one.verdict) != (anomaly.name, anomaly.verdict):
                 continue
             causes = causes_of(one, found.verdict, found.history)
             if cause in causes:
-                return cause
-            first = first or causes[0]
+                return plan, cause
+            first = first or (plan, causes[0])
     return first

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from harness.search.shrink.as_it_happened import sends_of
 from harness.search.shrink.ddmin import ddmin
-from nemesis import Send
 
 if TYPE_CHECKING:
-    from harness.runs.judged import JudgedRun
     from harness.search.shrink.search import Search
+    from nemesis import Send
 
 PATIENCE = 5
 """All sends written down are judged under so many times as many noises: everything else about records depends on it."""
@@ -54,18 +54,9 @@ def _renumbered(search: Search) -> None:
     _with(search, [replace(send, producer=names[send.producer]) for send in sends])
 
 
-def sends_of(run: JudgedRun) -> list[Send]:
-    """What the producers of a run sent, in order of time."""
-    return [
-        Send(op.time, int(op.process[1:]), int(op.value[0][1].rpartition("-")[2]), len(op.value))
-        for op in run.history.ops
-        if op.type == "invoke" and op.f == "send" and op.value
-    ]
-
-
 def _written_down(search: Search) -> bool:
     """Whether the workload is a list of sends now."""
-    sends, time = sends_of(search.run), search.anomaly.time
+    sends, time = sends_of(search.run.history), search.anomaly.time
     if _alone(search, sends, time):
         return True
     with search.patiently(PATIENCE):
