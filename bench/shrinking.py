@@ -77,7 +77,7 @@ def outcome_of(hit: Hit, variant: str) -> Outcome:
 
 def steps_of(fault: Fault) -> int:
     """What a fault does, one by one: a fast failover elects twice, and may make a replica deaf."""
-    return 1 if fault.kind != "fast-failover" else 2 + (fault.lasts_us > 0 and fault.pick // 3 % 3 > 0)
+    return 1 if fault.kind != "fast-failover" else 2 + (fault.pick // 3 % 3 > 0)
 
 
 def told(name: str, outcomes: list[Outcome]) -> str:

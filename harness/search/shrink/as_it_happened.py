@@ -38,7 +38,7 @@ def as_it_happened(plan: Plan, history: History) -> Plan:
 
 
 def ways_it_may_have_gone(plan: Plan, happened: Plan, noises: int) -> Iterator[Plan]:
-    """What to look for a real run's anomaly in: its plan, and the same as it happened, each under several noises and slow delays."""
+    """What to look for a real run's anomaly in: its plan, and that as it happened, each under several noises and slow delays."""
     for one in (plan, happened):
         yield from noises_of(one, noises)
     for delay in SLOW_US:

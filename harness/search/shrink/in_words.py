@@ -77,9 +77,10 @@ def _failover(fault: Fault) -> str:
     """Whom it elects, and who misses that; by its pick (docs/faults.md)."""
     second = "the old leader" if fault.pick % 3 else "another"
     later = f" {_time(fault.amount)} later" if fault.amount else ""
-    deaf = {1: "the old leader", 2: "a bystander"}.get(fault.pick // 3 % 3) if fault.lasts_us else None
+    deaf = {1: "the old leader", 2: "a bystander"}.get(fault.pick // 3 % 3)
+    how = f"is deaf to the controller for {_time(fault.lasts_us)}" if fault.lasts_us else "misses it at first"
     words = f"fast-failover: {_target(fault)} is elected, then {second}{later}"
-    return words + (f"; {deaf} is deaf to the controller for {_time(fault.lasts_us)}" if deaf else "")
+    return words + (f"; {deaf} {how}" if deaf else "")
 
 
 def _fault(fault: Fault) -> str:

@@ -25,7 +25,7 @@ def test_what_happens_in_order_of_time(plan, fault):
         "0.550 s  isolate of b2, for 1.500 s (clients cut off as well)",
         "0.600 s  producer p2 sends 3 records to t-1",
         f"0.600 s  {FAILOVER}",
-        "0.650 s  fast-failover: a follower is elected, then the old leader (pick 4)",
+        "0.650 s  fast-failover: a follower is elected, then the old leader; the old leader misses it at first (pick 4)",
         "0.700 s  crash-all, for 0.100 s",
         "0.800 s  lossy of a replica, after append number 2 from then on at b1, amount 500",
         "0.900001 s  forced-election of a member of the ISR",
