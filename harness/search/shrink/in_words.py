@@ -14,6 +14,8 @@ AT_ONCE = frozenset(
     {"preferred-election", "forced-election", "unclean-election", "delete-records", "retention", "reassignment"}
 )
 """Faults that are over when they have struck."""
+MOST_SENDS = 10
+"""So many are told one by one."""
 OF_ALL = frozenset({"crash-all", "power-all", *CONTROLLER_KINDS})
 """Faults whose target means nothing."""
 
@@ -39,8 +41,11 @@ def count(number: int, what: str) -> str:
 
 
 def lines_of(plan: Plan) -> list[str]:
-    """A line for each send and fault, with its time, and one for the end of the faults."""
-    told = [(send.at_us, _send(send)) for send in plan.workload.sends or ()]
+    """A line for each send and fault, with its time, and one for the end of the faults; of very many sends only the last."""
+    sends = plan.workload.sends or ()
+    told = [(send.at_us, _send(send)) for send in sends[-MOST_SENDS:]]
+    if len(sends) > MOST_SENDS:
+        told.insert(0, (sends[0].at_us, f"{count(len(sends) - MOST_SENDS, 'send')} from here on, not told one by one"))
     told += [(fault.at_us, _fault(fault)) for fault in plan.faults]
     told.append((plan.faults_end_us, "everything is healed"))
     return [f"{_time(time)}  {words}" for time, words in sorted(told, key=lambda one: one[0])]

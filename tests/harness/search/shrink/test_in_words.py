@@ -44,3 +44,10 @@ def test_what_stands_beside_it(plan):
         "3 brokers, 3 replicas, min ISR 2, acks=all; every message takes 0.001 s"
     )
     assert conditions(plan(work=WorkloadSpec())).endswith(", 2 producers as drawn; noise seed 7")
+
+
+def test_very_many_sends_are_a_number(plan):
+    work = WorkloadSpec(producers=1, sends=tuple(Send(500_000 + i * 100_000) for i in range(30)))
+    lines = lines_of(plan(work=work))
+    assert lines[0] == "0.500 s  20 sends from here on, not told one by one"
+    assert len(lines) == 12
