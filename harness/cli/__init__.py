@@ -19,6 +19,7 @@ from harness.cli.doctor import doctor_command
 from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
 from harness.cli.export import export_command
 from harness.cli.extras import absences_told
+from harness.cli.hunt import hunt_command
 from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
@@ -53,6 +54,7 @@ for command in (
     variants_command,
     run_command,
     compare_command,
+    hunt_command,
     conform_command,
     soak_command,
     shrink_command,

@@ -1,1 +1,1 @@
-"""Searching among plans: for the least one that still shows what another one showed (``shrink``)."""
+"""Searching on the model for what goes wrong, and making it small."""
