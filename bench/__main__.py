@@ -13,6 +13,7 @@ from bench import (
     hunting,
     kafka,
     linearizability,
+    shrinking,
     simulator,
     throughput,
 )
@@ -24,6 +25,7 @@ BENCHMARKS = {
     "linearizability": linearizability.main,
     "hunting": hunting.main,
     "determinism": determinism.main,
+    "shrinking": shrinking.main,
     "throughput": throughput.main,
     "containers": containers.main,
     "foreign": foreign.main,

@@ -24,6 +24,7 @@ from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.scenario import scenario_command
+from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
 
@@ -56,6 +57,7 @@ for command in (
     hunt_command,
     conform_command,
     soak_command,
+    shrink_command,
     check_command,
     export_command,
     report_command,

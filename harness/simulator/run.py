@@ -62,7 +62,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     collecting = gc.isenabled()
     gc.disable()
     try:
-        simulation = Simulation(plan.cluster, variant, plan.noise_seed)
+        simulation = Simulation(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
         read = _drive(simulation, plan)
     finally:
         if collecting:
