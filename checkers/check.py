@@ -15,6 +15,7 @@ from checkers.acked_by_too_few import AckedByTooFew
 from checkers.broken_log import BrokenLog
 from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, Counts
+from checkers.collector_paused import collector_paused
 from checkers.committed import Committed
 from checkers.contract import NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.dirty_read import dirty_reads
@@ -67,6 +68,11 @@ def check(history: History, contract: str | None = None) -> Verdict:
     Raises:
         ValueError: there is no such promise.
     """
+    with collector_paused():
+        return _check(history, contract)
+
+
+def _check(history: History, contract: str | None) -> Verdict:
     meta = history.meta
     doubts = doubts_about(meta)
     traced = bool(history.trace) and not doubts
@@ -184,7 +190,9 @@ def check_replicas(
     anomalies += check_liveness(history, gave_up=gave_up)
     for checker in finding:
         anomalies += checker.anomalies
-    return explained(anomalies, trace, replicas)
+    anomalies = explained(anomalies, trace, replicas)
+    replicas.take_apart()
+    return anomalies
 
 
 def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from itertools import repeat
 from typing import ClassVar, NamedTuple
 
 from checkers.history import TraceEvent, Value
@@ -94,12 +93,14 @@ class ReplayedReplica:
 
     def extend(self, epoch: int, values: Iterable[Value]) -> None:
         """Write `values` at the end of the log, all in one `epoch`."""
-        link = self.chain[-1]
-        add = self.chain.append
-        for offset, value in enumerate(values, len(self.records)):
-            link += hash((offset, epoch, value)) ** 2
-            add(link)
-        self.records.extend(zip(repeat(epoch), values, strict=False))
+        records, chain = self.records, self.chain
+        offset, link = len(records), chain[-1]
+        for value in values:
+            hashed = hash((offset, epoch, value))
+            link += hashed * hashed
+            chain.append(link)
+            records.append((epoch, value))
+            offset += 1
 
     def cut(self, index: int, to: int) -> Removal:
         """Cut the log at offset `to`, because of ``trace[index]``."""
@@ -273,9 +274,14 @@ class ReplayedReplicas:
             self.by_node[node].append(replica)
         return replica
 
+    def take_apart(self) -> None:
+        """Nobody asks any more who follows whom: the replicas refer to each other, and would wait for the garbage collector."""
+        for replica in self.by_place.values():
+            replica.unpair()
 
-_Written = tuple[Sequence[Value], list[Record], list[int]]
-"""A batch: its values, the records they make, and how far each lets a chain rise above the link before the batch."""
+
+_Written = tuple[Sequence[Value], list[Record], int, list[int]]
+"""A batch: its values, the records they make, the link of a chain before it, and the links that it adds there."""
 
 
 class _Replay:
@@ -308,7 +314,10 @@ class _Replay:
         self._final_hooks = hooks["on_final"]
         self.begin_hooks = hooks["on_begin"]
         self.end_hooks = hooks["on_end"]
-        self.handlers: dict[str, Callable[[int, TraceEvent], None]] = {
+
+    def handlers(self) -> dict[str, Callable[[int, TraceEvent], None]]:
+        """Event → what takes it in."""
+        return {
             "append": self._append,
             "hw": self._hw,
             "truncate": self._truncate,
@@ -347,10 +356,11 @@ class _Replay:
             self._misfit(index, event, replica)
         written = self._written.get((partition, base_offset, epoch))
         if written is not None and written[0] == values and len(records) == base_offset:
+            _, its_records, before, links = written
             chain = replica.chain
-            link = chain[-1]
-            records += written[1]
-            chain += [link + rise for rise in written[2]]
+            risen = chain[-1] - before
+            records += its_records
+            chain += [link + risen for link in links] if risen else links
         else:
             self._write(replica, base_offset, epoch, values)
         for hook in self._append_hooks:
@@ -368,9 +378,9 @@ class _Replay:
         replica.extend(epoch, values)
         if begin == base_offset:
             chain = replica.chain
-            link = chain[begin]
-            rises = [later - link for later in chain[begin + 1 :]]
-            self._written[replica.partition, base_offset, epoch] = values, replica.records[begin:], rises
+            self._written[replica.partition, base_offset, epoch] = (
+                values, replica.records[begin:], chain[begin], chain[begin + 1 :],
+            )  # fmt: skip
 
     def _misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         for hook in self._misfit_hooks:
@@ -564,7 +574,7 @@ def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -
     run = _Replay(checkers)
     for hook in run.begin_hooks:
         hook(run.replicas)
-    find = run.handlers.get
+    find = run.handlers().get
     for index, event in enumerate(trace):
         handler = find(event[2])
         if handler is not None:
@@ -577,10 +587,11 @@ def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -
 def replay_before(trace: Sequence[TraceEvent], moments: Container[int]) -> Iterator[tuple[int, ReplayedReplicas]]:
     """Replay `trace`, and give the replicas as they are before each event whose index is in `moments`; the end's is its length."""
     run = _Replay(())
+    find = run.handlers().get
     for index, event in enumerate(trace):
         if index in moments:
             yield index, run.replicas
-        handler = run.handlers.get(event[2])
+        handler = find(event[2])
         if handler is not None:
             handler(index, event)
     if len(trace) in moments:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import marshal
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from checkers.collector_paused import collector_paused
 from checkers.history import History
 from harness.runs.coming_to_rest import converge_us
 from harness.runs.meta import run_meta, times_of
@@ -59,14 +59,9 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     beyond = sorted({fault.kind for fault in plan.faults} & REAL_ONLY)
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_paused():
         simulation = Simulation(plan.cluster, variant, plan.noise_seed)
         read = _drive(simulation, plan)
-    finally:
-        if collecting:
-            gc.enable()
     history = History(
         meta={
             **run_meta(plan.cluster, variant, contract),
