@@ -101,7 +101,7 @@ class AckedByTooFew(TraceChecker):
             offset = ack.offset
             if ack.acks != "all" or offset is None:
                 continue
-            if offset >= hw or any(begin <= offset < end for begin, end in few):
+            if offset >= hw or (few and any(begin <= offset < end for begin, end in few)):
                 found.append(ack)
         return found
 

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from checkers.acked_by_too_few import AckedByTooFew
@@ -38,6 +38,7 @@ from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
 from checkers.stuck_because import explained
 from checkers.truncated_under_consumer import truncated_under_consumers
+from checkers.turning_points import TurningPoint, turning_points
 from checkers.two_leaders import TwoLeaders
 from checkers.unasked_election import unasked_elections, unclean_elections
 from checkers.unsettled_reads import unsettled_reads
@@ -81,7 +82,8 @@ def _check(history: History, contract: str | None) -> Verdict:
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = _view(history)
-    counts = TraceCounts.of(history.trace)
+    points = turning_points(history.trace)
+    counts = TraceCounts.of(points)
     judged_from = CLIENTS_AND_REPLICAS if traced else CLIENTS
     fates: Fates = {}
     if history.gaps:
@@ -92,7 +94,7 @@ def _check(history: History, contract: str | None) -> Verdict:
     anomalies = []
     if traced and isinstance(view, ClientView):
         try:
-            anomalies = check_replicas(history, view, own, fates, deleted, missing, alone=alone)
+            anomalies = check_replicas(history, points, view, own, fates, deleted, missing, alone=alone)
         except TooSparseError as error:
             traced, judged_from, doubts = False, CLIENTS, [str(error)]
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
@@ -125,6 +127,7 @@ def doubts_about(meta: Mapping[str, Any]) -> list[str]:
 
 def check_replicas(
     history: History,
+    points: Sequence[TurningPoint],
     view: ClientView,
     own: str,
     fates: Fates,
@@ -135,8 +138,8 @@ def check_replicas(
 ) -> list[Anomaly]:
     """The replica checkers, in one pass over the trace.
 
-    `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose,
-    `missing` what the trace does not tell of its end. `alone`: no promise counts but `own`.
+    `points` are the trace's turning points. `fates` receives how each lost record was judged, `deleted` the values per partition
+    that were deleted on purpose, `missing` what the trace does not tell of its end. `alone`: no promise counts but `own`.
     """
     meta, trace = history.meta, history.trace
     committed = Committed(trace, view.keys)
@@ -169,9 +172,9 @@ def check_replicas(
     watching = (committed, in_sync, *finding, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
-    unclean = unclean_elections(history)
+    unclean = unclean_elections(history, points)
     anomalies += unasked_elections(trace, unclean)
-    anomalies += fenced_in_isrs(trace)
+    anomalies += fenced_in_isrs(points)
     losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
@@ -187,7 +190,7 @@ def check_replicas(
     if deleted is not None:
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
     gave_up = view.succeeded.get("send", 0) < view.invoked.get("send", 0)
-    anomalies += check_liveness(history, gave_up=gave_up)
+    anomalies += check_liveness(history, points, gave_up=gave_up)
     for checker in finding:
         anomalies += checker.anomalies
     anomalies = explained(anomalies, trace, replicas)

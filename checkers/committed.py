@@ -18,7 +18,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from operator import itemgetter
 
 from checkers.client_view import Ack, KeyView
@@ -245,18 +244,19 @@ class Committed(TraceChecker):
         self._commit(base, index, event[4], event[5], replica)
 
     def _commit(self, base: _Baseline, index: int, hw: int, epoch: int, leader: ReplayedReplica) -> None:
-        chain = leader.chain
+        chain, its_chain = leader.chain, base.chain
         end = max(0, min(hw, len(chain) - 1))
         known = len(base.records)
         shared = min(end, known)
-        if not agree(chain, base.chain, min(leader.start, shared), shared):
+        if not agree(chain, its_chain, min(leader.start, shared), shared):
             self._commit_beside(base, index, shared, epoch, leader)
         if end > known:
+            added = leader.records[known:end]
             if base.lost:
-                self._commit_again(base, leader.records[known:end], known)
-            base.records += leader.records[known:end]
-            base.commits.extend(repeat(index, end - known))
-            base.chain += _moved(chain, known, end, base.chain[-1])
+                self._commit_again(base, added, known)
+            base.records += added
+            base.commits += [index] * (end - known)
+            its_chain += _moved(chain, known, end, its_chain[-1])
 
     @staticmethod
     def _commit_again(base: _Baseline, records: Sequence[Record], begin: int) -> None:
@@ -432,8 +432,8 @@ class Committed(TraceChecker):
         return bisect_right(self._trace, time, key=lambda event: event[0])
 
 
-def _moved(chain: Sequence[int], begin: int, end: int, onto: int) -> list[int]:
+def _moved(chain: list[int], begin: int, end: int, onto: int) -> list[int]:
     """The part of a chain between two offsets, as it goes on from another one's link."""
     moved = onto - chain[begin]
     links = chain[begin + 1 : end + 1]
-    return [link + moved for link in links] if moved else [*links]
+    return [link + moved for link in links] if moved else links

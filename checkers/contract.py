@@ -44,6 +44,7 @@ from typing import NamedTuple
 from checkers.history import TraceEvent
 from checkers.isr_life import isr_dead_intervals
 from checkers.replica_state import Record, ReplayedReplica, ReplayedReplicas, Stop
+from checkers.turning_points import TurningPoint
 from checkers.unasked_election import UncleanElection
 from checkers.verdict import PERMITTED, VIOLATION, Judgement
 
@@ -102,6 +103,7 @@ class Contract:
     def __init__(
         self,
         trace: Sequence[TraceEvent],
+        points: Sequence[TurningPoint],
         replicas: ReplayedReplicas,
         min_isr: int,
         own: str,
@@ -117,12 +119,12 @@ class Contract:
         self._replicas = replicas
         self._min_isr = min_isr
         self._unclean_elections = [one for one in unclean if one.asked_for]
-        self._isr_dead = isr_dead_intervals(trace)
+        self._isr_dead = isr_dead_intervals(trace, points)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        for index, event in enumerate(trace):
+        for index, event in points:
             if event[2] == "elect":
                 self._elections[event[3]].append((index, event[5]))
-        lost = (index for index, event in enumerate(trace) if event[2] == "stop" and event[4] in _LOG_LOSSES)
+        lost = (index for index, event in points if event[2] == "stop" and event[4] in _LOG_LOSSES)
         self._first_log_lost = next(lost, len(trace))
 
     def judge(self, lost: LostRecord) -> Judgement:

@@ -55,8 +55,9 @@ class Divergence(TraceChecker):
         """Two logs of which one is the prefix of the other can only come to differ when the shorter one grows."""
         leader = replica.source
         if leader is not None:
-            end = min(len(replica.chain), len(leader.chain)) - 1
-            if replica.chain[end] != leader.chain[end]:
+            chain, its = replica.chain, leader.chain
+            end = len(chain) - 1
+            if end >= len(its) or chain[end] != its[end]:
                 self._compare(index, event[0], replica, leader)
         else:
             old_leo = event[4]

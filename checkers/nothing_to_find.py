@@ -45,18 +45,18 @@ def _placed(seen: KeyView) -> dict[Value, int] | None:
 
 def _sent_on(sends: Iterable[Op], offsets: dict[str, dict[Value, int]]) -> bool:
     """Whether each process's sends went on: of one operation without a gap, from one to the next anywhere beyond."""
-    sent: dict[tuple[str, str], int] = {}
+    sent: dict[str, dict[str, int]] = {}
     for op in sends:
-        process = op.process
+        at = sent.setdefault(op.process, {})
         last = ""
         for _, key, what in op.value:
             offset = offsets[key].get(what[1] if what.__class__ is tuple else what)
             if offset is None:
                 continue
-            before = sent.get((process, key), -1)
+            before = at.get(key, -1)
             if offset <= before or (key == last and offset != before + 1):
                 return False
-            sent[process, key] = offset
+            at[key] = offset
             last = key
     return True
 

@@ -14,7 +14,7 @@ share a time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from checkers.history import TraceEvent, Value
@@ -284,6 +284,10 @@ _Written = tuple[Sequence[Value], list[Record], int, list[int]]
 """A batch: its values, the records they make, the link of a chain before it, and the links that it adds there."""
 
 
+_Batch = tuple[int, int, Sequence[Value]]
+"""Base offset, epoch, values: as `final` tells of a log."""
+
+
 class _Replay:
     """The handlers of the trace's events: each brings the replica up to date, then calls the checkers that asked."""
 
@@ -293,6 +297,8 @@ class _Replay:
         self._written: dict[tuple[str, int, int], _Written] = {}
         """Per partition, base offset and epoch the batch that was written there last."""
         self._recovered_to: dict[ReplayedReplica, int] = {}
+        self._final_logs: dict[str, tuple[Sequence[_Batch], list[Record]]] = {}
+        """Per partition the batches and records of a final log that was as the trace had told, and without gaps."""
         hooks: dict[str, list[Callable[..., None]]] = {name: [] for name in TraceChecker.moments()}
         for checker in checkers:
             for name in checker.wanted:
@@ -537,7 +543,16 @@ class _Replay:
     def _final(self, index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])
         replica.final = event
+        known = self._final_logs.get(event[3])
+        if known is None or known[0] != event[9] or known[1] != replica.records:
+            self._end_with(index, event, replica)
+        for hook in self._final_hooks:
+            hook(index, event, replica)
+
+    def _end_with(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """Make the replica's log the one that it says it ended with."""
         leo, batches = event[6], event[9]
+        holes = self._holes
         begin = batches[0][0] if batches else min(leo, replica.start)
         records = replica.records[:begin]
         for base, epoch, values in batches:
@@ -562,8 +577,8 @@ class _Replay:
             self._cut(index, replica, same)
             for epoch, value in records[same:]:
                 replica.extend(epoch, (value,))
-        for hook in self._final_hooks:
-            hook(index, event, replica)
+        elif batches and holes == self._holes:
+            self._final_logs[replica.partition] = batches, records
 
 
 def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -> ReplayedReplicas:
@@ -584,15 +599,16 @@ def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -
     return run.replicas
 
 
-def replay_before(trace: Sequence[TraceEvent], moments: Container[int]) -> Iterator[tuple[int, ReplayedReplicas]]:
+def replay_before(trace: Sequence[TraceEvent], moments: Iterable[int]) -> Iterator[tuple[int, ReplayedReplicas]]:
     """Replay `trace`, and give the replicas as they are before each event whose index is in `moments`; the end's is its length."""
     run = _Replay(())
     find = run.handlers().get
-    for index, event in enumerate(trace):
-        if index in moments:
-            yield index, run.replicas
-        handler = find(event[2])
-        if handler is not None:
-            handler(index, event)
-    if len(trace) in moments:
-        yield len(trace), run.replicas
+    begin = 0
+    for moment in sorted(moments):
+        for index in range(begin, moment):
+            event = trace[index]
+            handler = find(event[2])
+            if handler is not None:
+                handler(index, event)
+        begin = moment
+        yield moment, run.replicas

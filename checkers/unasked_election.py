@@ -13,9 +13,11 @@ Broker 3 was elected leader of t-0 in epoch 2 at 0.000010 s from outside the ISR
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from checkers.history import History, TraceEvent
+from checkers.turning_points import TurningPoint
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "unasked-election"
@@ -33,15 +35,15 @@ class UncleanElection(NamedTuple):
     asked_for: bool
 
 
-def unclean_elections(history: History) -> list[UncleanElection]:
-    """All of a run, in order. An election of the *last known* leader is none of them (KIP-966)."""
+def unclean_elections(history: History, points: Iterable[TurningPoint]) -> list[UncleanElection]:
+    """All of a run with these turning points, in order. An election of the *last known* leader is none of them (KIP-966)."""
     allowed = bool(history.meta.get("unclean_election", False))
     requests = [
         (event[0], event[4].get("partition")) for event in history.nemesis if event[1:4:2] == ("strike", REQUEST)
     ]
     used: Counter[str] = Counter()
     found = []
-    for index, event in enumerate(history.trace):
+    for index, event in points:
         if event[2] != "elect" or event[9] or event[8] not in _HOW:
             continue
         partition = event[3]

@@ -21,7 +21,7 @@ class Elected(NamedTuple):
 
 
 class WhoIsWell:
-    """The state; `moments` takes it through the run.
+    """The state; `moments` takes it through the run. Of the trace only the turning points matter.
 
     A broker is well while its process runs, the controller has accepted it in this incarnation and not fenced it, it is not paused,
     and no fault touches it. Where a trace does not tell who is unfenced, who is accepted counts as unfenced.
