@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 
 from checkers.client_view import Ack, KeyView
 from checkers.history import TraceEvent
-from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
+from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
@@ -65,11 +65,11 @@ class AckedByTooFew(TraceChecker):
         chain = leader.chain
         if begin < 0 or end >= len(chain):
             return False
-        rise = chain[end] - chain[begin]
+        link = chain[end]
         missing = self._min_isr
         for replica in self._replicas.by_partition[leader.partition]:
             other = replica.chain
-            if len(other) > end and other[end] - other[begin] == rise:
+            if len(other) > end and (other[end] == link or agree(other, chain, begin, end)):
                 missing -= 1
                 if missing <= 0:
                     return True
@@ -95,11 +95,11 @@ class AckedByTooFew(TraceChecker):
         found = []
         hw = place = 0
         for ack in view.acked.values():
-            while place < len(moves) and moves[place][0] <= ack.time:
+            time, _, _, offset, acks = ack
+            while place < len(moves) and moves[place][0] <= time:
                 hw = moves[place][1]
                 place += 1
-            offset = ack.offset
-            if ack.acks != "all" or offset is None:
+            if acks != "all" or offset is None:
                 continue
             if offset >= hw or (few and any(begin <= offset < end for begin, end in few)):
                 found.append(ack)

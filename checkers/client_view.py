@@ -77,6 +77,7 @@ class ClientView:
     Attributes:
         info_sends: the records of sends whose outcome is unknown.
         ended_sends: the completions of sends, but for those that failed.
+        answered: all that succeeded and were no sends: whatever clients were given is in them.
         polled_on: whether every process polled each key from offset to offset without a gap, where it kept its position.
     """
 
@@ -87,6 +88,7 @@ class ClientView:
         self.succeeded: dict[str, int] = {}
         self.availability: float | None = None
         self.ended_sends: list[Op] = []
+        self.answered: list[Op] = []
         self.polled_on = True
         self._at: dict[tuple[str, bool], dict[str, int]] = {}
         self.info_sends: list[list[tuple[str, Value]]] = []
@@ -134,6 +136,8 @@ class ClientView:
                 if kind != "invoke":
                     for micro in value or ():
                         self._poll(op, micro[1])
+                    if kind == "ok":
+                        self.answered.append(op)
             else:
                 self._seldom(op)
         if judged:
@@ -142,6 +146,8 @@ class ClientView:
             self.key(key).deletions.append(Deletion(offset, None))
 
     def _seldom(self, op: Op) -> None:
+        if op.type == "ok":
+            self.answered.append(op)
         if op.f == "txn":
             self._operation(op)
         elif op.f == DELETE:
@@ -169,31 +175,33 @@ class ClientView:
     def _operation(self, op: Op) -> None:
         time, process, kind, _, micros, _, acks, _ = op
         acks = acks or self._acks
-        keys = self.keys
         info: list[tuple[str, Value]] = []
+        view, of = None, ""
         for micro in micros or ():
             if micro[0] == "poll":
                 if kind != "invoke":
                     self._poll(op, micro[1])
                 continue
             _, name, what = micro
+            if view is None or name != of:
+                view, of = self.key(name), name
+                acked, placed, see = view.acked, view.placed, view.invoked.add
             offset, value = what if isinstance(what, tuple) else (None, what)
-            view = keys.get(name) or self.key(name)
-            view.invoked.add(value)
+            see(value)
             if kind == "invoke":
                 continue
             if offset is not None and offset < 0:
                 offset = None
             if kind == "ok":
-                if value not in view.acked:
-                    view.acked[value] = _new(Ack, (time, process, value, offset, acks))
+                if value not in acked:
+                    acked[value] = _new(Ack, (time, process, value, offset, acks))
             elif kind == "fail":
                 view.failed.add(value)
                 continue
             else:
                 info.append((name, value))
             if offset is not None:
-                view.placed.add((offset, value))
+                placed.add(what)
         if info:
             self.info_sends.append(info)
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import itemgetter
 
 from checkers.client_view import Ack, KeyView
@@ -35,6 +36,9 @@ from checkers.replica_state import (
 
 ON_PURPOSE = ("delete-records", "retention")
 """How a log start moves when somebody wants records to go (docs/history.md, `log-start`)."""
+
+_value = itemgetter(1)
+"""Of a `Record`, and of what a poll returned."""
 
 NOWHERE = -1
 """The epoch of an acknowledged record that no replica ever held, and its offset if the client was not told."""
@@ -142,7 +146,7 @@ class Committed(TraceChecker):
         end = begin + len(records)
         if records[-1][0] != end - 1:
             return False
-        if [record[1] for record in base.records[begin:end]] != [value for _, value in records]:
+        if list(map(_value, base.records[begin:end])) != list(map(_value, records)):
             return False
         latest: int = self._trace[max(base.commits[begin:end])][0]
         return latest <= time
@@ -245,12 +249,14 @@ class Committed(TraceChecker):
 
     def _commit(self, base: _Baseline, index: int, hw: int, epoch: int, leader: ReplayedReplica) -> None:
         chain, its_chain = leader.chain, base.chain
-        end = max(0, min(hw, len(chain) - 1))
+        end = hw if 0 <= hw < len(chain) else max(0, min(hw, len(chain) - 1))
         known = len(base.records)
-        shared = min(end, known)
-        if not agree(chain, its_chain, min(leader.start, shared), shared):
+        grows = end > known
+        shared = known if grows else end
+        differs = leader.start or chain[shared] != its_chain[shared]
+        if differs and not agree(chain, its_chain, min(leader.start, shared), shared):
             self._commit_beside(base, index, shared, epoch, leader)
-        if end > known:
+        if grows:
             added = leader.records[known:end]
             if base.lost:
                 self._commit_again(base, added, known)
@@ -320,13 +326,16 @@ class Committed(TraceChecker):
 
     def _take_acks(self, base: _Baseline, before: int | None) -> None:
         """Note the acks=all records acknowledged before a time (all, if `None`) that no high watermark has passed."""
-        acks = base.acks
-        while base.acks_taken < len(acks) and (before is None or acks[base.acks_taken].time < before):
-            ack = acks[base.acks_taken]
+        records = base.records
+        known = len(records)
+        for ack in islice(base.acks, base.acks_taken, None):
+            time, _, value, offset, _ = ack
+            if before is not None and time >= before:
+                break
             base.acks_taken += 1
-            offset = ack.offset
-            passed = offset is not None and offset < len(base.records) and base.records[offset][1] == ack.value
-            if not passed and ack.value not in base.lost_values and ack.value not in base.deleted_values:
+            if offset is not None and offset < known and records[offset][1] == value:
+                continue
+            if value not in base.lost_values and value not in base.deleted_values:
                 place = self._place_of(base, ack)
                 if place not in base.others:
                     base.others[place] = self.index_after(ack.time)

@@ -119,6 +119,7 @@ class Contract:
         self._replicas = replicas
         self._min_isr = min_isr
         self._unclean_elections = [one for one in unclean if one.asked_for]
+        self._stops: dict[tuple[str, frozenset[str]], list[tuple[ReplayedReplica, list[Stop]]]] = {}
         self._isr_dead = isr_dead_intervals(trace, points)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for index, event in points:
@@ -175,13 +176,21 @@ class Contract:
         return sum(
             any(
                 stop.at <= lost.destroyed < stop.until
-                and stop.how in kinds
                 and replica.had_at(stop, lost.offset, lost.record)
                 and (stop.at >= lost.committed or self._copy_gone(replica, stop, lost))
-                for stop in replica.stops
+                for stop in stops
             )
-            for replica in self._replicas.by_partition.get(lost.partition, ())
+            for replica, stops in self._stopped(lost.partition, kinds)
         )
+
+    def _stopped(self, partition: str, kinds: frozenset[str]) -> list[tuple[ReplayedReplica, list[Stop]]]:
+        """The replicas that had such stops, and these: looked up once, when the trace is over."""
+        found = self._stops.get((partition, kinds))
+        if found is None:
+            replicas = self._replicas.by_partition.get(partition, ())
+            stops = [(replica, [stop for stop in replica.stops if stop.how in kinds]) for replica in replicas]
+            found = self._stops[partition, kinds] = [(replica, such) for replica, such in stops if such]
+        return found
 
     def _copy_gone(self, replica: ReplayedReplica, stop: Stop, lost: LostRecord) -> bool:
         """Whether the copy that this stop put an end to was missing when the record was committed.

@@ -254,9 +254,7 @@ class LostWrites:
                 continue
             there = {value for _, value in leader.records} | committed.deleted_values(partition)
             gone = [
-                ack
-                for ack in view.acked.values()
-                if ack.value not in there and (partition, ack.value) not in self.fates
+                ack for value, ack in view.acked.items() if value not in there and (partition, value) not in self.fates
             ]
             anomalies += [self._gone(partition, ack, leader) for ack in gone if ack.acks != "all"]
             self.fates.update({(partition, ack.value): NOT_REPLICATED for ack in gone if ack.acks != "all"})

@@ -206,6 +206,9 @@ class TraceChecker:
     def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A batch was written."""
 
+    def on_unlike(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        """One of a pair wrote a batch, and it was not seen at once that the follower's log is a beginning of the leader's."""
+
     def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A batch is about to be written that does not continue the log: wrong offset, or an older epoch."""
 
@@ -305,6 +308,7 @@ class _Replay:
                 hooks[name].append(getattr(checker, name))
         self._hooks = hooks
         self._append_hooks = hooks["on_append"]
+        self._unlike_hooks = hooks["on_unlike"]
         self._misfit_hooks = hooks["on_misfit"]
         self._removed_hooks = hooks["on_removed"]
         self._log_start_hooks = hooks["on_log_start"]
@@ -364,15 +368,32 @@ class _Replay:
         if written is not None and written[0] == values and len(records) == base_offset:
             _, its_records, before, links = written
             chain = replica.chain
-            risen = chain[-1] - before
             records += its_records
-            chain += [link + risen for link in links] if risen else links
+            if chain[-1] == before:
+                chain += links
+            else:
+                risen = chain[-1] - before
+                chain += [link + risen for link in links]
         else:
             self._write(replica, base_offset, epoch, values)
+        source = replica.source
+        if source is not None:
+            chain, its_chain = replica.chain, source.chain
+            end = len(chain) - 1
+            if end >= len(its_chain) or chain[end] != its_chain[end]:
+                self._unlike(index, event, replica, source)
+        else:
+            for follower in replica.followers:
+                if len(follower.records) > base_offset:
+                    self._unlike(index, event, follower, replica)
         for hook in self._append_hooks:
             hook(index, event, replica)
         if self.replicas.differing:
             self._differing(index, event)
+
+    def _unlike(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        for hook in self._unlike_hooks:
+            hook(index, event, replica, leader)
 
     def _differing(self, index: int, event: TraceEvent) -> None:
         for hook in self._differing_hooks:

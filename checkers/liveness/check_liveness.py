@@ -89,8 +89,9 @@ def _calm(state: WhoIsWell, min_isr: int) -> list[str]:
     """Partitions whose ISR is well, while every other broker is well too or has no process: one that lives, and is cut off, may
     tell clients of a leader of old.
     """
-    if not all(state.well(broker) or broker in state.down for broker in state.brokers):
-        return []
+    for broker in state.brokers:
+        if broker not in state.down and not state.well(broker):
+            return []
     return [
         partition
         for partition, (leader, _) in state.elected.items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from checkers.history import NemesisOp, TraceEvent
@@ -40,7 +41,7 @@ class WhoIsWell:
         self._fenced: set[int] = set()
         self._steps = sorted(
             [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
-            key=lambda step: step[:2],
+            key=itemgetter(0, 1),
         )
         self._tells_unfenced = any(of_trace and entry[2] == "unfence" for _, of_trace, entry in self._steps)
 
@@ -82,8 +83,9 @@ class WhoIsWell:
 
     def well(self, broker: int) -> bool:
         """Whether a broker is."""
-        held = broker in self._paused or broker in self._fenced or self.faults.touches(broker)
-        return self.life.alive(broker) and not held
+        if broker in self._paused or broker in self._fenced or self.faults.touches(broker):
+            return False
+        return self.life.alive(broker)
 
     def somebody_cannot_fetch(self) -> bool:
         """Whether there is any broker that cannot."""
