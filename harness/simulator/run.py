@@ -60,8 +60,12 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
     with collector_paused():
-        simulation = Simulation(plan.cluster, variant, plan.noise_seed)
-        read = _drive(simulation, plan)
+        return _run(plan, variant, contract)
+
+
+def _run(plan: Plan, variant: Variant, contract: str | None) -> SimulatedRun:
+    simulation = Simulation(plan.cluster, variant, plan.noise_seed)
+    read = _drive(simulation, plan)
     history = History(
         meta={
             **run_meta(plan.cluster, variant, contract),
