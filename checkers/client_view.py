@@ -56,11 +56,9 @@ class Deletion(NamedTuple):
 class KeyView:
     """One key (topic-partition) as the clients saw it."""
 
-    __slots__ = ("acked", "deletions", "failed", "invoked", "ok_reads", "other_reads", "placed")
+    __slots__ = ("acked", "deletions", "failed", "ok_reads", "other_reads", "placed")
 
     def __init__(self) -> None:
-        self.invoked: set[Value] = set()
-        """Every value somebody tried to send."""
         self.failed: set[Value] = set()
         self.acked: dict[Value, Ack] = {}
         """The first acknowledgement of each value, in order of time."""
@@ -125,8 +123,8 @@ class ClientView:
             elif kind == "ok":
                 succeeded[f] = succeeded.get(f, 0) + 1
             if f == "send":
-                self._operation(op)
                 if kind != "invoke":
+                    self._ended(op)
                     if kind != "fail":
                         self.ended_sends.append(op)
                     if faults_end_us is None or began.get(process, time) < faults_end_us:
@@ -149,7 +147,8 @@ class ClientView:
         if op.type == "ok":
             self.answered.append(op)
         if op.f == "txn":
-            self._operation(op)
+            if op.type != "invoke":
+                self._ended(op)
         elif op.f == DELETE:
             self._delete(op)
         elif op.f == "assign" and op.type in ("ok", "info"):
@@ -172,24 +171,21 @@ class ClientView:
         if op.type != "fail":
             self.key(key).deletions.append(Deletion(offset, op.time if op.type == "ok" else None))
 
-    def _operation(self, op: Op) -> None:
+    def _ended(self, op: Op) -> None:
+        """A send or a transaction came to an end."""
         time, process, kind, _, micros, _, acks, _ = op
         acks = acks or self._acks
         info: list[tuple[str, Value]] = []
         view, of = None, ""
         for micro in micros or ():
             if micro[0] == "poll":
-                if kind != "invoke":
-                    self._poll(op, micro[1])
+                self._poll(op, micro[1])
                 continue
             _, name, what = micro
             if view is None or name != of:
                 view, of = self.key(name), name
-                acked, placed, see = view.acked, view.placed, view.invoked.add
+                acked, placed = view.acked, view.placed
             offset, value = what if isinstance(what, tuple) else (None, what)
-            see(value)
-            if kind == "invoke":
-                continue
             if offset is not None and offset < 0:
                 offset = None
             if kind == "ok":

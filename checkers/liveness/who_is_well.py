@@ -38,6 +38,8 @@ class WhoIsWell:
         self.down: set[int] = set()
         """Brokers without a process."""
         self._paused: set[int] = set()
+        self._well: dict[int, bool] = {}
+        """What was asked at this moment."""
         self._fenced: set[int] = set()
         self._steps = sorted(
             [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
@@ -52,6 +54,7 @@ class WhoIsWell:
                 self._step(entry)
             else:
                 self.faults.step(entry)
+            self._well.clear()
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
                 yield time
 
@@ -83,9 +86,11 @@ class WhoIsWell:
 
     def well(self, broker: int) -> bool:
         """Whether a broker is."""
-        if broker in self._paused or broker in self._fenced or self.faults.touches(broker):
-            return False
-        return self.life.alive(broker)
+        found = self._well.get(broker)
+        if found is None:
+            held = broker in self._paused or broker in self._fenced or self.faults.touches(broker)
+            found = self._well[broker] = not held and self.life.alive(broker)
+        return found
 
     def somebody_cannot_fetch(self) -> bool:
         """Whether there is any broker that cannot."""

@@ -119,7 +119,9 @@ class ZooKeeperController(Controller):
 
     def _look(self, now: int) -> None:
         there, seen = self._there, self._seen
-        came, went, bounced = [], [], []
+        came: list[int] = []
+        went: list[int] = []
+        bounced: list[int] = []
         for broker, session in self.sessions.items():
             if there[broker] and self._overdue(now, session):
                 there[broker] = False
