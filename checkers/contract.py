@@ -173,15 +173,18 @@ class Contract:
 
     def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop while they held the record, and since it was committed."""
-        return sum(
-            any(
-                stop.at <= lost.destroyed < stop.until
-                and replica.had_at(stop, lost.offset, lost.record)
-                and (stop.at >= lost.committed or self._copy_gone(replica, stop, lost))
-                for stop in stops
-            )
-            for replica, stops in self._stopped(lost.partition, kinds)
-        )
+        partition, offset, record, committed, _, destroyed = lost
+        count = 0
+        for replica, stops in self._stopped(partition, kinds):
+            for stop in stops:
+                if (
+                    stop.at <= destroyed < stop.until
+                    and replica.had_at(stop, offset, record)
+                    and (stop.at >= committed or self._copy_gone(replica, stop, lost))
+                ):
+                    count += 1
+                    break
+        return count
 
     def _stopped(self, partition: str, kinds: frozenset[str]) -> list[tuple[ReplayedReplica, list[Stop]]]:
         """The replicas that had such stops, and these: looked up once, when the trace is over."""
