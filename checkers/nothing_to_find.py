@@ -25,7 +25,9 @@ def nothing_to_find(view: ClientView) -> bool:
     offsets: defaultdict[str, dict[Value, int]] = defaultdict(dict)
     for key, seen in view.keys.items():
         placed = _placed(seen)
-        if placed is None or not _sent(placed.keys() - seen.acked.keys(), key, view):
+        if placed is None:
+            return False
+        if len(placed) > len(seen.acked) and not _sent(placed.keys() - seen.acked.keys(), key, view):
             return False
         offsets[key] = placed
     for send in view.info_sends:
@@ -47,7 +49,7 @@ def _placed(seen: KeyView) -> dict[Value, int] | None:
 
 def _sent(values: AbstractSet[Value], key: str, view: ClientView) -> bool:
     """Whether these, which nobody has acknowledged, were sent to a key at all: mostly by sends whose outcome is unknown."""
-    if not values or values <= {value for send in view.info_sends for name, value in send if name == key}:
+    if values <= {value for send in view.info_sends for name, value in send if name == key}:
         return True
     sends = (micro for op in view.ops if op.f in ("send", "txn") for micro in op.value or () if micro[0] != "poll")
     return values <= {what[1] if isinstance(what, tuple) else what for _, name, what in sends if name == key}

@@ -296,6 +296,7 @@ class _Replay:
 
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
+        self._known = self.replicas.by_place.get
         self._holes = 0
         self._written: dict[tuple[str, int, int], _Written] = {}
         """Per partition, base offset and epoch the batch that was written there last."""
@@ -360,7 +361,7 @@ class _Replay:
 
     def _append(self, index: int, event: TraceEvent) -> None:
         _, node, _, partition, base_offset, epoch, values = event
-        replica = self.replicas.by_place.get((node, partition)) or self.replicas.at(node, partition)
+        replica = self._known((node, partition)) or self.replicas.at(node, partition)
         records = replica.records
         if base_offset != len(records) or (records and epoch < records[-1][0]):
             self._misfit(index, event, replica)
@@ -433,7 +434,7 @@ class _Replay:
 
     def _hw(self, index: int, event: TraceEvent) -> None:
         _, node, _, partition, hw, _, is_leader = event
-        replica = self.replicas.by_place.get((node, partition)) or self.replicas.at(node, partition)
+        replica = self._known((node, partition)) or self.replicas.at(node, partition)
         previous = replica.hw
         replica.hw = hw
         if is_leader:
