@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import marshal
+from array import array
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -190,7 +191,7 @@ def digest_of(simulation: Simulation) -> str:
     ``marshal`` version 2 has neither references nor interning flags: equal values give equal bytes.
     """
     digest = blake2b(digest_size=16)
-    digest.update(simulation.times.tobytes())
+    digest.update(array("q", simulation.times).tobytes())
     digest.update(marshal.dumps(list(map(tuple, simulation.ops)), 2))
     digest.update(marshal.dumps(simulation.nemesis, 2))
     digest.update(marshal.dumps(simulation.trace, 2))
