@@ -16,6 +16,7 @@ min.insync.replicas is 2.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from checkers.client_view import Ack, KeyView
@@ -45,7 +46,7 @@ class AckedByTooFew(TraceChecker):
         self._min_isr = min_isr
         self._patience_us = patience_us
         self._replicas = ReplayedReplicas()
-        self._moves: dict[str, list[tuple[int, int]]] = {}
+        self._moves: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         """Per partition: when a leader's high watermark moved, and to which offset."""
         self._few: dict[str, list[tuple[int, int]]] = {}
         """Per partition: from one offset to another a high watermark moved, and too few replicas had what lies between."""
@@ -57,7 +58,7 @@ class AckedByTooFew(TraceChecker):
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits what its high watermark passes."""
         partition, hw = replica.partition, event[4]
-        self._moves.setdefault(partition, []).append((event[0], hw))
+        self._moves[partition].append((event[0], hw))
         if hw > previous and not self._have_enough(replica, previous, hw):
             self._few.setdefault(partition, []).append((previous, hw))
 

@@ -262,7 +262,7 @@ class Committed(TraceChecker):
                 self._commit_again(base, added, known)
             base.records += added
             base.commits += [index] * (end - known)
-            its_chain += _moved(chain, known, end, its_chain[-1])
+            its_chain += _moved(chain, known, end, its_chain[-1]) if differs else chain[known + 1 : end + 1]
 
     @staticmethod
     def _commit_again(base: _Baseline, records: Sequence[Record], begin: int) -> None:
