@@ -16,11 +16,12 @@ min.insync.replicas is 2.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from checkers.client_view import Ack, KeyView
 from checkers.history import TraceEvent
-from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
+from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
@@ -45,7 +46,7 @@ class AckedByTooFew(TraceChecker):
         self._min_isr = min_isr
         self._patience_us = patience_us
         self._replicas = ReplayedReplicas()
-        self._moves: dict[str, list[tuple[int, int]]] = {}
+        self._moves: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         """Per partition: when a leader's high watermark moved, and to which offset."""
         self._few: dict[str, list[tuple[int, int]]] = {}
         """Per partition: from one offset to another a high watermark moved, and too few replicas had what lies between."""
@@ -57,7 +58,7 @@ class AckedByTooFew(TraceChecker):
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits what its high watermark passes."""
         partition, hw = replica.partition, event[4]
-        self._moves.setdefault(partition, []).append((event[0], hw))
+        self._moves[partition].append((event[0], hw))
         if hw > previous and not self._have_enough(replica, previous, hw):
             self._few.setdefault(partition, []).append((previous, hw))
 
@@ -65,11 +66,11 @@ class AckedByTooFew(TraceChecker):
         chain = leader.chain
         if begin < 0 or end >= len(chain):
             return False
-        rise = chain[end] - chain[begin]
+        link = chain[end]
         missing = self._min_isr
         for replica in self._replicas.by_partition[leader.partition]:
             other = replica.chain
-            if len(other) > end and other[end] - other[begin] == rise:
+            if len(other) > end and (other[end] == link or agree(other, chain, begin, end)):
                 missing -= 1
                 if missing <= 0:
                     return True
@@ -95,13 +96,13 @@ class AckedByTooFew(TraceChecker):
         found = []
         hw = place = 0
         for ack in view.acked.values():
-            while place < len(moves) and moves[place][0] <= ack.time:
+            time, _, _, offset, acks = ack
+            while place < len(moves) and moves[place][0] <= time:
                 hw = moves[place][1]
                 place += 1
-            offset = ack.offset
-            if ack.acks != "all" or offset is None:
+            if acks != "all" or offset is None:
                 continue
-            if offset >= hw or any(begin <= offset < end for begin, end in few):
+            if offset >= hw or (few and any(begin <= offset < end for begin, end in few)):
                 found.append(ack)
         return found
 

@@ -32,6 +32,7 @@ from checkers.leader_completeness import incomplete_leaders
 from checkers.log_matching import LogMatching
 from checkers.lost_committed_write import Fates, LostWrites
 from checkers.replica_state import TooSparseError, replay
+from checkers.turning_points import turning_points
 from checkers.two_leaders import TwoLeaders
 from checkers.unasked_election import unasked_elections, unclean_elections
 from checkers.verdict import Anomaly
@@ -81,7 +82,7 @@ def _check(history: History, doubted: Collection[int], own: str, fates: Fates, *
     committed.losses = [
         loss for loss in committed.losses if _certain(loss, history.trace) and loss.partition not in deleted
     ]
-    unclean = unclean_elections(history)
+    unclean = unclean_elections(history, turning_points(trace))
     losses = LostWrites(trace, replicas, {}, own, meta.get("min_isr", 1), meta.get("replicas"), unclean, alone=alone)
     losses.silent = doubted
     anomalies = [*unasked_elections(trace, unclean), *losses.judge(committed)]

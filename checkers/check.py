@@ -8,13 +8,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from checkers.acked_by_too_few import AckedByTooFew
 from checkers.broken_log import BrokenLog
 from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, Counts
+from checkers.collector_paused import collector_paused
 from checkers.committed import Committed
 from checkers.contract import NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
 from checkers.dirty_read import dirty_reads
@@ -37,6 +38,7 @@ from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
 from checkers.stuck_because import explained
 from checkers.truncated_under_consumer import truncated_under_consumers
+from checkers.turning_points import TurningPoint, turning_points
 from checkers.two_leaders import TwoLeaders
 from checkers.unasked_election import unasked_elections, unclean_elections
 from checkers.unsettled_reads import unsettled_reads
@@ -67,6 +69,11 @@ def check(history: History, contract: str | None = None) -> Verdict:
     Raises:
         ValueError: there is no such promise.
     """
+    with collector_paused():
+        return _check(history, contract)
+
+
+def _check(history: History, contract: str | None) -> Verdict:
     meta = history.meta
     doubts = doubts_about(meta)
     traced = bool(history.trace) and not doubts
@@ -75,7 +82,8 @@ def check(history: History, contract: str | None = None) -> Verdict:
     if own not in PROMISES:
         raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
     view = _view(history)
-    counts = TraceCounts.of(history.trace)
+    points = turning_points(history.trace)
+    counts = TraceCounts.of(points)
     judged_from = CLIENTS_AND_REPLICAS if traced else CLIENTS
     fates: Fates = {}
     if history.gaps:
@@ -88,7 +96,7 @@ def check(history: History, contract: str | None = None) -> Verdict:
         doubted = doubted_nodes(meta)
         if not doubted:
             try:
-                anomalies = check_replicas(history, view, own, fates, deleted, missing, alone=alone)
+                anomalies = check_replicas(history, points, view, own, fates, deleted, missing, alone=alone)
             except TooSparseError as error:
                 doubted = {error.node: [error.words]}
         if doubted:
@@ -137,6 +145,7 @@ def doubted_nodes(meta: Mapping[str, Any]) -> dict[int, list[str]]:
 
 def check_replicas(
     history: History,
+    points: Sequence[TurningPoint],
     view: ClientView,
     own: str,
     fates: Fates,
@@ -147,8 +156,8 @@ def check_replicas(
 ) -> list[Anomaly]:
     """The replica checkers, in one pass over the trace.
 
-    `fates` receives how each lost record was judged, `deleted` the values of each partition that were deleted on purpose,
-    `missing` what the trace does not tell of its end. `alone`: no promise counts but `own`.
+    `points` are the trace's turning points. `fates` receives how each lost record was judged, `deleted` the values per partition
+    that were deleted on purpose, `missing` what the trace does not tell of its end. `alone`: no promise counts but `own`.
     """
     meta, trace = history.meta, history.trace
     committed = Committed(trace, view.keys)
@@ -181,16 +190,16 @@ def check_replicas(
     watching = (committed, in_sync, *finding, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
-    unclean = unclean_elections(history)
+    unclean = unclean_elections(history, points)
     anomalies += unasked_elections(trace, unclean)
-    anomalies += fenced_in_isrs(trace)
+    anomalies += fenced_in_isrs(points)
     losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
-    unsettled = unsettled_reads(history.ops, committed)
+    unsettled = unsettled_reads(view.answered, committed)
     anomalies += dirty_reads(unsettled, committed, patience_us)
     anomalies += stale_reads(unsettled, committed, losses.fates, patience_us)
-    anomalies += truncated_under_consumers(history.ops, committed, losses.fates)
+    anomalies += truncated_under_consumers(view.answered, committed, losses.fates)
     anomalies += in_sync.anomalies(losses.judgement)
     anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
     fates.update(losses.fates)
@@ -199,10 +208,12 @@ def check_replicas(
     if deleted is not None:
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
     gave_up = view.succeeded.get("send", 0) < view.invoked.get("send", 0)
-    anomalies += check_liveness(history, gave_up=gave_up)
+    anomalies += check_liveness(history, points, gave_up=gave_up)
     for checker in finding:
         anomalies += checker.anomalies
-    return explained(anomalies, trace, replicas)
+    anomalies = explained(anomalies, trace, replicas)
+    replicas.take_apart()
+    return anomalies
 
 
 def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:

@@ -19,6 +19,9 @@ DELETE = "delete"
 Placed = tuple[int, Value]
 """``(offset, value)``."""
 
+_new = tuple.__new__
+"""Makes a named tuple without the function that its class has for it, which takes three times as long."""
+
 
 class Ack(NamedTuple):
     """An acknowledged record; `offset` is `None` if the client was not told."""
@@ -53,11 +56,9 @@ class Deletion(NamedTuple):
 class KeyView:
     """One key (topic-partition) as the clients saw it."""
 
-    __slots__ = ("acked", "deletions", "failed", "invoked", "ok_reads", "other_reads", "placed")
+    __slots__ = ("acked", "deletions", "failed", "ok_reads", "other_reads", "placed")
 
     def __init__(self) -> None:
-        self.invoked: set[Value] = set()
-        """Every value somebody tried to send."""
         self.failed: set[Value] = set()
         self.acked: dict[Value, Ack] = {}
         """The first acknowledgement of each value, in order of time."""
@@ -74,6 +75,7 @@ class ClientView:
     Attributes:
         info_sends: the records of sends whose outcome is unknown.
         ended_sends: the completions of sends, but for those that failed.
+        answered: all that succeeded and were no sends: whatever clients were given is in them.
         polled_on: whether every process polled each key from offset to offset without a gap, where it kept its position.
     """
 
@@ -84,6 +86,7 @@ class ClientView:
         self.succeeded: dict[str, int] = {}
         self.availability: float | None = None
         self.ended_sends: list[Op] = []
+        self.answered: list[Op] = []
         self.polled_on = True
         self._at: dict[tuple[str, bool], dict[str, int]] = {}
         self.info_sends: list[list[tuple[str, Value]]] = []
@@ -111,33 +114,45 @@ class ClientView:
     def _gather(self, faults_end_us: int | None) -> None:
         began: dict[str, int] = {}
         judged = answered = 0
+        invoked, succeeded = self.invoked, self.succeeded
         for op in self.ops:
-            _, process, kind, f, value, _, _, _ = op
+            time, process, kind, f, value, _, _, _ = op
             if kind == "invoke":
-                self.invoked[f] = self.invoked.get(f, 0) + 1
-                began[process] = op.time
+                invoked[f] = invoked.get(f, 0) + 1
+                began[process] = time
             elif kind == "ok":
-                self.succeeded[f] = self.succeeded.get(f, 0) + 1
-            if f == "poll" and kind != "invoke":
-                for micro in value or ():
-                    self._poll(op, micro[1])
-            elif f in ("send", "txn"):
-                self._operation(op)
-            elif f == DELETE:
-                self._delete(op)
-            elif f == "assign" and kind in ("ok", "info"):
-                self._assign(op)
-            if f == "send" and kind != "invoke":
-                if kind != "fail":
-                    self.ended_sends.append(op)
-                start = began.get(op.process, op.time)
-                if faults_end_us is None or start < faults_end_us:
-                    judged += 1
-                    answered += kind == "ok"
+                succeeded[f] = succeeded.get(f, 0) + 1
+            if f == "send":
+                if kind != "invoke":
+                    self._ended(op)
+                    if kind != "fail":
+                        self.ended_sends.append(op)
+                    if faults_end_us is None or began.get(process, time) < faults_end_us:
+                        judged += 1
+                        answered += kind == "ok"
+            elif f == "poll":
+                if kind != "invoke":
+                    for micro in value or ():
+                        self._poll(op, micro[1])
+                    if kind == "ok":
+                        self.answered.append(op)
+            else:
+                self._seldom(op)
         if judged:
             self.availability = answered / judged
         for key, offset in self._open_deletions.values():
             self.key(key).deletions.append(Deletion(offset, None))
+
+    def _seldom(self, op: Op) -> None:
+        if op.type == "ok":
+            self.answered.append(op)
+        if op.f == "txn":
+            if op.type != "invoke":
+                self._ended(op)
+        elif op.f == DELETE:
+            self._delete(op)
+        elif op.f == "assign" and op.type in ("ok", "info"):
+            self._assign(op)
 
     def _assign(self, op: Op) -> None:
         """A process keeps its position in the keys that it names."""
@@ -156,29 +171,33 @@ class ClientView:
         if op.type != "fail":
             self.key(key).deletions.append(Deletion(offset, op.time if op.type == "ok" else None))
 
-    def _operation(self, op: Op) -> None:
+    def _ended(self, op: Op) -> None:
+        """A send or a transaction came to an end."""
+        time, process, kind, _, micros, _, acks, _ = op
+        acks = acks or self._acks
         info: list[tuple[str, Value]] = []
-        for micro in op.value or ():
+        view, of = None, ""
+        for micro in micros or ():
             if micro[0] == "poll":
-                if op.type != "invoke":
-                    self._poll(op, micro[1])
+                self._poll(op, micro[1])
                 continue
             _, name, what = micro
+            if view is None or name != of:
+                view, of = self.key(name), name
+                acked, placed = view.acked, view.placed
             offset, value = what if isinstance(what, tuple) else (None, what)
             if offset is not None and offset < 0:
                 offset = None
-            view = self.keys.get(name) or self.key(name)
-            view.invoked.add(value)
-            if op.type == "invoke":
-                continue
-            if op.type == "ok":
-                view.acked.setdefault(value, Ack(op.time, op.process, value, offset, op.acks or self._acks))
-            elif op.type == "fail":
+            if kind == "ok":
+                if value not in acked:
+                    acked[value] = _new(Ack, (time, process, value, offset, acks))
+            elif kind == "fail":
                 view.failed.add(value)
+                continue
             else:
                 info.append((name, value))
-            if offset is not None and op.type != "fail":
-                view.placed.add((offset, value))
+            if offset is not None:
+                placed.add(what)
         if info:
             self.info_sends.append(info)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import islice
 from operator import itemgetter
 
 from checkers.client_view import Ack, KeyView
@@ -36,6 +36,9 @@ from checkers.replica_state import (
 
 ON_PURPOSE = ("delete-records", "retention")
 """How a log start moves when somebody wants records to go (docs/history.md, `log-start`)."""
+
+_value = itemgetter(1)
+"""Of a `Record`, and of what a poll returned."""
 
 NOWHERE = -1
 """The epoch of an acknowledged record that no replica ever held, and its offset if the client was not told."""
@@ -143,7 +146,7 @@ class Committed(TraceChecker):
         end = begin + len(records)
         if records[-1][0] != end - 1:
             return False
-        if [record[1] for record in base.records[begin:end]] != [value for _, value in records]:
+        if list(map(_value, base.records[begin:end])) != list(map(_value, records)):
             return False
         return self.time_at(max(base.commits[begin:end])) <= time
 
@@ -244,18 +247,21 @@ class Committed(TraceChecker):
         self._commit(base, index, event[4], event[5], replica)
 
     def _commit(self, base: _Baseline, index: int, hw: int, epoch: int, leader: ReplayedReplica) -> None:
-        chain = leader.chain
-        end = max(0, min(hw, len(chain) - 1))
+        chain, its_chain = leader.chain, base.chain
+        end = hw if 0 <= hw < len(chain) else max(0, min(hw, len(chain) - 1))
         known = len(base.records)
-        shared = min(end, known)
-        if not agree(chain, base.chain, min(leader.start, shared), shared):
+        grows = end > known
+        shared = known if grows else end
+        differs = leader.start or chain[shared] != its_chain[shared]
+        if differs and not agree(chain, its_chain, min(leader.start, shared), shared):
             self._commit_beside(base, index, shared, epoch, leader)
-        if end > known:
+        if grows:
+            added = leader.records[known:end]
             if base.lost:
-                self._commit_again(base, leader.records[known:end], known)
-            base.records += leader.records[known:end]
-            base.commits.extend(repeat(index, end - known))
-            base.chain += _moved(chain, known, end, base.chain[-1])
+                self._commit_again(base, added, known)
+            base.records += added
+            base.commits += [index] * (end - known)
+            its_chain += _moved(chain, known, end, its_chain[-1]) if differs else chain[known + 1 : end + 1]
 
     @staticmethod
     def _commit_again(base: _Baseline, records: Sequence[Record], begin: int) -> None:
@@ -319,13 +325,16 @@ class Committed(TraceChecker):
 
     def _take_acks(self, base: _Baseline, before: int | None) -> None:
         """Note the acks=all records acknowledged before a time (all, if `None`) that no high watermark has passed."""
-        acks = base.acks
-        while base.acks_taken < len(acks) and (before is None or acks[base.acks_taken].time < before):
-            ack = acks[base.acks_taken]
+        records = base.records
+        known = len(records)
+        for ack in islice(base.acks, base.acks_taken, None):
+            time, _, value, offset, _ = ack
+            if before is not None and time >= before:
+                break
             base.acks_taken += 1
-            offset = ack.offset
-            passed = offset is not None and offset < len(base.records) and base.records[offset][1] == ack.value
-            if not passed and ack.value not in base.lost_values and ack.value not in base.deleted_values:
+            if offset is not None and offset < known and records[offset][1] == value:
+                continue
+            if value not in base.lost_values and value not in base.deleted_values:
                 place = self._place_of(base, ack)
                 if place not in base.others:
                     base.others[place] = self.index_after(ack.time)
@@ -433,8 +442,8 @@ class Committed(TraceChecker):
         return bisect_right(self._trace, time, key=lambda event: event[0])
 
 
-def _moved(chain: Sequence[int], begin: int, end: int, onto: int) -> list[int]:
+def _moved(chain: list[int], begin: int, end: int, onto: int) -> list[int]:
     """The part of a chain between two offsets, as it goes on from another one's link."""
     moved = onto - chain[begin]
     links = chain[begin + 1 : end + 1]
-    return [link + moved for link in links] if moved else [*links]
+    return [link + moved for link in links] if moved else links

@@ -44,6 +44,7 @@ from typing import NamedTuple
 from checkers.history import TraceEvent
 from checkers.isr_life import isr_dead_intervals
 from checkers.replica_state import Record, ReplayedReplica, ReplayedReplicas, Stop
+from checkers.turning_points import TurningPoint
 from checkers.unasked_election import UncleanElection
 from checkers.verdict import PERMITTED, VIOLATION, Judgement
 
@@ -105,6 +106,7 @@ class Contract:
     def __init__(
         self,
         trace: Sequence[TraceEvent],
+        points: Sequence[TurningPoint],
         replicas: ReplayedReplicas,
         min_isr: int,
         own: str,
@@ -126,12 +128,13 @@ class Contract:
             if event[2] == "stop" and event[1] in silent
         ]
         self._unclean_elections = [one for one in unclean if one.asked_for]
-        self._isr_dead = isr_dead_intervals(trace)
+        self._stops: dict[tuple[str, frozenset[str]], list[tuple[ReplayedReplica, list[Stop]]]] = {}
+        self._isr_dead = isr_dead_intervals(trace, points)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-        for index, event in enumerate(trace):
+        for index, event in points:
             if event[2] == "elect":
                 self._elections[event[3]].append((index, event[5]))
-        lost = (index for index, event in enumerate(trace) if event[2] == "stop" and event[4] in _LOG_LOSSES)
+        lost = (index for index, event in points if event[2] == "stop" and event[4] in _LOG_LOSSES)
         self._first_log_lost = next(lost, len(trace))
 
     def judge(self, lost: LostRecord) -> Judgement:
@@ -180,16 +183,27 @@ class Contract:
 
     def _holders_stopped(self, lost: LostRecord, kinds: frozenset[str]) -> int:
         """How many replicas had such a stop while they held the record, and since it was committed."""
-        return sum(
-            any(
-                stop.at <= lost.destroyed < stop.until
-                and stop.how in kinds
-                and replica.had_at(stop, lost.offset, lost.record)
-                and (stop.at >= lost.committed or self._copy_gone(replica, stop, lost))
-                for stop in replica.stops
-            )
-            for replica in self._replicas.by_partition.get(lost.partition, ())
-        )
+        partition, offset, record, committed, _, destroyed = lost
+        count = 0
+        for replica, stops in self._stopped(partition, kinds):
+            for stop in stops:
+                if (
+                    stop.at <= destroyed < stop.until
+                    and replica.had_at(stop, offset, record)
+                    and (stop.at >= committed or self._copy_gone(replica, stop, lost))
+                ):
+                    count += 1
+                    break
+        return count
+
+    def _stopped(self, partition: str, kinds: frozenset[str]) -> list[tuple[ReplayedReplica, list[Stop]]]:
+        """The replicas that had such stops, and these: looked up once, when the trace is over."""
+        found = self._stops.get((partition, kinds))
+        if found is None:
+            replicas = self._replicas.by_partition.get(partition, ())
+            stops = [(replica, [stop for stop in replica.stops if stop.how in kinds]) for replica in replicas]
+            found = self._stops[partition, kinds] = [(replica, such) for replica, such in stops if such]
+        return found
 
     def _copy_gone(self, replica: ReplayedReplica, stop: Stop, lost: LostRecord) -> bool:
         """Whether the copy that this stop put an end to was missing when the record was committed.

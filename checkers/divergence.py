@@ -51,18 +51,9 @@ class Divergence(TraceChecker):
         """A new pair."""
         self._compare(index, event[0], replica, leader)
 
-    def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_unlike(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """Two logs of which one is the prefix of the other can only come to differ when the shorter one grows."""
-        leader = replica.source
-        if leader is not None:
-            end = min(len(replica.chain), len(leader.chain)) - 1
-            if replica.chain[end] != leader.chain[end]:
-                self._compare(index, event[0], replica, leader)
-        else:
-            old_leo = event[4]
-            for follower in replica.followers:
-                if len(follower.records) > old_leo:
-                    self._compare(index, event[0], follower, replica)
+        self._compare(index, event[0], replica, leader)
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """What is cut is compared again with the next fetch."""

@@ -17,9 +17,10 @@ The controller elects broker 1 for t-0 in epoch 2 at 0.000009 s with the ISR [1,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from checkers.history import TraceEvent
+from checkers.turning_points import TurningPoint
 from checkers.verdict import NEAR_MISS, Anomaly, seconds
 
 NAME = "fenced-in-isr"
@@ -27,9 +28,9 @@ _FENCING = ("fence", "unfence", "register")
 _TOLD = frozenset({*_FENCING, "elect", "isr-change"})
 
 
-def fenced_in_isrs(trace: Sequence[TraceEvent]) -> list[Anomaly]:
+def fenced_in_isrs(points: Iterable[TurningPoint]) -> list[Anomaly]:
     """All of a run."""
-    told = [event for event in trace if event[2] in _TOLD]
+    told = [event for _, event in points if event[2] in _TOLD]
     if not any(event[2] == "unfence" for event in told):
         return []
     fenced: dict[int, int] = {}

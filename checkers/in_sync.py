@@ -105,10 +105,10 @@ class InSync(TraceChecker):
             if self._open or not 0 <= previous <= hw < len(chain):
                 self._compare(index, replica)
                 return
-            rise = chain[hw] - chain[previous]
+            link = chain[hw]
             for member in self._replicas.by_partition[replica.partition]:
                 other = member.chain
-                if len(other) <= hw or other[hw] - other[previous] != rise:
+                if len(other) <= hw or (other[hw] != link and not agree(other, chain, previous, hw)):
                     self._compare(index, replica)
                     return
 
@@ -239,7 +239,9 @@ class LastingInSync(InSync):
 
 def _has_all(member: ReplayedReplica, leader: ReplayedReplica) -> bool:
     """Whether a member has what its leader has committed, as far as it is in both logs' reach."""
-    hw = min(leader.hw, len(leader.records))
+    hw, chain, its_chain = leader.hw, member.chain, leader.chain
+    if 0 <= hw < len(chain) and hw < len(its_chain) and chain[hw] == its_chain[hw]:
+        return True
+    hw = min(hw, len(leader.records))
     begin = in_common(member, leader, hw)
-    chain = member.chain
-    return begin >= hw or (len(chain) > hw and agree(chain, leader.chain, begin, hw))
+    return begin >= hw or (len(chain) > hw and agree(chain, its_chain, begin, hw))

@@ -7,9 +7,10 @@ incarnation (KIP-841, KIP-903). Where a trace has no `register` events, a runnin
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from checkers.history import TraceEvent
+from checkers.turning_points import TurningPoint
 
 
 class IsrLife:
@@ -55,7 +56,7 @@ class IsrLife:
         return not any(self.alive(node) for node in self.isrs[partition])
 
 
-def isr_dead_intervals(trace: Sequence[TraceEvent]) -> dict[str, list[tuple[int, int]]]:
+def isr_dead_intervals(trace: Sequence[TraceEvent], points: Iterable[TurningPoint]) -> dict[str, list[tuple[int, int]]]:
     """Per partition, the intervals ``[begin, end)`` of trace indices in which no member of the committed ISR
     was alive.
 
@@ -64,7 +65,7 @@ def isr_dead_intervals(trace: Sequence[TraceEvent]) -> dict[str, list[tuple[int,
     life = IsrLife(trace)
     begun: dict[str, int] = {}
     intervals: dict[str, list[tuple[int, int]]] = {}
-    for index, event in enumerate(trace):
+    for index, event in points:
         if not life.step(event):
             continue
         for partition in life.isrs:

@@ -34,6 +34,7 @@ from checkers.contract import NOT_REPLICATED, Contract, LostRecord
 from checkers.history import TraceEvent, Value
 from checkers.renewal import Renewal, renewals
 from checkers.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas
+from checkers.turning_points import TurningPoint, turning_points
 from checkers.unasked_election import UncleanElection
 from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
@@ -86,9 +87,14 @@ class LostWrites:
         return self._contract.judge(lost)
 
     @cached_property
+    def _points(self) -> Sequence[TurningPoint]:
+        return turning_points(self._trace)
+
+    @cached_property
     def _contract(self) -> Contract:
         return Contract(
             self._trace,
+            self._points,
             self._replicas,
             self._min_isr,
             self._own,
@@ -106,7 +112,7 @@ class LostWrites:
         """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for the rest."""
         if not committed.losses:
             return []
-        renewed = renewals(self._trace, committed.losses, self._assignment)
+        renewed = renewals(self._trace, self._points, committed.losses, self._assignment)
         for place, loss in enumerate(committed.losses):
             found = self._contract.judge(self._lost_record(committed, loss, renewed.get(place)))
             self._judged[_place(loss)] = found
@@ -261,9 +267,7 @@ class LostWrites:
                 continue
             there = {value for _, value in leader.records} | committed.deleted_values(partition)
             gone = [
-                ack
-                for ack in view.acked.values()
-                if ack.value not in there and (partition, ack.value) not in self.fates
+                ack for value, ack in view.acked.items() if value not in there and (partition, value) not in self.fates
             ]
             anomalies += [self._gone(partition, ack, leader) for ack in gone if ack.acks != "all"]
             self.fates.update({(partition, ack.value): NOT_REPLICATED for ack in gone if ack.acks != "all"})

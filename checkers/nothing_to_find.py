@@ -6,7 +6,9 @@ is not said here. Whoever gets a no here may look as closely as they like, and w
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from checkers.client_view import DELETE, ClientView, KeyView
 from checkers.history import Op, Value
@@ -20,10 +22,12 @@ def nothing_to_find(view: ClientView) -> bool:
     """
     if not view.polled_on or any(kind not in _KNOWN for kind in view.invoked | view.succeeded):
         return False
-    offsets: dict[str, dict[Value, int]] = {}
+    offsets: defaultdict[str, dict[Value, int]] = defaultdict(dict)
     for key, seen in view.keys.items():
         placed = _placed(seen)
         if placed is None:
+            return False
+        if len(placed) > len(seen.acked) and not _sent(placed.keys() - seen.acked.keys(), key, view):
             return False
         offsets[key] = placed
     for send in view.info_sends:
@@ -34,29 +38,37 @@ def nothing_to_find(view: ClientView) -> bool:
 
 
 def _placed(seen: KeyView) -> dict[Value, int] | None:
-    """The offsets of a key's records: those that were sent and not refused, and were read; None if there are others."""
+    """The offsets of a key's records: those that were acknowledged, and all that were read; None if they are not in order."""
     reads = seen.ok_reads | seen.other_reads if seen.other_reads else seen.ok_reads
     by_offset = dict(reads)
     by_value = dict(zip(by_offset.values(), by_offset, strict=True))
-    if len(by_value) == len(reads) and seen.placed <= reads and seen.acked.keys() <= by_value.keys() <= seen.invoked:
+    if len(by_value) == len(reads) and seen.placed <= reads and seen.acked.keys() <= by_value.keys():
         return by_value if seen.failed.isdisjoint(by_value) and None not in by_offset else None
     return None
 
 
+def _sent(values: AbstractSet[Value], key: str, view: ClientView) -> bool:
+    """Whether these, which nobody has acknowledged, were sent to a key at all: mostly by sends whose outcome is unknown."""
+    if values <= {value for send in view.info_sends for name, value in send if name == key}:
+        return True
+    sends = (micro for op in view.ops if op.f in ("send", "txn") for micro in op.value or () if micro[0] != "poll")
+    return values <= {what[1] if isinstance(what, tuple) else what for _, name, what in sends if name == key}
+
+
 def _sent_on(sends: Iterable[Op], offsets: dict[str, dict[Value, int]]) -> bool:
     """Whether each process's sends went on: of one operation without a gap, from one to the next anywhere beyond."""
-    sent: dict[tuple[str, str], int] = {}
+    sent: dict[str, dict[str, int]] = {}
     for op in sends:
-        process = op.process
+        at = sent.setdefault(op.process, {})
         last = ""
         for _, key, what in op.value:
             offset = offsets[key].get(what[1] if what.__class__ is tuple else what)
             if offset is None:
                 continue
-            before = sent.get((process, key), -1)
+            before = at.get(key, -1)
             if offset <= before or (key == last and offset != before + 1):
                 return False
-            sent[process, key] = offset
+            at[key] = offset
             last = key
     return True
 

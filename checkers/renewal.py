@@ -6,7 +6,7 @@ more: whoever lost the record has it again.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from checkers.committed import Loss
 from checkers.history import TraceEvent
 from checkers.isr_life import IsrLife
 from checkers.replica_state import ReplayedReplica, agree, in_common, replay_before
+from checkers.turning_points import TurningPoint
 
 DISTURBANCES = frozenset({"elect", "isr-change", "stop", "start", "reassign"})
 """After one of these the replicas may not be whole any more; so they are looked at before each."""
@@ -27,30 +28,35 @@ class Renewal(NamedTuple):
 
 
 def renewals(
-    trace: Sequence[TraceEvent], losses: Sequence[Loss], assignment: Mapping[str, Sequence[int]]
+    trace: Sequence[TraceEvent],
+    points: Sequence[TurningPoint],
+    losses: Sequence[Loss],
+    assignment: Mapping[str, Sequence[int]],
 ) -> dict[int, Renewal]:
     """Place in `losses` → its renewal; those without one are left out.
 
     Args:
         trace: of the run.
+        points: its turning points.
         losses: of committed records.
         assignment: partition → its first replicas, as far as they are known.
     """
     pending: defaultdict[str, list[int]] = defaultdict(list)
     for place, loss in enumerate(losses):
         pending[loss.partition].append(place)
-    looked_at = {index for index, event in enumerate(trace) if event[2] in DISTURBANCES}
+    begin, end = min(loss.committed for loss in losses), max(loss.destroyed for loss in losses)
+    looked_at = {index for index, event in points if begin < index <= end and event[2] in DISTURBANCES}
     looked_at |= {loss.destroyed for loss in losses}
     life = IsrLife(trace)
     found: dict[int, Renewal] = {}
-    stepped = 0
     reassigned: set[str] = set()
+    ahead = deque(points)
     for index, replicas in replay_before(trace, looked_at):
-        for event in trace[stepped:index]:
+        while ahead and ahead[0][0] < index:
+            event = ahead.popleft()[1]
             life.step(event)
             if event[2] == "reassign":
                 reassigned.add(event[3])
-        stepped = index
         for partition, places in pending.items():
             whole = [replica for replica in replicas.by_partition.get(partition, ()) if replica.assigned]
             nodes = {replica.node for replica in whole}

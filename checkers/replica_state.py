@@ -14,8 +14,7 @@ share a time.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from checkers.history import TraceEvent, Value
@@ -104,12 +103,14 @@ class ReplayedReplica:
 
     def extend(self, epoch: int, values: Iterable[Value]) -> None:
         """Write `values` at the end of the log, all in one `epoch`."""
-        link = self.chain[-1]
-        add = self.chain.append
-        for offset, value in enumerate(values, len(self.records)):
-            link += hash((offset, epoch, value)) ** 2
-            add(link)
-        self.records.extend(zip(repeat(epoch), values, strict=False))
+        records, chain = self.records, self.chain
+        offset, link = len(records), chain[-1]
+        for value in values:
+            hashed = hash((offset, epoch, value))
+            link += hashed * hashed
+            chain.append(link)
+            records.append((epoch, value))
+            offset += 1
 
     def cut(self, index: int, to: int) -> Removal:
         """Cut the log at offset `to`, because of ``trace[index]``."""
@@ -216,6 +217,9 @@ class TraceChecker:
     def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A batch was written."""
 
+    def on_unlike(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        """One of a pair wrote a batch, and it was not seen at once that the follower's log is a beginning of the leader's."""
+
     def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A batch is about to be written that does not continue the log: wrong offset, or an older epoch."""
 
@@ -284,9 +288,18 @@ class ReplayedReplicas:
             self.by_node[node].append(replica)
         return replica
 
+    def take_apart(self) -> None:
+        """Nobody asks any more who follows whom: the replicas refer to each other, and would wait for the garbage collector."""
+        for replica in self.by_place.values():
+            replica.unpair()
 
-_Written = tuple[Sequence[Value], list[Record], list[int]]
-"""A batch: its values, the records they make, and how far each lets a chain rise above the link before the batch."""
+
+_Written = tuple[Sequence[Value], list[Record], int, list[int]]
+"""A batch: its values, the records they make, the link of a chain before it, and the links that it adds there."""
+
+
+_Batch = tuple[int, int, Sequence[Value]]
+"""Base offset, epoch, values: as `final` tells of a log."""
 
 
 class _Replay:
@@ -294,16 +307,20 @@ class _Replay:
 
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
+        self._known = self.replicas.by_place.get
         self._holes = 0
         self._written: dict[tuple[str, int, int], _Written] = {}
         """Per partition, base offset and epoch the batch that was written there last."""
         self._recovered_to: dict[ReplayedReplica, int] = {}
+        self._final_logs: dict[str, tuple[Sequence[_Batch], list[Record]]] = {}
+        """Per partition the batches and records of a final log that was as the trace had told, and without gaps."""
         hooks: dict[str, list[Callable[..., None]]] = {name: [] for name in TraceChecker.moments()}
         for checker in checkers:
             for name in checker.wanted:
                 hooks[name].append(getattr(checker, name))
         self._hooks = hooks
         self._append_hooks = hooks["on_append"]
+        self._unlike_hooks = hooks["on_unlike"]
         self._misfit_hooks = hooks["on_misfit"]
         self._removed_hooks = hooks["on_removed"]
         self._log_start_hooks = hooks["on_log_start"]
@@ -319,7 +336,10 @@ class _Replay:
         self._final_hooks = hooks["on_final"]
         self.begin_hooks = hooks["on_begin"]
         self.end_hooks = hooks["on_end"]
-        self.handlers: dict[str, Callable[[int, TraceEvent], None]] = {
+
+    def handlers(self) -> dict[str, Callable[[int, TraceEvent], None]]:
+        """Event → what takes it in."""
+        return {
             "append": self._append,
             "hw": self._hw,
             "truncate": self._truncate,
@@ -352,22 +372,40 @@ class _Replay:
 
     def _append(self, index: int, event: TraceEvent) -> None:
         _, node, _, partition, base_offset, epoch, values = event
-        replica = self.replicas.by_place.get((node, partition)) or self.replicas.at(node, partition)
+        replica = self._known((node, partition)) or self.replicas.at(node, partition)
         records = replica.records
         if base_offset != len(records) or (records and epoch < records[-1][0]):
             self._misfit(index, event, replica)
         written = self._written.get((partition, base_offset, epoch))
         if written is not None and written[0] == values and len(records) == base_offset:
+            _, its_records, before, links = written
             chain = replica.chain
-            link = chain[-1]
-            records += written[1]
-            chain += [link + rise for rise in written[2]]
+            records += its_records
+            if chain[-1] == before:
+                chain += links
+            else:
+                risen = chain[-1] - before
+                chain += [link + risen for link in links]
         else:
             self._write(replica, base_offset, epoch, values)
+        source = replica.source
+        if source is not None:
+            chain, its_chain = replica.chain, source.chain
+            end = len(chain) - 1
+            if end >= len(its_chain) or chain[end] != its_chain[end]:
+                self._unlike(index, event, replica, source)
+        else:
+            for follower in replica.followers:
+                if len(follower.records) > base_offset:
+                    self._unlike(index, event, follower, replica)
         for hook in self._append_hooks:
             hook(index, event, replica)
         if self.replicas.differing:
             self._differing(index, event)
+
+    def _unlike(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        for hook in self._unlike_hooks:
+            hook(index, event, replica, leader)
 
     def _differing(self, index: int, event: TraceEvent) -> None:
         for hook in self._differing_hooks:
@@ -379,9 +417,9 @@ class _Replay:
         replica.extend(epoch, values)
         if begin == base_offset:
             chain = replica.chain
-            link = chain[begin]
-            rises = [later - link for later in chain[begin + 1 :]]
-            self._written[replica.partition, base_offset, epoch] = values, replica.records[begin:], rises
+            self._written[replica.partition, base_offset, epoch] = (
+                values, replica.records[begin:], chain[begin], chain[begin + 1 :],
+            )  # fmt: skip
 
     def _misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         for hook in self._misfit_hooks:
@@ -407,7 +445,7 @@ class _Replay:
 
     def _hw(self, index: int, event: TraceEvent) -> None:
         _, node, _, partition, hw, _, is_leader = event
-        replica = self.replicas.by_place.get((node, partition)) or self.replicas.at(node, partition)
+        replica = self._known((node, partition)) or self.replicas.at(node, partition)
         previous = replica.hw
         replica.hw = hw
         if is_leader:
@@ -538,7 +576,16 @@ class _Replay:
     def _final(self, index: int, event: TraceEvent) -> None:
         replica = self.replicas.at(event[1], event[3])
         replica.final = event
+        known = self._final_logs.get(event[3])
+        if known is None or known[0] != event[9] or known[1] != replica.records:
+            self._end_with(index, event, replica)
+        for hook in self._final_hooks:
+            hook(index, event, replica)
+
+    def _end_with(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """Make the replica's log the one that it says it ended with."""
         leo, batches = event[6], event[9]
+        holes = self._holes
         begin = batches[0][0] if batches else min(leo, replica.start)
         records = replica.records[:begin]
         for base, epoch, values in batches:
@@ -564,8 +611,8 @@ class _Replay:
             self._cut(index, replica, same)
             for epoch, value in records[same:]:
                 replica.extend(epoch, (value,))
-        for hook in self._final_hooks:
-            hook(index, event, replica)
+        elif batches and holes == self._holes:
+            self._final_logs[replica.partition] = batches, records
 
 
 def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -> ReplayedReplicas:
@@ -576,7 +623,7 @@ def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -
     run = _Replay(checkers)
     for hook in run.begin_hooks:
         hook(run.replicas)
-    find = run.handlers.get
+    find = run.handlers().get
     for index, event in enumerate(trace):
         handler = find(event[2])
         if handler is not None:
@@ -586,14 +633,16 @@ def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -
     return run.replicas
 
 
-def replay_before(trace: Sequence[TraceEvent], moments: Container[int]) -> Iterator[tuple[int, ReplayedReplicas]]:
+def replay_before(trace: Sequence[TraceEvent], moments: Iterable[int]) -> Iterator[tuple[int, ReplayedReplicas]]:
     """Replay `trace`, and give the replicas as they are before each event whose index is in `moments`; the end's is its length."""
     run = _Replay(())
-    for index, event in enumerate(trace):
-        if index in moments:
-            yield index, run.replicas
-        handler = run.handlers.get(event[2])
-        if handler is not None:
-            handler(index, event)
-    if len(trace) in moments:
-        yield len(trace), run.replicas
+    find = run.handlers().get
+    begin = 0
+    for moment in sorted(moments):
+        for index in range(begin, moment):
+            event = trace[index]
+            handler = find(event[2])
+            if handler is not None:
+                handler(index, event)
+        begin = moment
+        yield moment, run.replicas

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any
 
 from checkers.client_view import Counts
 from checkers.history import History, TraceEvent, Value
 from checkers.lost_committed_write import Fates
+from checkers.turning_points import TurningPoint
 from checkers.verdict import VIOLATION, Anomaly
 
 
@@ -31,14 +31,13 @@ class TraceCounts:
     whole_us: int | None = None
 
     @classmethod
-    def of(cls, trace: Sequence[TraceEvent]) -> TraceCounts:
+    def of(cls, points: Iterable[TurningPoint]) -> TraceCounts:
         """Count. Without the controller's `elect` events the leaders' `lead` events stand for them."""
         counted = ("elect", "lead", "truncate", "recovered", "ask", "stop", "restored", "converged")
-        names = list(map(itemgetter(2), trace))
         events: dict[str, list[TraceEvent]] = {name: [] for name in counted}
-        for name, event in zip(names, trace, strict=True):
-            if name in events:
-                events[name].append(event)
+        for _, event in points:
+            if event[2] in events:
+                events[event[2]].append(event)
         elects, leads = events["elect"], events["lead"]
         chosen = [event for event in elects if event[4] != -1 and event[8] != "initial"]
         rest = {event[3]: event[0] for event in [*events["converged"], *events["restored"]]}

@@ -27,14 +27,14 @@ NAME = "truncated-under-consumer"
 
 
 def truncated_under_consumers(
-    ops: Sequence[Op],
+    answered: Sequence[Op],
     committed: Committed,
     fates: Mapping[tuple[str, Value], Judgement],
 ) -> list[Anomaly]:
     """One anomaly for each key, of the first loss of a record that somebody had been given.
 
     Args:
-        ops: the run's, in order of time.
+        answered: the operations that gave clients something, in order of time.
         committed: what leaders did not have, after the whole trace.
         fates: how the loss of a record is judged.
     """
@@ -44,14 +44,13 @@ def truncated_under_consumers(
     if not lost:
         return []
     found: dict[str, dict[tuple[str, int, Value], tuple[Op, Loss]]] = {}
-    for op in ops:
-        if op.type == "ok" and op.f != "send":
-            for key, records in answers(op):
-                for offset, value in records:
-                    place = (key, offset, value)
-                    gone = lost.get(place)
-                    if gone is not None and op.time < committed.time_at(gone.destroyed):
-                        found.setdefault(key, {}).setdefault(place, (op, gone))
+    for op in answered:
+        for key, records in answers(op):
+            for offset, value in records:
+                place = (key, offset, value)
+                gone = lost.get(place)
+                if gone is not None and op.time < committed.time_at(gone.destroyed):
+                    found.setdefault(key, {}).setdefault(place, (op, gone))
     return [_anomaly(key, [*places.values()], fates, committed) for key, places in sorted(found.items())]
 
 

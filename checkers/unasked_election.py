@@ -13,9 +13,11 @@ Broker 3 was elected leader of t-0 in epoch 2 at 0.000010 s from outside the ISR
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from checkers.history import History, TraceEvent
+from checkers.turning_points import TurningPoint
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "unasked-election"
@@ -33,17 +35,18 @@ class UncleanElection(NamedTuple):
     asked_for: bool
 
 
-def unclean_elections(history: History) -> list[UncleanElection]:
-    """All of a run, in order. An election of the *last known* leader is none of them (KIP-966)."""
+def unclean_elections(history: History, points: Iterable[TurningPoint]) -> list[UncleanElection]:
+    """All of a run with these turning points, in order. An election of the *last known* leader is none of them (KIP-966)."""
     allowed = bool(history.meta.get("unclean_election", False))
+    unclean = [point for point in points if point[1][2] == "elect" and not point[1][9] and point[1][8] in _HOW]
+    if not unclean:
+        return []
     requests = [
         (event[0], event[4].get("partition")) for event in history.nemesis if event[1:4:2] == ("strike", REQUEST)
     ]
     used: Counter[str] = Counter()
     found = []
-    for index, event in enumerate(history.trace):
-        if event[2] != "elect" or event[9] or event[8] not in _HOW:
-            continue
+    for index, event in unclean:
         partition = event[3]
         made = sum(time <= event[0] and of in (None, partition) for time, of in requests)
         asked = allowed or made > used[partition]

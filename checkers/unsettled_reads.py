@@ -18,20 +18,19 @@ class Read(NamedTuple):
     value: Value
 
 
-def unsettled_reads(ops: Sequence[Op], committed: Committed) -> list[Read]:
+def unsettled_reads(answered: Sequence[Op], committed: Committed) -> list[Read]:
     """The records of successful polls of which some were not committed in the order of the poll, or not before it.
 
     Args:
-        ops: the run's.
+        answered: the operations that gave clients something.
         committed: what became committed and when, after the whole trace.
     """
     found = []
-    for op in ops:
-        if op.type == "ok" and op.f != "send":
-            for key, records in answers(op):
-                led = committed.newest_leader(key) is not None
-                if records and led and not committed.had_committed(key, records, op.time):
-                    found += [Read(op, key, offset, value) for offset, value in records]
+    for op in answered:
+        for key, records in answers(op):
+            led = committed.newest_leader(key) is not None
+            if records and led and not committed.had_committed(key, records, op.time):
+                found += [Read(op, key, offset, value) for offset, value in records]
     return found
 
 

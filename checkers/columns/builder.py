@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -80,17 +81,18 @@ class ColumnsBuilder:
         self._error.append(self._errors[error])
         self._final.append(final)
         if f in ("send", "poll", "txn"):
+            halves, kinds, keys, offsets, values = self._half, self._kind, self._key, self._offset, self._value
             for micro in value or ():
                 if micro[0] == "send":
                     what = micro[2]
                     offset, sent = what if what.__class__ is tuple else (None, what)
                     if sent.__class__ is not int or not -FIRST_NUMBERED < sent < FIRST_NUMBERED:
                         sent = self._number(sent)
-                    self._half.append(half)
-                    self._kind.append(SEND)
-                    self._key.append(self._keys[micro[1]])
-                    self._offset.append(UNKNOWN if offset is None or offset < 0 else offset)
-                    self._value.append(sent)
+                    halves.append(half)
+                    kinds.append(SEND)
+                    keys.append(self._keys[micro[1]])
+                    offsets.append(UNKNOWN if offset is None or offset < 0 else offset)
+                    values.append(sent)
                 elif type_ != "invoke":
                     self._poll(half, micro[1])
         elif f in ("assign", "subscribe"):
@@ -108,11 +110,11 @@ class ColumnsBuilder:
             for offset, value in records:
                 if value.__class__ is not int or not -FIRST_NUMBERED < value < FIRST_NUMBERED:
                     value = self._number(value)  # noqa: PLW2901 - this loop is the longest of all
-                self._half.append(half)
-                self._kind.append(READ)
-                self._key.append(number)
                 self._offset.append(UNKNOWN if offset is None else offset)
                 self._value.append(value)
+            self._half.extend(repeat(half, len(records)))
+            self._kind.extend(repeat(READ, len(records)))
+            self._key.extend(repeat(number, len(records)))
             if not records:
                 self._row(half, NOTHING, key)
 

@@ -22,6 +22,7 @@ from checkers.history import History, Op, TraceEvent
 from checkers.liveness.bounds import Bounds
 from checkers.liveness.spans import Span, Spans
 from checkers.liveness.who_is_well import WhoIsWell
+from checkers.turning_points import TurningPoint
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
 NO_LEADER, ISR_NOT_SHRUNK, NOT_ACKNOWLEDGED = "no-leader", "isr-not-shrunk", "not-acknowledged"
@@ -32,8 +33,9 @@ Lagging = tuple[str, int, int, int]
 """A partition, its leader, the leader's epoch, and a member of the ISR that cannot fetch."""
 
 
-def check_liveness(history: History, *, gave_up: bool = True) -> list[Anomaly]:
-    """All three, over one history with a trace; none if its meta line does not tell the run's settings.
+def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up: bool = True) -> list[Anomaly]:
+    """All three, over one history with a trace, of which `points` are the turning points; none if its meta line does not tell the
+    run's settings.
 
     `gave_up`: whether there are sends that did not succeed.
     """
@@ -42,7 +44,7 @@ def check_liveness(history: History, *, gave_up: bool = True) -> list[Anomaly]:
     if bounds is None or not replicas or not history.trace:
         return []
     brokers = sorted({broker for members in replicas.values() for broker in members})
-    state = WhoIsWell(history.trace, history.nemesis, brokers)
+    state = WhoIsWell([event for _, event in points], history.nemesis, brokers)
     waiting, lagging, calm = Spans[Waiting](), Spans[Lagging](), Spans[str]()
     min_isr = int(history.meta.get("min_isr", 1))
     for time in state.moments():
@@ -87,8 +89,9 @@ def _calm(state: WhoIsWell, min_isr: int) -> list[str]:
     """Partitions whose ISR is well, while every other broker is well too or has no process: one that lives, and is cut off, may
     tell clients of a leader of old.
     """
-    if not all(state.well(broker) or broker in state.down for broker in state.brokers):
-        return []
+    for broker in state.brokers:
+        if broker not in state.down and not state.well(broker):
+            return []
     return [
         partition
         for partition, (leader, _) in state.elected.items()

@@ -40,6 +40,8 @@ class Spans(Generic[Key]):
         if not keys and not self._open:
             return
         so = dict.fromkeys(keys)
+        if so.keys() == self._open.keys():
+            return
         for key in [key for key in self._open if key not in so]:
             self.closed.append((key, Span(self._open.pop(key), time)))
         for key in so:

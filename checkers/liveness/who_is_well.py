@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from checkers.history import NemesisOp, TraceEvent
@@ -21,7 +22,7 @@ class Elected(NamedTuple):
 
 
 class WhoIsWell:
-    """The state; `moments` takes it through the run.
+    """The state; `moments` takes it through the run. Of the trace only the turning points matter.
 
     A broker is well while its process runs, the controller has accepted it in this incarnation and not fenced it, it is not paused,
     and no fault touches it. Where a trace does not tell who is unfenced, who is accepted counts as unfenced.
@@ -37,10 +38,12 @@ class WhoIsWell:
         self.down: set[int] = set()
         """Brokers without a process."""
         self._paused: set[int] = set()
+        self._well: dict[int, bool] = {}
+        """What was asked at this moment."""
         self._fenced: set[int] = set()
         self._steps = sorted(
             [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
-            key=lambda step: step[:2],
+            key=itemgetter(0, 1),
         )
         self._tells_unfenced = any(of_trace and entry[2] == "unfence" for _, of_trace, entry in self._steps)
 
@@ -51,6 +54,7 @@ class WhoIsWell:
                 self._step(entry)
             else:
                 self.faults.step(entry)
+            self._well.clear()
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
                 yield time
 
@@ -82,8 +86,11 @@ class WhoIsWell:
 
     def well(self, broker: int) -> bool:
         """Whether a broker is."""
-        held = broker in self._paused or broker in self._fenced or self.faults.touches(broker)
-        return self.life.alive(broker) and not held
+        found = self._well.get(broker)
+        if found is None:
+            held = broker in self._paused or broker in self._fenced or self.faults.touches(broker)
+            found = self._well[broker] = not held and self.life.alive(broker)
+        return found
 
     def somebody_cannot_fetch(self) -> bool:
         """Whether there is any broker that cannot."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import marshal
+from array import array
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from checkers.collector_paused import collector_paused
 from checkers.history import History
 from harness.runs.coming_to_rest import converge_us
 from harness.runs.meta import run_meta, times_of
@@ -59,14 +60,13 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     beyond = sorted({fault.kind for fault in plan.faults} & REAL_ONLY)
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        simulation = Simulation(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
-        read = _drive(simulation, plan)
-    finally:
-        if collecting:
-            gc.enable()
+    with collector_paused():
+        return _run(plan, variant, contract)
+
+
+def _run(plan: Plan, variant: Variant, contract: str | None) -> SimulatedRun:
+    simulation = Simulation(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
+    read = _drive(simulation, plan)
     history = History(
         meta={
             **run_meta(plan.cluster, variant, contract),
@@ -191,7 +191,7 @@ def digest_of(simulation: Simulation) -> str:
     ``marshal`` version 2 has neither references nor interning flags: equal values give equal bytes.
     """
     digest = blake2b(digest_size=16)
-    digest.update(simulation.times.tobytes())
+    digest.update(array("q", simulation.times).tobytes())
     digest.update(marshal.dumps(list(map(tuple, simulation.ops)), 2))
     digest.update(marshal.dumps(simulation.nemesis, 2))
     digest.update(marshal.dumps(simulation.trace, 2))

@@ -6,7 +6,6 @@ frequency) is there because it was measured (bench/).
 
 from __future__ import annotations
 
-from array import array
 from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -70,7 +69,7 @@ class Simulation:
         self.ops: list[Op] = []
         self.nemesis: list[tuple[Any, ...]] = []
         self.trace: list[tuple[Any, ...]] = []
-        self.times = array("q")
+        self.times: list[int] = []
         self.watched: dict[object, list[Callable[[int], None]]] = {}
         self.ask_to_delete: Callable[[str, int, int], object] | None = None
         self._noise_seed = noise_seed
@@ -134,7 +133,7 @@ class Simulation:
     def run_until(self, until: int) -> None:
         """Deliver events in order of time, then of their making, up to and including ``until``."""
         heap = self._heap
-        note = self.times.append
+        times = self.times
         trace = self.trace.append
         ports = {name: actor.port for name, actor in self.actors.items()}
         latency = self._latency
@@ -143,7 +142,7 @@ class Simulation:
         while heap and heap[0][0] <= until:
             at, _, port, token, event = heappop(heap)
             self.now = at
-            note(at)
+            times.append(at)
             if token != port.token:
                 continue
             if port.paused:

@@ -115,7 +115,8 @@ class Replica:
 
     def follow_hw(self, now: int, leader_hw: int) -> None:
         """A follower's HW is the leader's, but neither beyond its own log end nor below its log start; it may go back."""
-        hw = max(min(leader_hw, self.log.leo), self.log.start)
+        log = self.log
+        hw = leader_hw if log.start <= leader_hw <= log.leo else max(min(leader_hw, log.leo), log.start)
         if hw != self.hw:
             self.hw = hw
             self.out.append((now, self.node_id, "hw", self.name, hw, self.leader_epoch, False))

@@ -118,22 +118,26 @@ class ZooKeeperController(Controller):
         return not any(self._live(b) for b in partition.candidates())
 
     def _look(self, now: int) -> None:
-        sessions, there, seen = self.sessions, self._there, self._seen
-        for broker, session in sessions.items():
+        there, seen = self._there, self._seen
+        came: list[int] = []
+        went: list[int] = []
+        bounced: list[int] = []
+        for broker, session in self.sessions.items():
             if there[broker] and self._overdue(now, session):
                 there[broker] = False
+            if there[broker] != session.live:
+                (went if session.live else came).append(broker)
+            elif session.live and seen[broker] != session.broker_epoch:
+                bounced.append(broker)
         if self.failed:
             return
-        came = [b for b, session in sessions.items() if there[b] and not session.live]
-        went = [b for b, session in sessions.items() if session.live and not there[b]]
-        bounced = [
-            b for b, session in sessions.items() if session.live and there[b] and seen[b] != session.broker_epoch
-        ]
-        self._start_up(now, came)
+        if came:
+            self._start_up(now, came)
         if bounced and self.variant.bounce_detection:
             self._fail(now, bounced)
             self._start_up(now, bounced)
-        self._fail(now, went)
+        if went:
+            self._fail(now, went)
         for broker, requests in self._requests.items():
             if requests.waiting and now - requests.sent_us >= self.settings.request_timeout_us // 2:
                 self._send_first(now, broker)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkers.client_view import ClientView
+from checkers.history import Op, polled
 from checkers.nothing_to_find import nothing_to_find
 
 
@@ -89,3 +90,13 @@ def test_nor_several_keys():
 
     assert not looks(a, b, everything)
     assert [one.name for one in cycles_in(listed(a, b, everything))] == ["G0"]
+
+
+def test_a_record_of_a_send_that_never_ended_was_sent():
+    begun = Op(1, "p1", "invoke", "send", (("send", "t-0", 7),))
+
+    assert nothing_to_find(ClientView([begun, polled(2, "c1", "t-0", (0, 7))]))
+
+
+def test_a_record_that_nobody_sent_is_something_to_find():
+    assert not nothing_to_find(ClientView([polled(2, "c1", "t-0", (0, 7))]))
