@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -240,15 +241,15 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
     missing = never(hunt.corpus.seen)
     if missing:
         console.print(f"  never reached: {', '.join(missing)}", soft_wrap=True, highlight=False)
-    for catch in catches:
+    for place, catch in enumerate(catches):
         console.print(
-            f"[red]✗[/] [bold]{catch.name}[/] with {catch.faults} faults (try {catch.number}): {catch.message}",
+            f"[red]✗[/] [bold]{catch.name}[/] with {catch.faults} faults (try {catch.number}): {escape(catch.message)}",
             soft_wrap=True,
         )
-        console.print(
-            f"  tidemark run --variant {variant} --plan {quote(str(kept.results.path(catch.file)))}",
-            soft_wrap=True,
-            highlight=False,
-        )
+        file = quote(str(kept.results.path(catch.file)))
+        console.print(f"  tidemark run --variant {variant} --plan {file}", soft_wrap=True, highlight=False)
+        if not any(other.name == catch.name for other in catches[:place]):
+            what = f" --anomaly {catch.name}" if options["names"] else ""
+            console.print(f"  tidemark shrink --variant {variant} --plan {file}{what}", soft_wrap=True, highlight=False)
     if not catches:
         console.print("  nothing was caught: no proof that there is nothing", highlight=False)
