@@ -91,12 +91,21 @@ def _check(history: History, contract: str | None) -> Verdict:
         return Verdict("unknown", own, (), f"the history is not whole: {history.gaps}", stats, CLIENTS)
     deleted: dict[str, set[Value]] = {}
     missing = missing_of_clients(history)
-    anomalies = []
+    anomalies: list[Anomaly] = []
     if traced and isinstance(view, ClientView):
-        try:
-            anomalies = check_replicas(history, points, view, own, fates, deleted, missing, alone=alone)
-        except TooSparseError as error:
-            traced, judged_from, doubts = False, CLIENTS, [str(error)]
+        doubted = doubted_nodes(meta)
+        if not doubted:
+            try:
+                anomalies = check_replicas(history, points, view, own, fates, deleted, missing, alone=alone)
+            except TooSparseError as error:
+                doubted = {error.node: [error.words]}
+        if doubted:
+            traced = False
+            from checkers.believed_nodes import check_believed, has_believed  # seldom needed
+
+            anomalies = check_believed(history, doubted, own, fates, alone=alone)
+            doubts = [words for node in sorted(doubted) for words in doubted[node]]
+            judged_from = CLIENTS_AND_REPLICAS if has_believed(history.trace, doubted) else CLIENTS
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
     if not (traced and isinstance(view, ClientView) and nothing_to_find(view)):
         from checkers.check_clients import (
@@ -123,6 +132,15 @@ def _check(history: History, contract: str | None) -> Verdict:
 def doubts_about(meta: Mapping[str, Any]) -> list[str]:
     """Why the replicas' evidence cannot be relied on, so that nothing may depend on it; empty if it can."""
     return [f"the replicas' evidence was not understood: {words}" for words in meta.get("not_understood", ())]
+
+
+def doubted_nodes(meta: Mapping[str, Any]) -> dict[int, list[str]]:
+    """The nodes whose evidence alone cannot be relied on, and why; those of others can."""
+    return {
+        int(node): [f"the evidence of broker {node} was not understood: {words}" for words in said]
+        for node, said in meta.get("doubted_nodes", {}).items()
+        if said
+    }
 
 
 def check_replicas(

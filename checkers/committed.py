@@ -148,8 +148,7 @@ class Committed(TraceChecker):
             return False
         if list(map(_value, base.records[begin:end])) != list(map(_value, records)):
             return False
-        latest: int = self._trace[max(base.commits[begin:end])][0]
-        return latest <= time
+        return self.time_at(max(base.commits[begin:end])) <= time
 
     def time_of(self, partition: str, offset: int, value: Value) -> int | None:
         """When a leader's high watermark first passed a record, in µs, as far as is known; `None` if none ever did.
@@ -165,7 +164,7 @@ class Committed(TraceChecker):
             if loss.record[1] == value and loss.commit_leader is not None
         ]
         if offset < len(base.records) and base.records[offset][1] == value:
-            times.append(self._trace[base.commits[offset]][0])
+            times.append(self.time_at(base.commits[offset]))
         times += [
             self._trace[at][0]
             for place, at in base.others.items()
@@ -192,7 +191,7 @@ class Committed(TraceChecker):
         known: list[tuple[int, int, Value]] = []
         if offset < len(base.records) and base.records[offset] != HOLE:
             at = base.commits[offset]
-            known.append((self._trace[at][0], self._epoch_at(base, at), base.records[offset][1]))
+            known.append((self.time_at(at), self._epoch_at(base, at), base.records[offset][1]))
         known += [
             (loss.commit_time, loss.commit_epoch, loss.record[1])
             for loss in self._losses_at(partition, offset)
@@ -426,6 +425,8 @@ class Committed(TraceChecker):
 
     def _epoch_at(self, base: _Baseline, committed: int) -> int:
         """The leader epoch of the event that committed something."""
+        if committed >= len(self._trace):
+            return base.epoch
         event = self._trace[committed]
         field_ = {"hw": 5, "lead": 4}.get(event[2])
         epoch: int = base.epoch if field_ is None else event[field_]

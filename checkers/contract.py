@@ -38,7 +38,7 @@ operator wanted that (`unclean-election`), and a record acked with acks 0 or 1 t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from checkers.history import TraceEvent
@@ -98,7 +98,10 @@ class LostRecord(NamedTuple):
 
 
 class Contract:
-    """Judges lost records by the promise `own`, by those that count beside it unless it `alone` does, and says which they break."""
+    """Judges lost records by the promise `own`, by those that count beside it unless it `alone` does, and says which they break.
+
+    Nobody knows what `silent` nodes held: each stop of theirs counts as that of one that had the record.
+    """
 
     def __init__(
         self,
@@ -110,6 +113,7 @@ class Contract:
         unclean: Sequence[UncleanElection] = (),
         *,
         alone: bool = False,
+        silent: Collection[int] = (),
     ) -> None:
         if own not in PROMISES:
             raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
@@ -118,6 +122,11 @@ class Contract:
         self._trace = trace
         self._replicas = replicas
         self._min_isr = min_isr
+        self._silent_stops = [
+            (index, event[1], event[4])
+            for index, event in (enumerate(trace) if silent else ())
+            if event[2] == "stop" and event[1] in silent
+        ]
         self._unclean_elections = [one for one in unclean if one.asked_for]
         self._stops: dict[tuple[str, frozenset[str]], list[tuple[ReplayedReplica, list[Stop]]]] = {}
         self._isr_dead = isr_dead_intervals(trace, points)
@@ -161,7 +170,8 @@ class Contract:
             since = min(lost.committed, self._deposed(lost))
             return any(begin <= lost.destroyed and end > since for begin, end in intervals)
         stops = _UNCLEAN_STOPS if promise == "kip-966" else _LOG_LOSSES
-        return self._holders_stopped(lost, stops) >= self._min_isr
+        silent = {node for index, node, how in self._silent_stops if how in stops and index <= lost.destroyed}
+        return len(silent) + self._holders_stopped(lost, stops) >= self._min_isr
 
     def _deposed(self, lost: LostRecord) -> int:
         """When the controller replaced the leader that committed the record: the trace's index, or length if it did not."""

@@ -11,6 +11,8 @@ from checkers.history import TRACE_FIELDS, NemesisOp, Op, TraceEvent
 Json = Any
 """What `json.loads` gives, or the same with tuples for arrays."""
 
+LONGEST_NODE = 10
+"""So many digits are no number of a node any more."""
 DEEPEST = 32
 """So far may arrays and objects be nested."""
 _INT64 = 1 << 63
@@ -207,6 +209,12 @@ def _are_sentences(value: Json) -> bool:
     return isinstance(value, list) and all(map(_is_string, value))
 
 
+def _are_doubts(value: Json) -> bool:
+    return isinstance(value, dict) and all(
+        len(node) < LONGEST_NODE and node.isdecimal() and _are_sentences(said) for node, said in value.items()
+    )
+
+
 def _are_deaths(value: Json) -> bool:
     return isinstance(value, list) and all(
         isinstance(one, dict)
@@ -242,6 +250,7 @@ _META: Mapping[str, _Shape] = {
     "times": (_are_times, "an object of integers"),
     "replicas": (_are_replicas, "an object of lists of integers"),
     "not_understood": (_are_sentences, "a list of strings"),
+    "doubted_nodes": (_are_doubts, "an object of lists of strings by node"),
     "died": (_are_deaths, "a list of objects with a node"),
 }
 

@@ -23,7 +23,7 @@ leader of epoch 2 since 0.000040 s: it never had it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -50,7 +50,12 @@ _Place = tuple[str, int, Record, int]
 
 
 class LostWrites:
-    """Turns losses into anomalies, judged by the contract."""
+    """Turns losses into anomalies, judged by the contract.
+
+    Attributes:
+        fates: how each lost record was judged.
+        silent: nodes of which nobody knows what they held; to be set before anything is judged.
+    """
 
     def __init__(
         self,
@@ -65,6 +70,7 @@ class LostWrites:
         alone: bool = False,
     ) -> None:
         self.fates: Fates = {}
+        self.silent: Collection[int] = ()
         self._judged: dict[_Place, Judgement] = {}
         self._whole: dict[_Place, int] = {}
         self._assignment = assignment or {}
@@ -87,7 +93,14 @@ class LostWrites:
     @cached_property
     def _contract(self) -> Contract:
         return Contract(
-            self._trace, self._points, self._replicas, self._min_isr, self._own, self._unclean, alone=self._alone
+            self._trace,
+            self._points,
+            self._replicas,
+            self._min_isr,
+            self._own,
+            self._unclean,
+            alone=self._alone,
+            silent=self.silent,
         )
 
     def ack_of(self, partition: str, value: Value) -> Ack | None:

@@ -27,7 +27,17 @@ MOST_HOLES = 2_000_000
 
 
 class TooSparseError(ValueError):
-    """Logs begin or go on so far beyond what is known of them that they cannot be kept; a sentence."""
+    """Logs begin or go on so far beyond what is known of them that they cannot be kept; a sentence.
+
+    Attributes:
+        node: the one whose log was too much.
+        words: the same, and what follows from it.
+    """
+
+    def __init__(self, node: int, words: str) -> None:
+        super().__init__(words)
+        self.node = node
+        self.words = f"{words}, so that broker's evidence was not used"
 
 
 HOLE: Record = (-1, None)
@@ -120,8 +130,9 @@ class ReplayedReplica:
         holes = max(0, offset - len(self.records))
         if holes > MOST_HOLES:
             raise TooSparseError(
+                self.node,
                 f"the log of broker {self.node} for {self.partition} goes on at offset {offset}, {holes} offsets beyond what is "
-                "known of it, so the replicas' evidence was not used"
+                "known of it",
             )
         self.extend(HOLE[0], [HOLE[1]] * holes)
         return holes
@@ -423,7 +434,7 @@ class _Replay:
         self._holes += replica.fill_to(to)
         if self._holes > MOST_HOLES:
             raise TooSparseError(
-                f"the replicas' logs have {self._holes} offsets of which nothing is known, so their evidence was not used"
+                replica.node, f"the replicas' logs have {self._holes} offsets of which nothing is known"
             )
 
     def _cut(self, index: int, replica: ReplayedReplica, to: int) -> None:
@@ -581,8 +592,9 @@ class _Replay:
             self._holes += max(0, base - len(records))
             if self._holes > MOST_HOLES:
                 raise TooSparseError(
+                    replica.node,
                     f"the final log of broker {replica.node} for {replica.partition} goes on at offset {base}, far beyond what is "
-                    "known of it, so the replicas' evidence was not used"
+                    "known of it",
                 )
             records += [HOLE] * (base - len(records))
             written = self._written.get((replica.partition, base, epoch))

@@ -8,6 +8,7 @@ from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, Faul
 from nemesis.generate import PROFILES, cluster_of_plans, generate_plan
 from nemesis.injector import FaultTarget, Injector
 from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
+from nemesis.send import Send
 
 __all__ = [
     "LASTING_CONTROLLER_ONLY",
@@ -20,6 +21,7 @@ __all__ = [
     "Injector",
     "Plan",
     "PlanError",
+    "Send",
     "Trigger",
     "WorkloadSpec",
     "cluster_of_plans",

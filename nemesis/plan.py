@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
+from nemesis.send import Send, SendError
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import LONGEST_US, ClusterSpecError
 
@@ -31,6 +32,7 @@ class WorkloadSpec:
         interval_us: mean pause between two sends of one producer.
         poll_us: mean pause between two polls of one consumer.
         batch: the most records a batch holds.
+        sends: exactly what is sent, if that is not left to chance; ``interval_us`` and ``batch`` mean nothing then.
     """
 
     producers: int = 2
@@ -38,6 +40,7 @@ class WorkloadSpec:
     interval_us: int = 80_000
     poll_us: int = 250_000
     batch: int = 3
+    sends: tuple[Send, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a workload without producers or with senseless pauses."""
@@ -47,6 +50,21 @@ class WorkloadSpec:
         if self.producers < 1 or self.consumers < 0 or self.batch < 1 or min(self.interval_us, self.poll_us) < 1:
             msg = "workload: needs at least one producer, and positive intervals and batch size"
             raise PlanError(msg)
+        for i, send in enumerate(self.sends or ()):
+            if send.producer > self.producers or send.records > MOST_IN_A_BATCH:
+                msg = f"workload: sends[{i}] needs one of {self.producers} producers, and at most {MOST_IN_A_BATCH} records"
+                raise PlanError(msg)
+
+    def scaled(self, factor: float) -> WorkloadSpec:
+        """The same with every time multiplied."""
+        sends = self.sends and tuple(replace(send, at_us=int(send.at_us * factor)) for send in self.sends)
+        pauses = {"interval_us": int(self.interval_us * factor), "poll_us": int(self.poll_us * factor)}
+        return replace(self, **pauses, sends=sends)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; sends are there if they are planned."""
+        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sends"}
+        return told if self.sends is None else {**told, "sends": [send.to_json() for send in self.sends]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,7 @@ class Plan:
         noise_seed: names the noise streams (latencies, torn tails, think times).
         profile: which set of faults it was drawn from.
         faults_end_us: at this time everything is healed and convergence is demanded.
+        fixed_delay_us: in the simulator every message takes exactly this long, and clients rest evenly, instead of by noise.
     """
 
     index: int
@@ -68,6 +87,7 @@ class Plan:
     workload: WorkloadSpec
     faults: tuple[Fault, ...]
     faults_end_us: int
+    fixed_delay_us: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a run that ends before it begins, and faults at brokers that do not exist."""
@@ -76,6 +96,9 @@ class Plan:
             raise PlanError(msg)
         if self.faults_end_us > LONGEST_US:
             msg = f"faults_end_us: must be within a day ({LONGEST_US})"
+            raise PlanError(msg)
+        if self.fixed_delay_us is not None and not 1 <= self.fixed_delay_us <= LONGEST_US:
+            msg = f"fixed_delay_us: must be positive and within a day, and is {self.fixed_delay_us}"
             raise PlanError(msg)
         for i, fault in enumerate(self.faults):
             named = int(fault.target[1:]) if fault.target[1:].isdecimal() else 1
@@ -103,25 +126,28 @@ class Plan:
             )
             for fault in self.faults
         ]
-        work = self.workload
+        delay = self.fixed_delay_us
         return replace(
             self,
             cluster=replace(self.cluster, settings=self.cluster.settings.scaled(factor)),
-            workload=replace(work, interval_us=times(work.interval_us), poll_us=times(work.poll_us)),
+            workload=self.workload.scaled(factor),
             faults=tuple(faults),
             faults_end_us=times(self.faults_end_us),
+            fixed_delay_us=None if delay is None else max(times(delay), 1),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
+        fixed = {} if self.fixed_delay_us is None else {"fixed_delay_us": self.fixed_delay_us}
         return {
             "index": self.index,
             "seed": self.seed,
             "noise_seed": self.noise_seed,
             "profile": self.profile,
             "faults_end_us": self.faults_end_us,
+            **fixed,
             "cluster": self.cluster.to_json(),
-            "workload": asdict(self.workload),
+            "workload": self.workload.to_json(),
             "faults": [fault.to_json() for fault in self.faults],
         }
 
@@ -164,6 +190,10 @@ class Plan:
             if type(numbers[name]) is not int:
                 msg = f"{name}: must be an integer, not {numbers[name]!r}"
                 raise PlanError(msg)
+        fixed = data.get("fixed_delay_us")
+        if fixed is not None and type(fixed) is not int:
+            msg = f"fixed_delay_us: must be an integer, not {fixed!r}"
+            raise PlanError(msg)
         try:
             cluster = ClusterSpec.from_json(_object(data, "cluster"))
         except ClusterSpecError as error:
@@ -173,6 +203,7 @@ class Plan:
             cluster=cluster,
             workload=_workload(_object(data, "workload")),
             faults=tuple(faults),
+            fixed_delay_us=fixed,
             **numbers,
         )
 
@@ -191,10 +222,25 @@ def _workload(data: dict[str, Any]) -> WorkloadSpec:
         if name not in known:
             msg = f"workload: unknown entry {name!r}"
             raise PlanError(msg)
-        if type(value) is not int:
+        if name != "sends" and type(value) is not int:
             msg = f"workload: {name} must be int, not {value!r}"
             raise PlanError(msg)
-    return WorkloadSpec(**data)
+    sends = data.get("sends")
+    return WorkloadSpec(**{**data, "sends": None if sends is None else _sends(sends)})
+
+
+def _sends(data: object) -> tuple[Send, ...]:
+    if not isinstance(data, list):
+        msg = "workload: sends must be a list"
+        raise PlanError(msg)
+    sends = []
+    for i, entry in enumerate(data):
+        try:
+            sends.append(Send.from_json(entry))
+        except SendError as error:
+            msg = f"workload: sends[{i}] {error}"
+            raise PlanError(msg) from None
+    return tuple(sends)
 
 
 def read_plan(path: Path) -> Plan:

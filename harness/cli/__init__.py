@@ -19,10 +19,12 @@ from harness.cli.doctor import doctor_command
 from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
 from harness.cli.export import export_command
 from harness.cli.extras import absences_told
+from harness.cli.hunt import hunt_command
 from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.scenario import scenario_command
+from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
 
@@ -52,8 +54,10 @@ for command in (
     variants_command,
     run_command,
     compare_command,
+    hunt_command,
     conform_command,
     soak_command,
+    shrink_command,
     check_command,
     export_command,
     report_command,

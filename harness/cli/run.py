@@ -79,7 +79,7 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
     system = system_of(options)
     refuse_container_options(options)
     (options["variant"],) = chosen_variants(system, (options["variant"],), "variant")
-    plan = _plan(options).scaled(time_scale_of(options, system))
+    plan = plan_of(options).scaled(time_scale_of(options, system))
     variant, contract = options["variant"], options["contract"]
     out = options["out"] or RESULTS / "runs" / (
         (f"{variant}-{options['plan_file'].stem}" if options["plan_file"] else f"{variant}-{plan.seed}-{plan.index}")
@@ -154,7 +154,12 @@ def _broken_off(why: str, variant: str, folder: Path, *, as_json: bool) -> int:
     return UNKNOWN
 
 
-def _plan(options: dict[str, Any]) -> Plan:
+def plan_of(options: dict[str, Any]) -> Plan:
+    """The plan that a command's options name: of a file, or a random one.
+
+    Raises:
+        click.ClickException: they contradict each other, or the file is no plan.
+    """
     cluster = cluster_of(options)
     if options["plan_file"] is None:
         return generate_plan(options["seed"], options["index"], options["profile"], cluster)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from checkers import Verdict
 
 _COLOURS = {"valid": "green", "invalid": "red", "unknown": "yellow"}
-_MARKS = {
+MARKS = {
     VIOLATION: "[red]✗ violation[/]",
     NEAR_MISS: "[yellow]~ near miss[/]",
     PERMITTED: "[dim]· permitted[/]",
@@ -53,7 +53,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     for anomaly in ordered[:_MOST]:
         clause = f" [dim]({escape(anomaly.clause)})[/]" if anomaly.clause else ""
         console.print(
-            f"{_MARKS[anomaly.verdict]} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}", soft_wrap=True
+            f"{MARKS[anomaly.verdict]} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}", soft_wrap=True
         )
     if len(ordered) > _MOST:
         console.print(f"  … and {len(ordered) - _MOST} more (verdict.json, or --json)")

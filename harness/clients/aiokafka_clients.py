@@ -83,7 +83,7 @@ class AiokafkaClients:
         self._begun.set()
         async with asyncio.TaskGroup() as group:
             for number in range(1, self._spec.producers + 1):
-                script = ProducerScript(number, self._spec, self._keys, self._seed)
+                script = ProducerScript(number, self._spec, self._keys, self._seed, self._journal.clock)
                 recorder = SendRecorder(self._journal, script.process)
                 log = self._log.logger(script.process)
                 producer = AiokafkaProducer(

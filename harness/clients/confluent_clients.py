@@ -64,7 +64,7 @@ class ConfluentClients:
         """Begin the work of every client."""
         works: dict[str, Callable[[threading.Event], None]] = {}
         for number in range(1, self._spec.producers + 1):
-            producer = ProducerScript(number, self._spec, self._keys, self._seed)
+            producer = ProducerScript(number, self._spec, self._keys, self._seed, self._journal.clock)
             recorder = SendRecorder(self._journal, producer.process)
             log = self._log.logger(producer.process)
             works[producer.process] = ConfluentProducer(

@@ -117,7 +117,9 @@ def _play(
 
 
 def _try(pair: Pair, outcome: ScenarioOutcome, seconds: float, commit: str) -> KeptTry:
-    doubts = tuple(outcome.history.meta.get("not_understood", ()))
+    meta = outcome.history.meta
+    of_nodes = (words for said in meta.get("doubted_nodes", {}).values() for words in said)
+    doubts = (*meta.get("not_understood", ()), *of_nodes)
     played = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return KeptTry(ending(outcome, list(pair.reigns)), played, round(seconds, 1), commit, doubts)
 

@@ -25,14 +25,16 @@ def tells_of_logs(found: ReplicaEvidence) -> bool:
     return any(event[2] in _STEPS for events in found.events.values() for event in events)
 
 
-def agreement_of_all(found: ReplicaEvidence) -> list[str]:
-    """Where traces and files of the nodes differ, as sentences; none if they agree."""
-    said = []
+def agreement_of_all(found: ReplicaEvidence) -> dict[int, list[str]]:
+    """Where traces and files of nodes differ: node → sentences; without those of whom they agree."""
+    differ = {}
     for node, events in found.events.items():
         if node != CONTROLLER:
             down = node in found.down or _ended(events)
-            said += agreement(events, found.segments.get(node, {}), down=down)
-    return said
+            said = agreement(events, found.segments.get(node, {}), down=down)
+            if said:
+                differ[node] = said
+    return differ
 
 
 def _ended(events: Iterable[TraceEvent]) -> bool:

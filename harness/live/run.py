@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from checkers.history import History
 from harness.clients import ClientsError, Workload
 from harness.evidence.collect import fetch_all
-from harness.evidence.replica_evidence import ReplicaEvidence
+from harness.evidence.replica_evidence import ReplicaEvidence, doubts_in_meta
 from harness.evidence.run_error import RunError
 from harness.evidence.trace_history import TracedAnswer, TraceHistory, parse_trace
 from harness.live import healing, phases
@@ -231,8 +231,7 @@ class _Run:
             meta["refused"] = cluster.refused
         if cluster.processes.started_again:
             meta["started_again"] = cluster.processes.started_again
-        if seen.not_understood:
-            meta["not_understood"] = seen.not_understood
+        meta |= doubts_in_meta(seen.not_understood, seen.doubted)
         history = History(meta, recorder.ops, recorder.nemesis, trace)
         recorder.replace(history)
         return ContainedRun(history, traces.answers, len(trace) + len(history.ops) + len(history.nemesis), end_us)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkers import History, Verdict, check
+from harness.evidence.replica_evidence import doubts_in_meta
 from harness.runs.meta import run_meta
 from harness.scenario.compare import compare, cut_words, cuts
 from harness.scenario.links import LeaderAnswer
@@ -222,8 +223,7 @@ def _history(target: ScriptTarget, healed: int) -> History:
     }
     if target.world != ScriptTarget.world:
         meta["world"] = target.world
-    if target.not_understood:
-        meta["not_understood"] = target.not_understood
+    meta |= doubts_in_meta(target.not_understood, target.doubted)
     if target.died:
         meta["died"] = target.died
     return History(meta=meta, ops=target.ops, nemesis=target.nemesis, trace=target.trace)

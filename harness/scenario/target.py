@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from checkers.history import Op
@@ -85,7 +85,7 @@ class ScriptTarget(ABC):
         ops, nemesis, trace: the history (docs/history.md); the trace need not be there before the end.
         answers: what followers heard about where their logs must end; need not be there before the end.
         spends_epochs: leader epochs may be spent that no script counts.
-        not_understood: why the trace cannot be relied on; empty if it can.
+        not_understood: why the trace cannot be relied on; empty if it can. doubted: the same of single nodes.
         died: processes that ended though nobody asked them to (docs/history.md).
         read_back: whether the final read came to an end.
     """
@@ -105,6 +105,7 @@ class ScriptTarget(ABC):
         self.trace: list[tuple[Any, ...]] = []
         self.answers: list[LeaderAnswer] = []
         self.not_understood: list[str] = []
+        self.doubted: Mapping[int, list[str]] = {}
         self.died: list[dict[str, Any]] = []
         self.read_back = False
         self.spends_epochs = False

@@ -21,9 +21,10 @@ CLIENTS_FROM = 100
 class NetworkFaults:
     """Which links are cut, slow or lossy now. A link with several faults suffers all of them."""
 
-    def __init__(self, noise: Random) -> None:
-        """No faults."""
+    def __init__(self, noise: Random, delays: Random | None = None) -> None:
+        """No faults. ``delays`` draws how much later messages come, ``noise`` which are lost, and delays too without it."""
         self._noise = noise
+        self._delays = delays or noise
         self.rules: dict[int, tuple[frozenset[Link], str, int]] = {}
 
     def add(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
@@ -44,12 +45,12 @@ class NetworkFaults:
             if effect == "cut":
                 return -1
             if effect == "slow":
-                extra += int(amount * self._noise.random())
+                extra += int(amount * self._delays.random())
             elif effect == "lossy":
                 if self._noise.random() * 1000 < amount:
                     return -1
             elif isinstance(message, LeaderAndIsr):
                 if effect == "lost-leadership":
                     return -1
-                extra += int(amount * self._noise.random())
+                extra += int(amount * self._delays.random())
         return extra

@@ -65,7 +65,7 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
 
 
 def _run(plan: Plan, variant: Variant, contract: str | None) -> SimulatedRun:
-    simulation = Simulation(plan.cluster, variant, plan.noise_seed)
+    simulation = Simulation(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
     read = _drive(simulation, plan)
     history = History(
         meta={

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.simulator.actors import Actor, Caller, Port, SimNode, StateMachine
 from harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
+from harness.simulator.steady import Steady, share_of
 from nemesis.injector import EVERYONE
 from nodes.core.actions import Append, Send, SetTimer
 from nodes.core.broker import Broker
@@ -28,6 +29,12 @@ if TYPE_CHECKING:
     from nodes.core.cluster import ClusterSpec
     from nodes.core.partition_state import PartitionState
     from nodes.core.variant import Variant
+
+
+BY_CHANCE = frozenset({"links", "disk"})
+"""The noise streams that are drawn from even where delays are fixed."""
+MEAN = 0.5
+"""With fixed delays a client rests as long as it does in the mean."""
 
 
 def _take_apart(machine: StateMachine | None) -> None:
@@ -52,8 +59,10 @@ class Simulation:
         ask_to_delete: a client asks a broker to delete records (partition, offset, broker); None where no client does.
     """
 
-    def __init__(self, cluster: ClusterSpec, variant: Variant, noise_seed: int) -> None:
-        """Build the nodes; :meth:`boot` starts them."""
+    def __init__(
+        self, cluster: ClusterSpec, variant: Variant, noise_seed: int, fixed_delay_us: int | None = None
+    ) -> None:
+        """Build the nodes; :meth:`boot` starts them. With a fixed delay every message takes exactly that long."""
         self.cluster = cluster
         self.variant = variant
         self.now = 0
@@ -64,10 +73,12 @@ class Simulation:
         self.watched: dict[object, list[Callable[[int], None]]] = {}
         self.ask_to_delete: Callable[[str, int, int], object] | None = None
         self._noise_seed = noise_seed
+        self._fixed = fixed_delay_us is not None
         self._heap: list[tuple[int, int, Port, int, object]] = []
         self._seq = 0
-        self._latency = self.stream("network").random
-        self.faults = NetworkFaults(self.stream("links"))
+        network = self.stream("network") if fixed_delay_us is None else Steady(share_of(fixed_delay_us))
+        self._latency = network.random
+        self.faults = NetworkFaults(self.stream("links"), Steady(1.0) if self._fixed else None)
         self.detour: object = self.faults.rules
         """While this is true, every message takes the long way through :meth:`send`; a subclass may set it for good."""
         self._disk_noise = self.stream("disk")
@@ -82,7 +93,11 @@ class Simulation:
         controller.running = True
 
     def stream(self, name: str) -> Random:
-        """A noise stream of its own, so that one part's draws never shift another's."""
+        """A noise stream of its own, so that one part's draws never shift another's; steady where delays are fixed, but for what is
+        lost: messages of lossy links, and what a disk had not synced.
+        """
+        if self._fixed and name not in BY_CHANCE:
+            return Steady(MEAN)
         return Random(f"{self._noise_seed}/{name}")
 
     def boot(self) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from harness.evidence.log_agreement import agreement_of_all, tells_of_logs
-from harness.evidence.replica_evidence import MOST_DOUBTS
+from harness.evidence.replica_evidence import doubts_together
 from harness.machines.needs import MachineNeeds
 from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
@@ -308,8 +308,8 @@ class System(ABC):
         Unless told otherwise they stay as they are, and are doubted where what a node traced of its logs is not what its files
         hold. A system that traces nothing of its logs is not judged by them.
         """
-        doubts = agreement_of_all(found) if tells_of_logs(found) else []
-        return replace(found, not_understood=[*found.not_understood, *doubts][:MOST_DOUBTS])
+        differ = agreement_of_all(found) if tells_of_logs(found) else {}
+        return replace(found, doubted=doubts_together(found.doubted, differ))
 
     def doubts_all_evidence(self) -> str:
         """Why none of its replicas' evidence is ever believed, as a sentence; empty if it may be."""

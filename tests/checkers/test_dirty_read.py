@@ -86,3 +86,14 @@ def test_what_was_deleted_on_purpose_had_been_committed():
     ]
 
     assert dirty(polled(31, "c1", P, (0, 7), (1, 8)), trace=deleted) == []
+
+
+def test_what_takes_a_lost_records_place_when_the_trace_ends_was_not_committed_before():
+    trace = [
+        (10, 1, "append", P, 1, 0, (6,)),
+        (20, 2, "lead", P, 11, 1, 1, (1, 2)),
+        (30, 2, "append", P, 1, 11, (7,)),
+        (40, 1, "append", P, 3, 11, (8,)),
+        (50, 1, "hw", P, 4, 12, True),
+    ]
+    assert dirty(polled(45, "c1", P, (1, 7)), trace=trace) == [("violation", 7, 1)]

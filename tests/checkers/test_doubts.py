@@ -88,6 +88,86 @@ def test_a_process_that_its_protocol_told_to_give_up_makes_a_run_invalid():
     assert "broker-stopped" in [anomaly.name for anomaly in judged(trace=SPLIT, died=died).anomalies]
 
 
+# One node that is not believed
+
+K3 = {"replicas": {K: [1, 2, 3]}}
+OTHER = {"doubted_nodes": {"3": ["its file is torn"]}}
+TOLD = "the evidence of broker 3 was not understood: its file is torn"
+
+
+def test_what_would_be_valid_is_unknown_because_of_one_node():
+    verdict = judged(READ, ENDED, faults=0, **OTHER)
+
+    assert (verdict.valid, verdict.unknown_because, verdict.judged_from) == ("unknown", TOLD, "clients and replicas")
+
+
+@pytest.mark.parametrize(("trace", "name"), [(LOST, "lost-committed-write"), (LOST, "leader-completeness")])
+def test_what_the_others_show_counts(trace, name):
+    assert name in [one.name for one in judged(trace=trace, **OTHER).anomalies]
+
+
+def test_the_story_of_a_loss_names_the_same_events():
+    (whole,) = (one for one in judged(trace=LOST).anomalies if one.name == "lost-committed-write")
+    (rest,) = (one for one in judged(trace=LOST, **OTHER).anomalies if one.name == "lost-committed-write")
+
+    assert {**rest.evidence, "ack_time": 2, "ack_process": "p1"} == whole.evidence
+
+
+@pytest.mark.parametrize("node", ["1", "2"])
+def test_the_doubted_nodes_own_words_count_for_nothing(node):
+    verdict = judged(trace=LOST, doubted_nodes={node: ["riddles"]})
+
+    assert verdict.valid == "unknown"
+    assert [one.name for one in verdict.anomalies if one.name in ("lost-committed-write", "divergence")] == []
+
+
+def test_where_nobody_is_believed_the_clients_are_asked_alone():
+    verdict = judged(trace=LOST, doubted_nodes={"1": ["a"], "2": ["b"]})
+
+    assert (verdict.valid, verdict.judged_from) == ("unknown", "clients")
+
+
+def test_a_silent_node_may_have_held_what_was_lost():
+    """Min ISR 1: had broker 3 held the record, its lost log would permit the loss."""
+    lost_log = [*ELECTED, (4, 3, "stop", "", "power"), *LOST[len(ELECTED) :]]
+    ask = {"trace": lost_log, "contract": "durable", "min_isr": 1}
+
+    assert "lost-committed-write" in [one.name for one in judged(**ask).anomalies if one.verdict == "violation"]
+    assert judged(**ask, **OTHER).valid == "unknown"
+
+
+def test_a_silent_node_may_have_deleted_what_is_gone():
+    deleted = [
+        *ELECTED,
+        (3, 3, "log-start", K, 1, 0, "delete-records"),
+        (4, 2, "log-start", K, 1, 0, "follow"),
+        *LOST[-2:],
+    ]
+
+    assert judged(trace=deleted, **OTHER).valid == "unknown"
+
+
+def test_a_silent_node_may_lead_and_have_what_another_lacks():
+    """Broker 3 leads epoch 2, of which only the controller tells; broker 2 still takes itself for the leader."""
+    trace = [
+        *ELECTED,
+        (5, 0, "elect", K, 3, 2, (3,), (), "online", True, 2),
+        (6, 3, "lead", K, 2, 1, 1, (3,)),
+        (7, 1, "truncate", K, 0, 1, "epoch", 2),
+    ]
+
+    assert judged(trace=trace, **OTHER).valid == "unknown"
+
+
+def test_a_log_that_cannot_be_kept_leaves_the_others():
+    sparse = [*LOST, (7, 3, "append", K, 1 << 40, 2, (9,))]
+
+    verdict = judged(trace=sparse)
+
+    assert (verdict.valid, "lost-committed-write" in [one.name for one in verdict.anomalies]) == ("invalid", True)
+    assert "so that broker's evidence was not used" in judged(READ, [*ENDED, sparse[-1]]).unknown_because
+
+
 # A broker that crashes by itself
 
 

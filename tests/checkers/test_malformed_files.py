@@ -178,7 +178,8 @@ def test_a_field_of_another_shape_is_refused_with_its_line(line, sentence):
     ("name", "value"),
     [
         ("replicas", [1]), ("replicas", {"x": 1}), ("contract", []), ("min_isr", "2"), ("acks", 1), ("faults_end_us", "1"),
-        ("died", [1]), ("died", [{"node": "2"}]), ("not_understood", "all"), ("read_back", "yes"),
+        ("died", [1]), ("died", [{"node": "2"}]), ("not_understood", "all"),
+        ("doubted_nodes", {"one": ["x"]}), ("doubted_nodes", {"1": "x"}), ("read_back", "yes"),
     ],
 )  # fmt: skip
 def test_a_meta_line_of_another_shape_is_refused(name, value):
@@ -244,8 +245,8 @@ FAR_LOGS = [
     [(1, 1, "log-start", "x", FAR, 0, "begin-anew")],
     [(1, 1, "recovered", "x", FAR, 0, 0), (1, 1, "log-start", "x", FAR, 0, "recovered")],
     [(1, 1, "final", "x", "leader", 1, FAR + 1, 0, (), ((FAR, 1, (7,)),))],
-    [(1, node, "append", "x", 1_100_000, 1, (7,)) for node in (1, 2)],
 ]
+TWO_FAR_LOGS = [(1, node, "append", "x", 1_100_000, 1, (7,)) for node in (1, 2)]
 
 
 @pytest.mark.parametrize("trace", FAR_LOGS)
@@ -254,6 +255,13 @@ def test_logs_that_lie_too_far_out_are_not_judged(trace):
 
     assert (verdict.valid, verdict.judged_from, verdict.anomalies) == ("unknown", "clients", ())
     assert "evidence was not used" in verdict.unknown_because
+
+
+def test_of_two_logs_that_lie_far_out_one_can_be_kept():
+    """It skips a million offsets, which is a finding; the other is not looked at."""
+    verdict = check(History.of(ops=parse_history([META, *SEND, *POLL]).ops, trace=TWO_FAR_LOGS))
+
+    assert [one.name for one in verdict.anomalies] == ["broken-log"]
 
 
 def test_what_the_clients_saw_of_such_a_system_is_judged():

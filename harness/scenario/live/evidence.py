@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 class Collected(NamedTuple):
     """The trace in order of time, what followers heard about where their logs must end, and why the trace cannot be relied on
-    (empty if it can).
+    (empty if it can), or what some nodes say of it.
     """
 
     trace: list[tuple[Any, ...]]
     answers: list[LeaderAnswer]
     not_understood: list[str]
+    doubted: Mapping[int, list[str]]
 
 
 def collect(
@@ -61,4 +62,4 @@ def collect(
     segments = {node: {PARTITION: list(batches)} for node, batches in logs.items()}
     seen = nodes.system.interpret(ReplicaEvidence(history.events, segments, down=down))
     answers = [LeaderAnswer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]
-    return Collected(history.trace(noted, seen), answers, seen.not_understood)
+    return Collected(history.trace(noted, seen), answers, seen.not_understood, seen.doubted)

@@ -408,7 +408,7 @@ class LiveTarget(ScriptTarget):
         logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
         collected = collect(self._nodes, self._began_us, self._given, self._noted, logs, down)
-        self.trace, self.answers, self.not_understood = collected
+        self.trace, self.answers, self.not_understood, self.doubted = collected
         self.ops.sort(key=lambda op: op.time)
         self._ended_us = monotonic_us()
         return healed

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from checkers.history import Op
 from harness.simulator.workload.client import RETRY_US, Client, new_op
+from harness.simulator.workload.what_is_sent import DrawnSends, PlannedSends
 from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT, ProduceRequest, ProduceResponse
 
 if TYPE_CHECKING:
@@ -17,19 +18,19 @@ if TYPE_CHECKING:
     from nemesis.plan import WorkloadSpec
 
 VALUES_PER_PRODUCER = 1_000_000
-REFRESH = 0.3
-"""Share of sends after which the producer asks for fresh metadata (``metadata.max.age.ms``, compressed like all times)."""
 
 
 class Producer(Client):
     """Sends until stopped; its values are ``number * 1_000_000 + counter``."""
 
-    __slots__ = ("_acks", "_deadline", "_in_flight", "_key", "_next_value", "_spec", "_timeout", "_values")
+    __slots__ = ("_acks", "_deadline", "_in_flight", "_key", "_next_value", "_sends", "_timeout", "_values")
 
     def __init__(self, simulation: Simulation, client_id: int, number: int, spec: WorkloadSpec) -> None:
         """Create; :meth:`begin` starts sending."""
         super().__init__(simulation, client_id, f"p{number}")
-        self._spec = spec
+        self._sends: DrawnSends | PlannedSends = (
+            DrawnSends(spec, self._noise) if spec.sends is None else PlannedSends(number, spec.sends)
+        )
         self._acks = simulation.cluster.acks
         self._timeout = simulation.cluster.settings.produce_timeout_us
         self._next_value = number * VALUES_PER_PRODUCER
@@ -50,11 +51,13 @@ class Producer(Client):
     def _pause(self) -> None:
         self._values = ()
         if not self.stopped:
-            self.timer("send", int(self._spec.interval_us * (0.5 + self._noise.random())))
+            pause = self._sends.pause(self.simulation.now)
+            if pause is not None:
+                self.timer("send", pause)
 
     def _send(self, now: int) -> None:
-        count = 1 + int(self._noise.random() * self._spec.batch)
-        self._key = self.keys[int(self._noise.random() * len(self.keys))]
+        partition, count = self._sends.batch(len(self.keys))
+        self._key = self.keys[partition]
         self._values = tuple(range(self._next_value, self._next_value + count))
         self._next_value += count
         self._deadline = now + self._timeout
@@ -62,7 +65,7 @@ class Producer(Client):
         key = self._key
         self._complete("invoke", tuple([("send", key, value) for value in self._values]), None)
         self._try(now)
-        if self._noise.random() < REFRESH:
+        if self._sends.refreshes():
             self.ask_metadata()
 
     def _complete(self, kind: str, value: tuple[object, ...], error: str | None) -> None:

@@ -27,12 +27,12 @@ class Attributed:
     """Events and logs with epochs.
 
     Attributes:
-        unknown: what could not be found out, as sentences; those records keep epoch −1.
+        unknown: node → what could not be found out of its records, as sentences; those keep epoch −1.
     """
 
     events: dict[Node, list[TraceEvent]]
     segments: dict[Node, dict[str, Segment]]
-    unknown: list[str] = field(default_factory=list)
+    unknown: dict[Node, list[str]] = field(default_factory=dict)
 
 
 def attribute(traces: Mapping[Node, list[TraceEvent]], segments: Mapping[Node, Mapping[str, Segment]]) -> Attributed:
@@ -107,11 +107,12 @@ class _Partition:
         for node, of_node in self._found.segments.items():
             if self._name in of_node:
                 of_node[self._name] = [self._in_file(node, *batch) for batch in of_node[self._name]]
-        self._found.unknown += [
-            f"The leader epochs of {count} records of {self._name} on broker {node} are not known: no line tells who wrote them."
-            for node, count in sorted(self.unknown.items())
-            if count
-        ]
+        for node, count in sorted(self.unknown.items()):
+            if count:
+                self._found.unknown.setdefault(node, []).append(
+                    f"The leader epochs of {count} records of {self._name} on broker {node} are not known: no line tells who wrote "
+                    "them."
+                )
 
     def _terms(self) -> dict[int, dict[Node, list[_Step]]]:
         """Epoch → node → what happened there in that epoch, in order; what came before the first is in epoch −1."""

@@ -1,7 +1,7 @@
 """What log lines and files of all brokers come to, and whether they may be believed.
 
 A version whose lines nobody has verified, lines that do not add up to the files at the end, records whose epoch cannot be found
-out: each is a reason to say ``unknown`` of whatever depends on the replicas' evidence.
+out: each is a reason to say ``unknown`` of whatever depends on the replicas' evidence, the last two on that of one of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.evidence.log_agreement import agreement_of_all
-from harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence
+from harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence, doubts_together
 from harness.systems.kafka.epochs_of_old_formats import attribute
 from nodes.sidecar.lines import dialect
 
@@ -33,8 +33,9 @@ def interpret(found: ReplicaEvidence, version: str, *, dreams: bool = False) -> 
     attributed = attribute(found.events, found.segments)
     spoken = dialect(version)
     seen = replace(found, events=attributed.events, segments=attributed.segments)
-    doubts = [*found.not_understood, *([] if spoken.understood else [spoken.why]), *attributed.unknown]
-    return replace(seen, not_understood=[*doubts, *agreement_of_all(seen)][:MOST_DOUBTS])
+    doubts = [*found.not_understood, *([] if spoken.understood else [spoken.why])][:MOST_DOUBTS]
+    of_nodes = doubts_together(found.doubted, attributed.unknown, agreement_of_all(seen))
+    return replace(seen, not_understood=doubts, doubted=of_nodes)
 
 
 def not_verified(version: str) -> str:

@@ -13,7 +13,19 @@ import harness.cli.check
 from harness.cli import main
 
 ROOT = Path(__file__).parents[3]
-COMMANDS = ("scenario", "variants", "run", "compare", "conform", "soak", "check", "export", "report", "doctor")
+COMMANDS = (
+    "scenario",
+    "variants",
+    "run",
+    "compare",
+    "conform",
+    "soak",
+    "shrink",
+    "check",
+    "export",
+    "report",
+    "doctor",
+)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from harness.clients.script import VALUES_PER_PRODUCER, ConsumerScript, ProducerScript, topic_and_partition
-from nemesis.plan import WorkloadSpec
+from nemesis import Send, WorkloadSpec
 
 SPEC = WorkloadSpec(interval_us=80_000, poll_us=250_000, batch=3)
 KEYS = ("t-0", "t-1")
@@ -45,3 +45,15 @@ def test_noise_comes_from_a_stream_of_the_clients_own():
 
 def test_keys():
     assert topic_and_partition("a-b-12") == ("a-b", 12)
+
+
+def test_planned_sends_are_those_of_the_producer_in_order_of_time():
+    spec = WorkloadSpec(producers=2, sends=(Send(900_000, 2, 3, 2), Send(300_000), Send(500_000, 2)))
+    now = [200_000]
+    script = ProducerScript(2, spec, KEYS, 7, lambda: now[0])
+    assert script.pause() == 0.3
+    assert script.batch() == ("t-0", (2_000_000,))
+    now[0] = 950_000
+    assert script.pause() == 0
+    assert script.batch() == ("t-1", (2_000_001, 2_000_002))
+    assert script.pause() >= 3_600

@@ -11,6 +11,10 @@ from harness.clients import LIBRARIES, Workload
 from nemesis.plan import WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 
+PATIENCE_S = 20
+ENOUGH = 4
+"""So many records are committed before some of them are deleted."""
+
 
 def work_under(local_cluster, library, acks, strike):
     """A run of a few seconds and a strike in the middle; its history without the replicas' trace, and what lies in the logs."""
@@ -84,8 +88,11 @@ def nothing(cluster, leader, _work):
 
 
 def delete(cluster, leader, work):
-    status = cluster.status(leader, "t-0")
-    work.delete("t-0", status["hw"] // 2)
+    until = time.monotonic() + PATIENCE_S
+    while (hw := cluster.status(leader, "t-0")["hw"]) < ENOUGH:
+        assert time.monotonic() < until, "nothing is committed"
+        time.sleep(0.05)
+    work.delete("t-0", hw // 2)
     work.delete("t-1", 1 << 40)
 
 

@@ -35,7 +35,7 @@ def test_a_leader_and_its_followers():
 
     assert epochs(found, 1) == epochs(found, 2) == [(0, (10,), 3), (1, (11,), 3)]
     assert found.segments == {1: {T: [(0, 3, (10,)), (1, 3, (11,))]}, 2: {T: [(0, 3, (10,))]}}
-    assert found.unknown == []
+    assert found.unknown == {}
 
 
 def test_what_a_new_leader_had_before_keeps_its_epoch():
@@ -78,7 +78,7 @@ def test_a_replica_that_was_removed_and_comes_back_copies_the_log_anew():
     )
 
     assert epochs(found, 2) == [(0, (1,), 0), (0, (1,), 0), (1, (2,), 1)]
-    assert found.unknown == []
+    assert found.unknown == {}
 
 
 def test_divergent_logs_have_different_epochs_at_one_offset():
@@ -95,7 +95,7 @@ def test_divergent_logs_have_different_epochs_at_one_offset():
 
     assert found.segments[1][T] == [(0, 0, (1,)), (1, 0, (2,)), (2, 1, (4,))]
     assert found.segments[2][T] == [(0, 0, (1,)), (1, 1, (3,)), (2, 1, (4,))]
-    assert found.unknown == []
+    assert found.unknown == {}
 
 
 def test_what_a_killed_leader_did_not_tell_is_its_own():
@@ -135,9 +135,9 @@ def test_without_the_leaders_trace_its_records_are_not_guessed():
     )
 
     assert epochs(found, 2) == [(0, (10,), -1), (1, (11,), -1)]
-    assert found.unknown == [
-        "The leader epochs of 2 records of t-0 on broker 2 are not known: no line tells who wrote them."
-    ]
+    assert found.unknown == {
+        2: ["The leader epochs of 2 records of t-0 on broker 2 are not known: no line tells who wrote them."]
+    }
 
 
 def test_a_record_that_the_leader_never_had_is_not_guessed():
@@ -147,7 +147,7 @@ def test_a_record_that_the_leader_never_had_is_not_guessed():
     )
 
     assert epochs(found, 2) == [(0, (99,), -1)]
-    assert len(found.unknown) == 1
+    assert found.unknown.keys() == {2}
 
 
 def test_the_input_stays_as_it_was():

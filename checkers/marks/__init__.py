@@ -1,0 +1,6 @@
+"""What a run exercised: marks that say how near it came to where bugs are."""
+
+from checkers.marks.exercised import Mark, exercised
+from checkers.marks.known import MARKS
+
+__all__ = ["MARKS", "Mark", "exercised"]

@@ -1,0 +1,254 @@
+"""``tidemark hunt``: search the model for what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+from rich.console import Console
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
+from harness.cli.options import (
+    RESULTS,
+    VariantName,
+    cluster_of,
+    cluster_options,
+    contract_option,
+    json_option,
+    writable_folder,
+)
+from nemesis import PROFILES, REAL_ONLY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.search.hunt import Hunt, Progress
+    from harness.search.hunt.kept_hunt import KeptHunt
+
+IN_THE_SIMULATOR = [
+    name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds) and "controller-crash" not in kinds
+]
+SAVE_EVERY_S = 20.0
+
+EPILOG = """\b
+Examples:
+  tidemark hunt                                                   a minute on kafka-2.7: any violation
+  tidemark hunt --variant kafka-2.0 --for divergence --until-found
+  tidemark hunt --variant kafka-4.0 --for lost-committed-write --seconds 120
+  tidemark hunt --variant kafka-2.7 --profile destructive --tries 20000 --seed 7
+  tidemark hunt --variant kafka-4.0+forget-log-ends --seconds 1800    the repair: nothing is to be found
+
+\b
+The same command again goes on with the corpus it had. Exit codes: 1 if something was caught, 0 if nothing was, 130 if it was ended
+(what was caught is kept), 254 for bad arguments."""
+
+
+@click.command("hunt", epilog=EPILOG)
+@click.option("--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant.")
+@click.option(
+    "--for",
+    "names",
+    multiple=True,
+    metavar="ANOMALY",
+    help="What to look for (again for more); any violation if not given.",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(IN_THE_SIMULATOR),
+    default="intact",
+    show_default=True,
+    help="Faults to draw from (docs/faults.md).",
+)
+@click.option("--seconds", type=click.FloatRange(min=1), help="How long to search.  [default: 60]")
+@click.option("--tries", type=click.IntRange(min=1), help="How many plans to try, all together, instead of a time.")
+@click.option("--until-found", is_flag=True, help="Stop at the first; without --seconds or --tries search until then.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes that try plans.  [default: one for each core]")
+@cluster_options
+@contract_option
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]",
+)
+@click.option("--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted.")
+@json_option
+def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
+    """Search random plans on the model for an anomaly, guided by what they exercise, and keep the smallest plans that show it.
+
+    Plans are changed rather than drawn anew where they came nearer than others to where bugs are: near misses, reigns skipped,
+    truncations behind a leader's back (docs/searching.md). How many processes try them changes nothing but the time.
+    """
+    from harness.search.hunt import Hunt, Quarry
+    from harness.search.hunt.hunt import Attempt
+    from harness.search.hunt.kept_hunt import HuntDiffersError, KeptHunt
+
+    _refuse_unknown(options["names"])
+    cluster = cluster_of(options)
+    if options["seconds"] is None and options["tries"] is None and not options["until_found"]:
+        options["seconds"] = 60.0
+    variant, profile, seed = options["variant"], options["profile"], options["seed"]
+    quarry = Quarry(tuple(dict.fromkeys(options["names"])))
+    hunt = Hunt(Attempt(variant, quarry, options["contract"]), profile, cluster, seed)
+    folder = options["out"] or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"
+    if options["fresh"] and (folder / "hunt.json").exists():
+        shutil.rmtree(folder)
+    settings = {
+        "variant": variant,
+        "for": list(quarry.names),
+        "profile": profile,
+        "seed": seed,
+        "contract": options["contract"],
+        "cluster": json.loads(json.dumps(asdict(cluster))),
+    }
+    kept = KeptHunt(writable_folder(folder), settings)
+    try:
+        kept.restore(hunt)
+    except HuntDiffersError as error:
+        raise click.ClickException(str(error)) from None
+    began = hunt.corpus.tries
+    clock = time.monotonic()
+    ended = _search(hunt, kept, options, Console(stderr=True))
+    _tell(hunt, kept, options, hunt.corpus.tries - began, time.monotonic() - clock)
+    if not ended:
+        return INTERRUPTED
+    return ANOMALY if kept.catches else VALID
+
+
+def _refuse_unknown(names: tuple[str, ...]) -> None:
+    from checkers.known_anomalies import NEAR_MISSES, OF_RUNS
+
+    known = (*OF_RUNS, *NEAR_MISSES)
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise click.UsageError(f"there is no anomaly {unknown[0]!r} to hunt for; there are {', '.join(known)}")
+
+
+def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console) -> bool:
+    """Search until it is enough; false if the person stopped it. What was found until then is kept."""
+    try:
+        jobs = options["jobs"] or os.cpu_count() or 1
+        with _Shown(status, endless=options["until_found"] and not options["seconds"]) as shown:
+            for progress in _rounds(hunt, jobs, options, kept):
+                caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
+                shown.update(progress, kept.caught)
+                for catch in caught:
+                    if not shown.told(catch.name):
+                        status.print(
+                            f"caught after {catch.number} tries: [bold]{catch.name}[/], {catch.faults} faults",
+                            soft_wrap=True,
+                        )
+                shown.save_now_and_then(lambda: kept.save(hunt))
+                if progress.found and options["until_found"]:
+                    break
+    except KeyboardInterrupt:
+        return False
+    finally:
+        kept.save(hunt)
+    return True
+
+
+def _rounds(hunt: Hunt, jobs: int, options: dict[str, Any], kept: KeptHunt) -> Iterator[Progress]:
+    """Rounds until time or tries are over."""
+    if (options["until_found"] and kept.catches) or (options["tries"] or hunt.corpus.tries + 1) <= hunt.corpus.tries:
+        return
+    until = time.monotonic() + (options["seconds"] or float("inf"))
+    with ProcessPoolExecutor(jobs) as pool:
+        for progress in hunt.rounds(
+            lambda attempt, plans: pool.map(attempt, plans, chunksize=4) if jobs > 1 else map(attempt, plans)
+        ):
+            yield progress
+            if time.monotonic() >= until or (options["tries"] and progress.tries >= options["tries"]):
+                return
+
+
+class _Shown:
+    """A line that says how the hunt stands, where there is a terminal."""
+
+    def __init__(self, console: Console, *, endless: bool) -> None:
+        self._bar = Bar(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("hunting" + (" until something is found" if endless else ""), total=None)
+        self._names: set[str] = set()
+        self._saved = time.monotonic()
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def update(self, progress: Progress, caught: int) -> None:
+        """After a round."""
+        words = f"{progress.tries:,} plans, {progress.marks} marks, {progress.corpus} kept, {caught} caught"
+        self._bar.update(self._task, description=words)
+
+    def told(self, name: str) -> bool:
+        """Whether a catch of this anomaly was told before; now it is."""
+        before = name in self._names
+        self._names.add(name)
+        return before
+
+    def save_now_and_then(self, save: Any) -> None:  # noqa: ANN401
+        """Save, if it is some time ago."""
+        if time.monotonic() - self._saved > SAVE_EVERY_S:
+            save()
+            self._saved = time.monotonic()
+
+
+def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, seconds: float) -> None:
+    from harness.search.hunt.exercise import exercise, never
+
+    variant = options["variant"]
+    catches = sorted(kept.catches, key=lambda one: (one.name, one.faults, one.number))
+    if options["as_json"]:
+        told = {
+            "variant": variant,
+            "folder": str(kept.results.folder),
+            "tries": hunt.corpus.tries,
+            "caught": kept.caught,
+            "catches": [{**one._asdict(), "plan": str(kept.results.path(one.file))} for one in catches],
+            "exercised": exercise(hunt.corpus.seen),
+        }
+        click.echo(json.dumps(told))
+        return
+    console = Console()
+    rate = f", {tries / seconds:.0f} a second" if tries and seconds else ""
+    console.print(
+        f"[bold]{variant}[/]: {hunt.corpus.tries:,} plans tried{rate}; {kept.caught:,} of them caught something"
+    )
+    near = [name for name in hunt.corpus.seen if name.startswith("near:")]
+    if near:
+        misses = ", ".join(f"{name.removeprefix('near:')} {hunt.corpus.seen[name]:,}" for name in sorted(near))
+        console.print(f"  near misses, in runs: {misses}", soft_wrap=True)
+    missing = never(hunt.corpus.seen)
+    if missing:
+        console.print(f"  never reached: {', '.join(missing)}", soft_wrap=True, highlight=False)
+    for catch in catches:
+        console.print(
+            f"[red]✗[/] [bold]{catch.name}[/] with {catch.faults} faults (try {catch.number}): {catch.message}",
+            soft_wrap=True,
+        )
+        console.print(
+            f"  tidemark run --variant {variant} --plan {quote(str(kept.results.path(catch.file)))}",
+            soft_wrap=True,
+            highlight=False,
+        )
+    if not catches:
+        console.print("  nothing was caught: no proof that there is nothing", highlight=False)

@@ -1,0 +1,1 @@
+"""Searching on the model for what goes wrong, and making it small."""

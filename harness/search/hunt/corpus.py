@@ -1,0 +1,73 @@
+"""The plans worth changing, and how likely each is to be taken."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.search.hunt.trial import BROKEN, NEAR
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from harness.search.hunt.trial import Trial
+    from nemesis import Plan
+
+KEPT = 4
+"""So many plans are kept for each mark: those with the fewest faults."""
+NEARNESS = {NEAR: 16.0, BROKEN: 4.0}
+"""What a near miss, or a violation that is not the quarry, is worth more than a mark of the same rarity."""
+
+
+class Entry(NamedTuple):
+    """A plan, and what its run reached: mark → µs."""
+
+    plan: Plan
+    reached: dict[str, int]
+
+
+class Corpus:
+    """Plans by the marks they reached."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        """How many tries reached each mark."""
+        self.tries = 0
+        self.best: dict[str, list[Entry]] = {}
+        """Mark → the smallest plans that reached it."""
+
+    def __len__(self) -> int:
+        """How many different plans it has."""
+        return len({id(entry) for entries in self.best.values() for entry in entries})
+
+    def entries(self) -> list[Entry]:
+        """All, each once, in order of coming."""
+        return list({id(entry): entry for entries in self.best.values() for entry in entries}.values())
+
+    def add(self, plan: Plan, trial: Trial) -> list[str]:
+        """Take a tried plan in, where it is among the smallest that reached a mark; returns the marks nobody had reached."""
+        self.tries += 1
+        new = [name for name in trial.reached if name not in self.seen]
+        self.seen.update(trial.reached.keys())
+        entry = Entry(plan, trial.reached)
+        for name in trial.reached:
+            kept = self.best.setdefault(name, [])
+            if len(kept) < KEPT:
+                kept.append(entry)
+            else:
+                place = max(range(KEPT), key=lambda i: len(kept[i].plan.faults))
+                if len(plan.faults) < len(kept[place].plan.faults):
+                    kept[place] = entry
+        return new
+
+    def take(self, rng: Random) -> tuple[Entry, tuple[int, ...]]:
+        """A plan to change, by a mark that few tries reach, and the moment of that mark."""
+        names = list(self.best)
+        weights = [self._worth(name) for name in names]
+        (name,) = rng.choices(names, weights)
+        entry = rng.choice(self.best[name])
+        return entry, (entry.reached[name],)
+
+    def _worth(self, name: str) -> float:
+        rarity: float = (self.tries / self.seen[name]) ** 0.5
+        return rarity * next((more for kind, more in NEARNESS.items() if name.startswith(kind)), 1.0)

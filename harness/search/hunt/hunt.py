@@ -1,0 +1,123 @@
+"""The search: rounds of young and changed plans, tried side by side, until something is caught or time is over.
+
+A round's plans are drawn from the corpus as it was before the round, and their results are taken in in turn. So the same seed gives
+the same search, however many processes try the plans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from random import Random
+from typing import TYPE_CHECKING, NamedTuple
+
+from harness.search.hunt.corpus import Corpus
+from harness.search.hunt.episodes import Kinds, episode
+from harness.search.hunt.mutations import Mutations
+from harness.search.hunt.trial import attempt
+from nodes.core.variant import parse_variant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from harness.search.hunt.quarry import Quarry
+    from harness.search.hunt.trial import Trial
+    from nemesis import Plan
+    from nodes.core.cluster import ClusterSpec
+
+ROUND = 32
+"""Plans a round."""
+_YOUNG = 0.25
+"""Share of young plans, once there are others to change."""
+
+Spread = "Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]]"
+"""How a round's plans are tried: `map`, or a pool's."""
+
+
+class Found(NamedTuple):
+    """A plan that caught what was hunted. `number`: which of all tries, from 1."""
+
+    number: int
+    plan: Plan
+    trial: Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a hunt is.
+
+    Attributes:
+        tries: plans tried. corpus: plans kept. marks: different marks reached.
+        new: marks that were reached for the first time in this round.
+        found: what was caught in this round.
+    """
+
+    tries: int
+    corpus: int
+    marks: int
+    new: tuple[str, ...]
+    found: tuple[Found, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """Tries a plan; travels to other processes."""
+
+    variant: str
+    quarry: Quarry
+    contract: str | None = None
+
+    def __call__(self, plan: Plan) -> Trial:
+        """See :func:`harness.search.hunt.trial.attempt`."""
+        return attempt(plan, parse_variant(self.variant), self.quarry, self.contract)
+
+
+class Hunt:
+    """One search.
+
+    Args:
+        attempt: how a plan is tried.
+        profile: which kinds of fault (:data:`nemesis.PROFILES`).
+        cluster: of all plans.
+        seed: of all draws.
+    """
+
+    def __init__(self, attempt: Attempt, profile: str, cluster: ClusterSpec, seed: int) -> None:
+        self.corpus = Corpus()
+        self._attempt = attempt
+        self._kinds = Kinds(profile)
+        self._mutations = Mutations(self._kinds)
+        self._cluster = cluster
+        self._seed = seed
+        self.round = 0
+        """The next one."""
+
+    def rounds(
+        self, spread: Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]] = map
+    ) -> Iterator[Progress]:
+        """Search on, round by round, without end."""
+        while True:
+            plans = self._draw()
+            yield self._take_in(plans, list(spread(self._attempt, plans)))
+
+    def _draw(self) -> list[Plan]:
+        plans = []
+        for place in range(ROUND):
+            rng = Random(f"tidemark hunt/{self._seed}/{self.round}/{place}")
+            if not len(self.corpus) or rng.random() < _YOUNG:
+                plan = episode(rng, self._kinds, self._cluster)
+            else:
+                entry, moments = self.corpus.take(rng)
+                other, _ = self.corpus.take(rng)
+                plan = self._mutations.of(rng, entry.plan, moments, other.plan)
+            plans.append(replace(plan, index=self.round * ROUND + place, seed=self._seed))
+        self.round += 1
+        return plans
+
+    def _take_in(self, plans: list[Plan], trials: list[Trial]) -> Progress:
+        new: list[str] = []
+        found = []
+        for plan, trial in zip(plans, trials, strict=True):
+            new += self.corpus.add(plan, trial)
+            if trial.caught is not None:
+                found.append(Found(self.corpus.tries, plan, trial))
+        return Progress(self.corpus.tries, len(self.corpus), len(self.corpus.seen), tuple(new), tuple(found))

@@ -1,0 +1,124 @@
+"""A hunt in a folder: its corpus, so that it goes on where it was, and what it caught, as plans that can be run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from harness.runs.kept_results import KeptResults
+from harness.search.hunt.corpus import Corpus, Entry
+from nemesis import Plan, PlanError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from harness.search.hunt.hunt import Found, Hunt
+
+STATE = "hunt"
+CAUGHT = "caught"
+KEPT_OF_EACH = 5
+"""So many plans are kept for each anomaly: the smallest."""
+
+
+class HuntDiffersError(ValueError):
+    """The folder holds another hunt, or none that can be read; a sentence."""
+
+
+class Catch(NamedTuple):
+    """A kept plan: the anomaly, its faults, which try it was, its sentence, and its file's name without the suffix."""
+
+    name: str
+    faults: int
+    number: int
+    message: str
+    file: str
+
+
+class KeptHunt:
+    """The folder of one hunt.
+
+    Args:
+        folder: made when something is written.
+        settings: what makes it this hunt and no other; plain values.
+    """
+
+    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+        self.results = KeptResults(folder)
+        self.catches: list[Catch] = []
+        self.caught = 0
+        """How many tries caught something, kept or not."""
+        self._settings = settings
+
+    def restore(self, hunt: Hunt) -> bool:
+        """Go on where the folder's hunt was; whether there was one.
+
+        Raises:
+            HuntDiffersError: its settings differ, or it cannot be read.
+        """
+        state = self.results.read(STATE)
+        if state is None:
+            if self.results.path(STATE).exists():
+                raise HuntDiffersError(f"{self.results.path(STATE)} is damaged: begin anew with --fresh")
+            return False
+        if state.get("settings") != self._settings:
+            mine = {name for name, value in self._settings.items() if (state.get("settings") or {}).get(name) != value}
+            raise HuntDiffersError(
+                f"{self.results.folder} holds another hunt ({', '.join(sorted(mine)) or 'settings'} differ): choose another "
+                "folder with --out, or begin anew with --fresh"
+            )
+        try:
+            hunt.corpus, hunt.round = _corpus(state["corpus"]), int(state["round"])
+            self.catches = [Catch(**one) for one in state["catches"]]
+            self.caught = int(state["caught"])
+        except (KeyError, TypeError, ValueError, IndexError, PlanError):
+            raise HuntDiffersError(f"{self.results.path(STATE)} is damaged: begin anew with --fresh") from None
+        return True
+
+    def take(self, found: Found) -> Catch | None:
+        """Keep a plan, if it is among the smallest that caught this anomaly."""
+        self.caught += 1
+        assert found.trial.caught is not None  # noqa: S101 (that is what found means)
+        name, _, message = found.trial.caught
+        faults = len(found.plan.faults)
+        same = [one for one in self.catches if one.name == name]
+        if len(same) >= KEPT_OF_EACH:
+            largest = max(same, key=lambda one: (one.faults, one.number))
+            if faults >= largest.faults:
+                return None
+            self.catches.remove(largest)
+            self.results.path(largest.file).unlink(missing_ok=True)
+        catch = Catch(name, faults, found.number, message, f"{CAUGHT}/{name}-{found.number}")
+        self.results.write(catch.file, found.plan.to_json())
+        self.catches.append(catch)
+        return catch
+
+    def save(self, hunt: Hunt) -> None:
+        """Write all that is needed to go on."""
+        state = {
+            "settings": self._settings,
+            "round": hunt.round,
+            "caught": self.caught,
+            "catches": [one._asdict() for one in self.catches],
+            "corpus": _plain(hunt.corpus),
+        }
+        self.results.write(STATE, state)
+
+
+def _plain(corpus: Corpus) -> dict[str, Any]:
+    entries = corpus.entries()
+    places = {id(entry): place for place, entry in enumerate(entries)}
+    return {
+        "tries": corpus.tries,
+        "seen": dict(corpus.seen),
+        "entries": [{"plan": entry.plan.to_json(), "reached": entry.reached} for entry in entries],
+        "best": {name: [places[id(entry)] for entry in kept] for name, kept in corpus.best.items()},
+    }
+
+
+def _corpus(data: dict[str, Any]) -> Corpus:
+    corpus = Corpus()
+    entries = [Entry(Plan.from_json(one["plan"]), one["reached"]) for one in data["entries"]]
+    corpus.tries = data["tries"]
+    corpus.seen = Counter(data["seen"])
+    corpus.best = {name: [entries[place] for place in kept] for name, kept in data["best"].items()}
+    return corpus

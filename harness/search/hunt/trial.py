@@ -1,0 +1,49 @@
+"""One plan, tried: what it reached, as little as a corpus needs to know, so that it travels cheaply between processes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from checkers import check
+from checkers.marks import exercised
+from checkers.verdict import NEAR_MISS, VIOLATION
+from harness.simulator import simulate
+
+if TYPE_CHECKING:
+    from harness.search.hunt.quarry import Quarry
+    from nemesis import Plan
+    from nodes.core.variant import Variant
+
+NEAR, BROKEN = "near:", "broken:"
+"""Before the names of near misses, and of violations that are not the quarry."""
+_OFTEN = (2, 5)
+"""A mark that was reached so often is one more mark."""
+
+
+class Trial(NamedTuple):
+    """What came of a plan.
+
+    `reached`: mark → when it was first reached, in µs. `caught`: the quarry's name, time and sentence, if it is there.
+    """
+
+    reached: dict[str, int]
+    caught: tuple[str, int, str] | None
+    valid: str
+    digest: str
+
+
+def attempt(plan: Plan, variant: Variant, quarry: Quarry, contract: str | None = None) -> Trial:
+    """Simulate and judge a plan."""
+    run = simulate(plan, variant, contract)
+    verdict = check(run.history)
+    marks = exercised(run.history.trace)
+    reached = {name: mark.first_us for name, mark in marks.items()}
+    for name, mark in marks.items():
+        reached |= {f"{name}×{times}": mark.first_us for times in _OFTEN if mark.times >= times}
+    for anomaly in verdict.anomalies:
+        if anomaly.verdict in (NEAR_MISS, VIOLATION):
+            kind = NEAR if anomaly.verdict == NEAR_MISS else BROKEN
+            reached.setdefault(kind + anomaly.name, anomaly.time)
+    found = quarry.in_(verdict)
+    caught = (found.name, found.time, found.message) if found is not None else None
+    return Trial(reached, caught, verdict.valid, run.digest)

@@ -1,0 +1,19 @@
+"""Shrinking: from a failing run to the least plan that shows the same anomaly of the same cause."""
+
+from harness.search.shrink.budget import Budget, BudgetSpentError
+from harness.search.shrink.cause import Cause, causes_of
+from harness.search.shrink.shrinker import INTERRUPTED, SPENT, WHOLE, Progress, Shrunk, how_often, shrink
+
+__all__ = [
+    "INTERRUPTED",
+    "SPENT",
+    "WHOLE",
+    "Budget",
+    "BudgetSpentError",
+    "Cause",
+    "Progress",
+    "Shrunk",
+    "causes_of",
+    "how_often",
+    "shrink",
+]

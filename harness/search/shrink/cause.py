@@ -1,0 +1,277 @@
+"""Why an anomaly came about, in words without the run's own numbers, so that two runs can be compared.
+
+A smaller plan that shows an anomaly of the same name need not show the same bug: a record can be lost by a truncation or by a disk,
+a partition be stuck for five reasons. So what counts as *the same* is a `Cause`: name, verdict, and facts derived from the
+evidence and the trace.
+
+Facts of
+  a loss (`lost-committed-write`): what took the record from the later leader (a truncation, with the rule's reason, and whether the
+    leader it was told by was deposed, or had not heard that it leads; a recovery, after which stop; a moved log start; or that it
+    never had it); whence that leader was elected; whether the record was committed by a leader that was deposed, and though a
+    member of its ISR lacked it;
+  what follows from a loss (`leader-completeness`, `lost-write`, `truncated-under-consumer` …): those of the loss;
+  `divergence` and `log-matching`: what the follower did to its log since it heard of the epoch; which of the two records is of the
+    newer epoch; whether one of the two had lost records in a recovery;
+  `broker-stopped`: what it said, and how the leader came to have less;
+  `stuck`: each sentence that explains it is a cause of its own, and has the facts of what it tells of;
+  any other: the anomaly's own sentence.
+
+Numbers, names of brokers and times become `N`. Sentences are those of the checkers and of the trace (docs/history.md).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from checkers.divergence import NAME as DIVERGENCE
+from checkers.isr_life import IsrLife
+from checkers.log_matching import NAME as LOG_MATCHING
+from checkers.lost_committed_write import NAME as LOST
+from checkers.replica_state import replay
+from checkers.stuck import BROKER_STOPPED, STUCK
+
+if TYPE_CHECKING:
+    from checkers import Anomaly, History, Verdict
+    from checkers.history import TraceEvent
+    from checkers.replica_state import ReplayedReplica, ReplayedReplicas
+
+FOLLOWS_FROM_LOSS = frozenset(
+    {
+        "leader-completeness", "truncated-under-consumer", "stale-read-below-hw", "lost-write", "inconsistent-offsets",
+        "hw-regression",
+    }
+)  # fmt: skip
+"""What may be a loss seen from another side."""
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_LIST = re.compile(r"N(?:, N)+")
+_SO_MANY = re.compile(r" \(and [^)]*\)|\bonce\b|\bN times\b")
+_WITHOUT_LEADER = ("to high watermark", "no epochs known")
+"""Reasons of truncations that no leader's answer had a part in."""
+_BEYOND = re.compile(r"leader's log end (\d+) is below")
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """An anomaly and why it came about; equal causes are the same bug, as far as the evidence tells.
+
+    Attributes:
+        name, verdict, clause: the anomaly's.
+        facts: sentences' parts, in an order of their own.
+    """
+
+    name: str
+    verdict: str
+    clause: str | None
+    facts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """In a line."""
+        return f"{self.name}: {'; '.join(self.facts)}"
+
+
+def without_numbers(sentence: str) -> str:
+    """A sentence of a run, as it would be in any other.
+
+    >>> without_numbers("Broker 2 refuses the batch at offset 15 (and 3 more) since 0.250000 s: (1, 2, 3).")
+    'Broker N refuses the batch at offset N since N s: (N).'
+    """
+    found = _LIST.sub("N", _NUMBER.sub("N", _SO_MANY.sub("", sentence)))
+    return _SO_MANY.sub("", found)
+
+
+def causes_of(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[Cause, ...]:
+    """The causes of an anomaly, the one to go by first: mostly one, of `stuck` one for each sentence that explains it."""
+    told = [facts for facts in _facts(anomaly, verdict, history.trace) if facts]
+    told = told or [(without_numbers(anomaly.message),)]
+    return tuple(dict.fromkeys(Cause(anomaly.name, anomaly.verdict, anomaly.clause, tuple(facts)) for facts in told))
+
+
+def _facts(anomaly: Anomaly, verdict: Verdict, trace: Sequence[TraceEvent]) -> Iterator[tuple[str, ...]]:
+    evidence = anomaly.evidence
+    if anomaly.name == LOST and "destroyed_by" in evidence:
+        yield _of_loss(anomaly, trace)
+    elif anomaly.name in FOLLOWS_FROM_LOSS:
+        loss = _loss_behind(anomaly, verdict)
+        if loss is not None:
+            yield _of_loss(loss, trace)
+    elif anomaly.name in (DIVERGENCE, LOG_MATCHING) and trace:
+        yield _of_difference(anomaly, trace)
+    elif anomaly.name == STUCK:
+        differences = [one for one in verdict.anomalies if one.name in (DIVERGENCE, LOG_MATCHING)]
+        for sentence in evidence.get("because", ()):
+            behind = next((one for one in differences if one.message == sentence), None)
+            stop = next((one for one in verdict.named(BROKER_STOPPED) if one.message == sentence), None)
+            if behind is not None:
+                yield _of_difference(behind, trace)
+            elif stop is not None:
+                yield _of_giving_up(stop, trace)
+            else:
+                yield (without_numbers(sentence),)
+    elif anomaly.name == BROKER_STOPPED and trace:
+        yield _of_giving_up(anomaly, trace)
+
+
+def _loss_behind(anomaly: Anomaly, verdict: Verdict) -> Anomaly | None:
+    """The loss that an anomaly is another side of: of the same record if it names one, else of the same time, else any there."""
+    losses = [
+        one for one in verdict.named(LOST) if one.partition == anomaly.partition and "destroyed_by" in one.evidence
+    ]
+    values = [anomaly.evidence.get("value"), *anomaly.evidence.get("values", ())]
+    same = [one for one in losses if one.evidence["value"] in values] or [
+        one for one in losses if one.time == anomaly.time
+    ]
+    return next(iter(same or losses), None)
+
+
+def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
+    evidence = loss.evidence
+    facts = [_destruction(evidence["destroyed_by"], loss.partition, trace)]
+    if (election := _election(loss.partition, evidence["leader_epoch"], trace)) is not None:
+        facts.append(election)
+    committed = evidence["commit_time"] if evidence["committed_by"] is not None else None
+    if committed is not None:
+        if _newest_epoch(loss.partition, committed, trace) > evidence["commit_epoch"]:
+            facts.append("it was committed by a leader that had been deposed")
+        if _lacked_by_isr(loss, committed, trace):
+            facts.append("it was committed though a member of the leader's ISR lacked it")
+    else:
+        facts.append("it was acknowledged and never below a high watermark")
+    return tuple(facts)
+
+
+def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[TraceEvent]) -> str:
+    event = destroyed_by["event"]
+    if event == "never-had-it":
+        return "the later leader never had the record"
+    if event == "truncate":
+        reason = without_numbers(destroyed_by["reason"])
+        unasked = reason.startswith(_WITHOUT_LEADER)
+        told = "" if unasked else _told_by(destroyed_by["node"], partition, destroyed_by["trace_index"], trace)
+        return f"the later leader had cut it from its log ({reason}{told})"
+    if event == "recovered":
+        return f"the later leader's recovery after stop {destroyed_by['after']} left too little"
+    if event == "log-start":
+        return f"the later leader's log start had moved beyond it ({destroyed_by['how']})"
+    return f"the later leader had lost it by the event {event}"
+
+
+def _told_by(node: int, partition: str, index: int, trace: Sequence[TraceEvent]) -> str:
+    """Whether the leader that a replica followed at ``trace[index]`` was deposed, or had not heard yet that it leads (KIP-320)."""
+    before = trace[:index]
+    followed = next((one for one in reversed(before) if one[1:4] == (node, "follow", partition)), None)
+    if followed is None:
+        return ""
+    epoch, leader = followed[4], followed[5]
+    if not any(one[1:4] == (leader, "lead", partition) and one[4] == epoch for one in before):
+        return ", told by a leader that had not heard of that epoch"
+    deposed = _newest_epoch(partition, trace[index][0], trace) > epoch
+    return ", told by a leader that had been deposed" if deposed else ""
+
+
+def _newest_epoch(partition: str, time: int, trace: Sequence[TraceEvent]) -> int:
+    """The newest leader epoch that the controller had chosen before a time; −1 if there was none."""
+    return max((one[5] for one in trace if one[2] == "elect" and one[3] == partition and one[0] < time), default=-1)
+
+
+def _election(partition: str, epoch: int, trace: Sequence[TraceEvent]) -> str | None:
+    """Whence the leader of an epoch was elected."""
+    life = IsrLife(trace)
+    for event in trace:
+        if event[2] == "elect" and event[3] == partition and event[5] == epoch:
+            if event[4] in life.isrs.get(partition, (event[4],)):
+                return "which was elected from the ISR"
+            if event[4] in life.elrs.get(partition, ()):
+                return "which was elected from the ELR"
+            return "which was elected from outside ISR and ELR"
+        life.step(event)
+    return None
+
+
+def _lacked_by_isr(loss: Anomaly, committed: int, trace: Sequence[TraceEvent]) -> bool:
+    """Whether a member of the ISR that the committing leader went by lacked the record when its high watermark passed it."""
+    evidence = loss.evidence
+    node, record = evidence["committed_by"], (evidence["epoch"], evidence["value"])
+    index = next(
+        (i for i, one in enumerate(trace) if one[0] == committed and one[1:4] == (node, "hw", loss.partition)),
+        None,
+    )
+    if index is None:
+        return False
+    isr: Sequence[int] = ()
+    for one in trace[:index]:
+        if one[1:4] == (node, "lead", loss.partition):
+            isr = one[7]
+        elif one[1:4] == (node, "isr", loss.partition):
+            isr = one[4]
+    replicas = replay(trace[:index], ())
+    return any(not replicas.at(member, loss.partition).has(evidence["offset"], record) for member in isr)
+
+
+def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
+    evidence = anomaly.evidence
+    partition, follower, leader = anomaly.partition, evidence["follower"], evidence["leader"]
+    before = trace[: evidence["trace_index"] + 1]
+    theirs, its = evidence["leader_record"][0], evidence["follower_record"][0]
+    facts = [
+        _what_it_did(follower, partition, evidence["leader_epoch"], before),
+        f"its record is of {'an older' if its < theirs else 'a newer' if its > theirs else 'the same'} epoch",
+    ]
+    if any(one[2:4] == ("recovered", partition) and one[1] in (follower, leader) and one[6] for one in before):
+        facts.append("one of the two had lost records in a recovery")
+    return tuple(facts)
+
+
+def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEvent]) -> str:
+    """What a follower did to its log since it heard of a leader epoch."""
+    heard = [i for i, one in enumerate(before) if one[1:4] == (node, "follow", partition) and one[4] == epoch]
+    if not heard:
+        return "the follower had not heard of the leader's epoch"
+    since = [i for i in range(heard[-1], len(before)) if before[i][1] == node and before[i][3] == partition]
+    cuts = [i for i in since if before[i][2] == "truncate"]
+    if cuts:
+        reason = without_numbers(before[cuts[-1]][6])
+        told = "" if reason.startswith(_WITHOUT_LEADER) else _told_by(node, partition, cuts[-1], before)
+        return f"the follower had cut its log, and not far enough ({reason}{told})"
+    asked = any(before[i][2] == "ask" for i in since)
+    return (
+        f"the follower had {'asked its leader, and cut nothing' if asked else 'cut nothing of its log, and not asked'}"
+    )
+
+
+def _of_giving_up(stop: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
+    words = stop.evidence["words"]
+    facts = [f"it gave up: {without_numbers(words)}"]
+    below = _BEYOND.search(words)
+    index = stop.evidence.get("trace_index")
+    if below is not None and index is not None:
+        facts.append(_why_shorter(stop, int(below.group(1)), trace[: index + 1]))
+    return tuple(facts)
+
+
+def _why_shorter(stop: Anomaly, leo: int, before: Sequence[TraceEvent]) -> str:
+    """How the leader of a broker that gave up came to have less than that."""
+    node = stop.evidence["node"]
+    followed = [one for one in before if one[1] == node and one[2] == "follow" and stop.partition in ("", one[3])]
+    if not followed:
+        return "its leader is not known"
+    partition, leader = followed[-1][3], followed[-1][5]
+    cut = _last_cut_at(leo, replay(before, ()), leader, partition)
+    if cut is None:
+        return "its leader never had more"
+    event = before[cut]
+    if event[2] == "truncate":
+        return f"its leader had cut its own log ({without_numbers(event[6])})"
+    if event[2] == "recovered":
+        how = [one[4] for one in before[:cut] if one[1] == leader and one[2] == "stop"]
+        return f"its leader's recovery after stop {how[-1] if how else '?'} left less"
+    return f"its leader had lost records by the event {event[2]}"
+
+
+def _last_cut_at(offset: int, replicas: ReplayedReplicas, node: int, partition: str) -> int | None:
+    replica: ReplayedReplica | None = replicas.by_place.get((node, partition))
+    removals = replica.removals if replica is not None else []
+    return next((r.at for r in reversed(removals) if r.to <= offset < r.to + len(r.records)), None)

@@ -1,0 +1,23 @@
+"""The names that one may ask for are those of the docs, and those that checkers give."""
+
+import re
+from pathlib import Path
+
+from checkers.known_anomalies import NEAR_MISSES, OF_RUNS
+
+DOCS = Path(__file__).parents[2] / "docs" / "anomalies.md"
+EDGES = {"ww", "wr", "process", "realtime"}
+
+
+def test_they_are_those_of_the_docs():
+    text = DOCS.read_text()
+    tables = text[: text.index("`no-live-isr-member`")]
+    rows = [line.split("|")[1] for line in tables.splitlines() if line.startswith("| `")]
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
+    of_docs = set(named) - EDGES - {"documented", "kip-966", "durable"}
+
+    assert of_docs == {*OF_RUNS, *NEAR_MISSES}
+
+
+def test_each_is_named_once():
+    assert len({*OF_RUNS, *NEAR_MISSES}) == len(OF_RUNS) + len(NEAR_MISSES)

@@ -1,0 +1,77 @@
+"""What the corpus keeps, and what it gives."""
+
+from dataclasses import replace
+from random import Random
+
+from harness.search.hunt.corpus import KEPT, Corpus
+from harness.search.hunt.episodes import MOST_FAULTS, Kinds, episode
+from harness.search.hunt.mutations import EARLIEST_US, Mutations
+from harness.search.hunt.trial import Trial
+from nemesis import PROFILES, Plan
+from nodes.core.cluster import ClusterSpec
+
+INTACT = Kinds("intact")
+
+
+def plan(seed=1):
+    return episode(Random(seed), INTACT, ClusterSpec())
+
+
+def with_faults(count):
+    one = plan()
+    return replace(one, faults=one.faults[:1] * count)
+
+
+def reached(*names):
+    return Trial(dict.fromkeys(names, 1_000), None, "valid", "")
+
+
+def test_the_smallest_plans_of_a_mark_are_kept():
+    corpus = Corpus()
+    for count in (7, 3, 6, 5, 4, 2, 8):
+        corpus.add(with_faults(count), reached("two-lead"))
+
+    assert sorted(len(entry.plan.faults) for entry in corpus.entries()) == [2, 3, 4, 5]
+    assert len(corpus) == KEPT
+
+
+def test_new_marks_are_told_once():
+    corpus = Corpus()
+
+    assert corpus.add(plan(1), reached("a", "b")) == ["a", "b"]
+    assert corpus.add(plan(2), reached("a", "c")) == ["c"]
+
+
+def test_what_is_rare_or_near_is_taken_more_often():
+    corpus = Corpus()
+    for seed in range(99):
+        corpus.add(plan(seed), reached("common"))
+    rare, near = with_faults(2), with_faults(3)
+    corpus.add(rare, reached("rare"))
+    for _ in range(50):
+        corpus.add(near, reached("near:strong-isr"))
+    rng = Random(1)
+    taken = [corpus.take(rng)[0].plan for _ in range(400)]
+
+    assert taken.count(rare) > 80
+    assert taken.count(near) > 80
+
+
+def test_episodes_have_the_faults_of_their_profile():
+    for profile in ("intact", "destructive", "retention", "reassignments"):
+        kinds = Kinds(profile)
+        for seed in range(50):
+            assert {fault.kind for fault in episode(Random(seed), kinds, ClusterSpec()).faults} <= set(
+                PROFILES[profile]
+            )
+
+
+def test_changed_plans_are_plans():
+    mutations, rng = Mutations(INTACT), Random(3)
+    one, other = plan(1), plan(2)
+    for _ in range(300):
+        changed = mutations.of(rng, one, (700_000,), other)
+        assert Plan.from_json(changed.to_json()) == changed
+        assert len(changed.faults) <= MOST_FAULTS
+        assert all(EARLIEST_US <= fault.at_us < changed.faults_end_us for fault in changed.faults)
+        one = changed

@@ -1,0 +1,60 @@
+"""A hunt that is ended goes on as if it had not been."""
+
+from itertools import islice
+
+import pytest
+
+from harness.search.hunt import Hunt, Quarry
+from harness.search.hunt.hunt import Attempt, Found
+from harness.search.hunt.kept_hunt import KEPT_OF_EACH, HuntDiffersError, KeptHunt
+from harness.search.hunt.trial import Trial
+from nemesis import read_plan
+from nodes.core.cluster import ClusterSpec
+
+SETTINGS = {"variant": "kafka-0.11", "seed": 1}
+
+
+def hunt():
+    return Hunt(Attempt("kafka-0.11", Quarry()), "intact", ClusterSpec(), 1)
+
+
+def test_it_goes_on_where_it_was(tmp_path):
+    whole = list(islice(hunt().rounds(), 5))
+    begun, kept = hunt(), KeptHunt(tmp_path, SETTINGS)
+    list(islice(begun.rounds(), 2))
+    kept.save(begun)
+
+    again = hunt()
+    assert KeptHunt(tmp_path, SETTINGS).restore(again)
+
+    assert list(islice(again.rounds(), 3)) == whole[2:]
+
+
+def test_nothing_is_restored_from_an_empty_folder(tmp_path):
+    assert not KeptHunt(tmp_path, SETTINGS).restore(hunt())
+
+
+def test_another_hunt_is_refused(tmp_path):
+    KeptHunt(tmp_path, SETTINGS).save(hunt())
+
+    with pytest.raises(HuntDiffersError, match="seed differ"):
+        KeptHunt(tmp_path, {**SETTINGS, "seed": 2}).restore(hunt())
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"settings": {"variant": "kafka-0.11", "seed": 1}}', "[]"])
+def test_a_damaged_one_is_refused(tmp_path, text):
+    (tmp_path / "hunt.json").write_text(text)
+
+    with pytest.raises(HuntDiffersError):
+        KeptHunt(tmp_path, SETTINGS).restore(hunt())
+
+
+def test_the_smallest_plans_are_kept(tmp_path):
+    kept = KeptHunt(tmp_path, SETTINGS)
+    plan = hunt()._draw()[0]
+    trial = Trial({}, ("divergence", 5, "they differ"), "invalid", "d")
+    for number in range(1, 9):
+        kept.take(Found(number, plan, trial))
+
+    assert (kept.caught, len(kept.catches)) == (8, KEPT_OF_EACH)
+    assert {read_plan(kept.results.path(one.file)) for one in kept.catches} == {plan}
