@@ -82,7 +82,7 @@ def _check(history: History, doubted: Collection[int], own: str, fates: Fates, *
     committed.losses = [
         loss for loss in committed.losses if _certain(loss, history.trace) and loss.partition not in deleted
     ]
-    unclean = unclean_elections(history, turning_points(trace))
+    unclean = unclean_elections(history, turning_points(history.trace))
     losses = LostWrites(trace, replicas, {}, own, meta.get("min_isr", 1), meta.get("replicas"), unclean, alone=alone)
     losses.silent = doubted
     anomalies = [*unasked_elections(trace, unclean), *losses.judge(committed)]
