@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from checkers.marks import exercised
 from pipeline.rows import anomaly_rows, op_rows, run_row, trace_rows
 from pipeline.tables import SCHEMAS, chunk_file, variant_folder
 
@@ -122,6 +123,7 @@ def _run(spec: CampaignSpec, variant: str, index: int, simulate: Simulate, *, ma
         found = run_row(result.verdict)
         found |= {"faults": len(plan.faults), "digest": result.digest}
         found |= {"events": result.events, "virtual_us": result.virtual_us}
+        found["marks"] = list(exercised(result.history.trace))
         rows["anomalies"] = anomaly_rows(index, result.verdict)
         if may_keep and (spec.keep == "all" or found["violations"] > 0):
             found["kept"] = True

@@ -12,6 +12,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checkers.marks import MARKS
 from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
 from nodes.core.cluster import ClusterSpec
@@ -79,6 +80,11 @@ DISCORDANT = """
     FROM here FULL OUTER JOIN base
         ON here.variant = base.variant AND here.plan = base.plan AND here.name = base.name
     GROUP BY 1, 2"""
+
+MARKED = """
+    SELECT variant, mark, count(*) AS runs FROM (SELECT variant, explode(marks) AS mark FROM runs) GROUP BY variant, mark"""
+
+LOOKED_AT = "SELECT variant, count(marks) AS runs FROM runs GROUP BY variant"
 
 FIRST = """
     SELECT variant, first_violation_us AS time FROM runs
@@ -172,6 +178,8 @@ class _Found:
         self.first: dict[str, list[int]] = defaultdict(list)
         for row in spark.sql(FIRST).collect():
             self.first[row["variant"]].append(row["time"])
+        self.marked = {(row["variant"], row["mark"]): row["runs"] for row in spark.sql(MARKED).collect()}
+        self.looked_at = {row["variant"]: row["runs"] for row in spark.sql(LOOKED_AT).collect()}
         self.recoveries: dict[str, dict[int | None, int]] = defaultdict(dict)
         for row in spark.sql(RECOVERIES).collect():
             self.recoveries[row["variant"]][row["time"]] = row["runs"]
@@ -197,6 +205,7 @@ class _Found:
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),
             recovery=_recovery(self.recoveries[name], row["errors"]),
+            exercised={mark: self.marked.get((name, mark), 0) for mark in MARKS} if self.looked_at[name] else {},
             **{column: row[column] for column in SUMMED},
         )
 

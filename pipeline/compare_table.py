@@ -61,6 +61,9 @@ def print_comparison(comparison: Comparison, console: Console) -> None:
     )
     if comparison.variants[0].near_misses:
         console.print(_near_misses(comparison))
+    missed = comparison.never_exercised
+    if missed:
+        console.print(f"no run exercised: {', '.join(missed)}", highlight=False, markup=False)
     console.print(
         _anomalies(comparison, "permitted: runs hit", lambda row: row.permitted, lambda row: str(row.permitted.hits))
     )

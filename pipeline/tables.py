@@ -43,6 +43,7 @@ RUNS: Final = pa.schema(
         ("wall_us", pa.int64()),
         pa.field("kept", pa.bool_(), nullable=False),  # are its ops and trace stored?
         ("unknown_because", pa.string()),
+        ("marks", pa.list_(pa.string())),  # what the run exercised, in order; null: nobody looked
         ("error", pa.string()),  # traceback of a run that raised
     ]
 )

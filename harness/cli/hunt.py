@@ -142,9 +142,9 @@ def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console
         with _Shown(status, endless=options["until_found"] and not options["seconds"]) as shown:
             for progress in _rounds(hunt, jobs, options, kept):
                 caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
-                shown.update(progress, kept.caught)
+                shown.update(progress, kept.caught.total())
                 for catch in caught:
-                    if not shown.told(catch.name):
+                    if not shown.told(f"{catch.name}: {catch.cause}"):
                         status.print(
                             f"caught after {catch.number} tries: [bold]{catch.name}[/], {catch.faults} faults",
                             soft_wrap=True,
@@ -185,7 +185,7 @@ class _Shown:
             disable=not console.is_terminal,
         )
         self._task = self._bar.add_task("hunting" + (" until something is found" if endless else ""), total=None)
-        self._names: set[str] = set()
+        self._told: set[str] = set()
         self._saved = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -200,10 +200,10 @@ class _Shown:
         words = f"{progress.tries:,} plans, {progress.marks} marks, {progress.corpus} kept, {caught} caught"
         self._bar.update(self._task, description=words)
 
-    def told(self, name: str) -> bool:
-        """Whether a catch of this anomaly was told before; now it is."""
-        before = name in self._names
-        self._names.add(name)
+    def told(self, words: str) -> bool:
+        """Whether an anomaly of this cause was told before; now it is."""
+        before = words in self._told
+        self._told.add(words)
         return before
 
     def save_now_and_then(self, save: Any) -> None:  # noqa: ANN401
@@ -223,7 +223,10 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
             "variant": variant,
             "folder": str(kept.results.folder),
             "tries": hunt.corpus.tries,
-            "caught": kept.caught,
+            "caught": kept.caught.total(),
+            "causes": [
+                {"name": name, "cause": cause, "tries": tries} for (name, cause), tries in sorted(kept.caught.items())
+            ],
             "catches": [{**one._asdict(), "plan": str(kept.results.path(one.file))} for one in catches],
             "exercised": exercise(hunt.corpus.seen),
         }
@@ -232,7 +235,7 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
     console = Console()
     rate = f", {tries / seconds:.0f} a second" if tries and seconds else ""
     console.print(
-        f"[bold]{variant}[/]: {hunt.corpus.tries:,} plans tried{rate}; {kept.caught:,} of them caught something"
+        f"[bold]{variant}[/]: {hunt.corpus.tries:,} plans tried{rate}; {kept.caught.total():,} of them caught something"
     )
     near = [name for name in hunt.corpus.seen if name.startswith("near:")]
     if near:
@@ -241,15 +244,20 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
     missing = never(hunt.corpus.seen)
     if missing:
         console.print(f"  never reached: {', '.join(missing)}", soft_wrap=True, highlight=False)
-    for place, catch in enumerate(catches):
-        console.print(
-            f"[red]✗[/] [bold]{catch.name}[/] with {catch.faults} faults (try {catch.number}): {escape(catch.message)}",
-            soft_wrap=True,
+    for (name, cause), times in sorted(kept.caught.items(), key=lambda one: (-one[1], one[0])):
+        smallest = min(
+            (one for one in catches if (one.name, one.cause) == (name, cause)), key=lambda one: (one.faults, one.number)
         )
-        file = quote(str(kept.results.path(catch.file)))
-        console.print(f"  tidemark run --variant {variant} --plan {file}", soft_wrap=True, highlight=False)
-        if not any(other.name == catch.name for other in catches[:place]):
-            what = f" --anomaly {catch.name}" if options["names"] else ""
-            console.print(f"  tidemark shrink --variant {variant} --plan {file}{what}", soft_wrap=True, highlight=False)
+        often = "once" if times == 1 else f"{times:,} times"
+        console.print(f"[red]✗[/] [bold]{name}[/], {often}, because {escape(cause)}", soft_wrap=True)
+        console.print(
+            f"  with {smallest.faults} faults (try {smallest.number}): {escape(smallest.message)}", soft_wrap=True
+        )
+        file = quote(str(kept.results.path(smallest.file)))
+        for command in ("run", "shrink"):
+            what = f" --anomaly {name}" if command == "shrink" and options["names"] else ""
+            console.print(
+                f"  tidemark {command} --variant {variant} --plan {file}{what}", soft_wrap=True, highlight=False
+            )
     if not catches:
         console.print("  nothing was caught: no proof that there is nothing", highlight=False)

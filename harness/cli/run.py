@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from checkers import Verdict, check
+from checkers.marks import exercised
 from harness.cli.exits import UNKNOWN, exit_code
 from harness.cli.extras import need
 from harness.cli.options import (
@@ -100,8 +101,10 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
         from harness.report.page import render_run
 
         render_run(plan.to_json(), run.history, verdict, folder / REPORT)
+    marks = exercised(run.history.trace)
     if options["as_json"]:
-        click.echo(json.dumps({"variant": variant, "folder": str(folder), "digest": run.digest, **verdict.to_json()}))
+        told = {"variant": variant, "folder": str(folder), "digest": run.digest, **verdict.to_json()}
+        click.echo(json.dumps(told | {"exercised": {name: mark.times for name, mark in marks.items()}}))
     else:
         console = Console()
         console.print(
@@ -109,6 +112,8 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
             f"{run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[options['world']]}, digest {run.digest}"
         )
         print_verdict(verdict, console)
+        if marks:
+            console.print(f"  exercised: {', '.join(marks)}", soft_wrap=True, highlight=False)
         console.print(f"  {folder / HISTORY}" + (f", {folder / REPORT}" if options["report"] else ""))
     return exit_code([verdict.valid])
 

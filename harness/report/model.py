@@ -130,6 +130,9 @@ class VariantResult:
     epoch_round_trips: int
     availability: Spread  # share
     recovery: Recovery
+    exercised: Mapping[str, int] = field(
+        default_factory=dict
+    )  # mark -> runs that came to it; empty where nobody looked
 
     @property
     def violating(self) -> Rate:
@@ -167,6 +170,12 @@ class Comparison:
         """Every kind of anomaly that some variant showed, ANY first, then by name."""
         names = {row.name for variant in self.variants for row in variant.anomalies}
         return (ANY, *sorted(names - {ANY}))
+
+    @property
+    def never_exercised(self) -> list[str]:
+        """The marks that no run of any variant came to, where somebody looked."""
+        looked_at = [variant.exercised for variant in self.variants if variant.exercised]
+        return [name for name in (looked_at[0] if looked_at else ()) if not any(marks[name] for marks in looked_at)]
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON values."""

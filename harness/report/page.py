@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from checkers.history import History
+from checkers.marks import MARKS
 from checkers.verdict import GRAVITY, Anomaly, Verdict
 from harness.report import figures, words
 from harness.report.environment import environment
@@ -120,6 +121,7 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
             glossary=GLOSSARY,
             promises=PROMISES,
             ANY=ANY,
+            MARKS=MARKS,
         )
     )
     return _written(out_dir / "report.html", page)

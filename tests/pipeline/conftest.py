@@ -47,7 +47,7 @@ def fake_simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[FakePla
     """Plans 0, 4, 8 … lose an acked record under OLD at 1 s + 1 ms x index; plan 3 raises under NEW; plan 5 is unknown everywhere.
 
     Plan 4 loses a record under NEW too, and every even plan loses one as permitted under both. Under NEW all plans from 6 on never
-    recover; all others do, in 2 s.
+    recover; all others do, in 2 s. A follower is paused in plans 6 and 9 under OLD.
     """
     plan = FakePlan(index, ("crash",) * (1 + index % 3))
     if index == 3 and variant == NEW:
@@ -82,7 +82,11 @@ def fake_simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[FakePla
     history = History.of(
         ops=(Op(10, "p1", "invoke", "send", (("send", "t-0", 1),), acks="all"),),
         nemesis=((20, "strike", 0, "crash", {"node": 2}),),
-        trace=((15, 1, "append", "t-0", 0, 0, (1,)), (25, 2, "append", "t-0", 0, 0, (1,))),
+        trace=(
+            (15, 1, "append", "t-0", 0, 0, (1,)),
+            (25, 2, "append", "t-0", 0, 0, (1,)),
+            *(((30, 2, "pause", ""),) if index in (6, 9) and variant == OLD else ()),
+        ),
     )
     verdict = Verdict(valid, "documented", tuple(anomalies), "no ack" if valid == "unknown" else None, stats)
     return plan, FakeResult(history, verdict, f"{variant}/{index}", 1000, 5_000_000)

@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from checkers.marks import MARKS
 from harness.report.words import compared
 from pipeline import campaign, manifest
 from pipeline.campaign import run_campaign
@@ -134,6 +135,21 @@ def test_the_comparison_counts_by_hand(
     assert (new.recovery.p25, new.recovery.p50, new.recovery.p95) == (2_000_000, None, None)
     assert (old.acked, old.elections, old.epoch_round_trips, old.records_truncated) == (1200, 48, 96, 66)
     assert json.loads(json.dumps(comparison.to_json()))["variants"][0]["loss"]["hits"] == 3
+
+
+def test_marks_are_counted_by_runs_and_those_that_none_came_to_are_told(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
+
+    comparison = compare(spark, tmp_path)
+
+    old, new = comparison.variants
+    assert (old.exercised["follower-paused"], new.exercised["follower-paused"]) == (2, 0)
+    assert comparison.never_exercised == [name for name in MARKS if name != "follower-paused"]
+    out = io.StringIO()
+    print_comparison(comparison, Console(file=out, width=4_000))
+    assert f"no run exercised: {', '.join(comparison.never_exercised)}" in out.getvalue()
 
 
 def test_another_baseline_turns_the_pairs_round(

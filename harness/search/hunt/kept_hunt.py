@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 STATE = "hunt"
 CAUGHT = "caught"
-KEPT_OF_EACH = 5
-"""So many plans are kept for each anomaly: the smallest."""
+KEPT_OF_EACH = 3
+"""So many plans are kept for each anomaly of each cause: the smallest."""
 
 
 class HuntDiffersError(ValueError):
@@ -25,9 +25,10 @@ class HuntDiffersError(ValueError):
 
 
 class Catch(NamedTuple):
-    """A kept plan: the anomaly, its faults, which try it was, its sentence, and its file's name without the suffix."""
+    """A kept plan: the anomaly and its cause, its faults, which try it was, its sentence, its file's name without the suffix."""
 
     name: str
+    cause: str
     faults: int
     number: int
     message: str
@@ -45,8 +46,8 @@ class KeptHunt:
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self.results = KeptResults(folder)
         self.catches: list[Catch] = []
-        self.caught = 0
-        """How many tries caught something, kept or not."""
+        self.caught: Counter[tuple[str, str]] = Counter()
+        """Anomaly and cause → how many tries caught it, kept or not."""
         self._settings = settings
 
     def restore(self, hunt: Hunt) -> bool:
@@ -69,25 +70,25 @@ class KeptHunt:
         try:
             hunt.corpus, hunt.round = _corpus(state["corpus"]), int(state["round"])
             self.catches = [Catch(**one) for one in state["catches"]]
-            self.caught = int(state["caught"])
+            self.caught = Counter({(name, cause): times for name, cause, times in state["caught"]})
         except (KeyError, TypeError, ValueError, IndexError, PlanError):
             raise HuntDiffersError(f"{self.results.path(STATE)} is damaged: begin anew with --fresh") from None
         return True
 
     def take(self, found: Found) -> Catch | None:
-        """Keep a plan, if it is among the smallest that caught this anomaly."""
-        self.caught += 1
+        """Keep a plan, if it is among the smallest that caught this anomaly for this cause."""
         assert found.trial.caught is not None  # noqa: S101 (that is what found means)
-        name, _, message = found.trial.caught
+        name, message, cause = found.trial.caught
+        self.caught[name, cause] += 1
         faults = len(found.plan.faults)
-        same = [one for one in self.catches if one.name == name]
+        same = [one for one in self.catches if (one.name, one.cause) == (name, cause)]
         if len(same) >= KEPT_OF_EACH:
             largest = max(same, key=lambda one: (one.faults, one.number))
             if faults >= largest.faults:
                 return None
             self.catches.remove(largest)
             self.results.path(largest.file).unlink(missing_ok=True)
-        catch = Catch(name, faults, found.number, message, f"{CAUGHT}/{name}-{found.number}")
+        catch = Catch(name, cause, faults, found.number, message, f"{CAUGHT}/{name}-{found.number}")
         self.results.write(catch.file, found.plan.to_json())
         self.catches.append(catch)
         return catch
@@ -97,7 +98,7 @@ class KeptHunt:
         state = {
             "settings": self._settings,
             "round": hunt.round,
-            "caught": self.caught,
+            "caught": [[name, cause, times] for (name, cause), times in self.caught.items()],
             "catches": [one._asdict() for one in self.catches],
             "corpus": _plain(hunt.corpus),
         }

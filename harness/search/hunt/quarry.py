@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from checkers.verdict import NEAR_MISS, VIOLATION
+from harness.search.shrink.choice import chosen
 
 if TYPE_CHECKING:
     from checkers import Anomaly, Verdict
@@ -18,10 +19,8 @@ class Quarry:
     names: tuple[str, ...] = ()
 
     def in_(self, verdict: Verdict) -> Anomaly | None:
-        """The first of a run, by the time at which it shows."""
-        for anomaly in verdict.anomalies:
-            if anomaly.verdict == VIOLATION and not self.names:
-                return anomaly
-            if anomaly.verdict in (VIOLATION, NEAR_MISS) and anomaly.name in self.names:
-                return anomaly
-        return None
+        """The most telling one of a run: a lost record rather than the poll that missed it."""
+        if not self.names:
+            return chosen(verdict)
+        names = {one.name for one in verdict.anomalies if one.verdict in (VIOLATION, NEAR_MISS)}
+        return next((chosen(verdict, name) for name in self.names if name in names), None)

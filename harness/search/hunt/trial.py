@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from checkers import check
 from checkers.marks import exercised
 from checkers.verdict import NEAR_MISS, VIOLATION
+from harness.search.shrink.cause import causes_of
 from harness.simulator import simulate
 
 if TYPE_CHECKING:
+    from checkers import Anomaly, History, Verdict
     from harness.search.hunt.quarry import Quarry
     from nemesis import Plan
     from nodes.core.variant import Variant
@@ -20,14 +22,22 @@ _OFTEN = (2, 5)
 """A mark that was reached so often is one more mark."""
 
 
+class Caught(NamedTuple):
+    """What was hunted, as it showed: the anomaly's name, its sentence, and why it came about, in words without numbers."""
+
+    name: str
+    message: str
+    cause: str
+
+
 class Trial(NamedTuple):
     """What came of a plan.
 
-    `reached`: mark → when it was first reached, in µs. `caught`: the quarry's name, time and sentence, if it is there.
+    `reached`: mark → when it was first reached, in µs. `caught`: the most telling anomaly of those hunted, if there is one.
     """
 
     reached: dict[str, int]
-    caught: tuple[str, int, str] | None
+    caught: Caught | None
     valid: str
     digest: str
 
@@ -44,6 +54,11 @@ def attempt(plan: Plan, variant: Variant, quarry: Quarry, contract: str | None =
         if anomaly.verdict in (NEAR_MISS, VIOLATION):
             kind = NEAR if anomaly.verdict == NEAR_MISS else BROKEN
             reached.setdefault(kind + anomaly.name, anomaly.time)
-    found = quarry.in_(verdict)
-    caught = (found.name, found.time, found.message) if found is not None else None
-    return Trial(reached, caught, verdict.valid, run.digest)
+    return Trial(reached, _caught(quarry.in_(verdict), verdict, run.history), verdict.valid, run.digest)
+
+
+def _caught(found: Anomaly | None, verdict: Verdict, history: History) -> Caught | None:
+    if found is None:
+        return None
+    causes = causes_of(found, verdict, history)
+    return Caught(found.name, found.message, "; ".join(causes[0].facts) if causes else "")

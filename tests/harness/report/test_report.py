@@ -185,6 +185,7 @@ def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
         hit_curve=((1_000_000, 0.02), (3_000_000, 0.074)) if hits else (),
         elections=1_000, unclean_elections=0, truncations=90, records_truncated=400, epoch_round_trips=2_100,
         availability=spread, recovery=Recovery(Rate(30, 500, 0.042, 0.084), 0, 200_000, 1_400_000, 5_000_000, None),
+        exercised={"two-lead": hits, "out-of-order": 0},
     )  # fmt: skip
 
 
@@ -397,6 +398,20 @@ def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> N
     assert text.count("<td>1.40 s (never)</td>") == 2
     assert "30 of 500" in text
     assert recovered(None, Recovery(Rate(0, 0, 0.0, 1.0), *[None] * 5)) == "–"
+
+
+def test_what_was_exercised_stands_with_its_sentence(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8")
+
+    assert comparison().never_exercised == ["out-of-order"]
+    assert "No run of any variant came to 1 of them" in text
+    assert "a leader wrote while a newer one had been elected" in text
+
+
+def test_a_campaign_of_which_nobody_asked_what_it_exercised_says_nothing_of_it() -> None:
+    unasked = replace(comparison(), variants=tuple(replace(one, exercised={}) for one in comparison().variants))
+
+    assert unasked.never_exercised == []
 
 
 def test_one_comparison_is_primary_and_the_others_are_corrected(comparison_page: Path) -> None:

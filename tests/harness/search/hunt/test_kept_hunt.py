@@ -7,7 +7,7 @@ import pytest
 from harness.search.hunt import Hunt, Quarry
 from harness.search.hunt.hunt import Attempt, Found
 from harness.search.hunt.kept_hunt import KEPT_OF_EACH, HuntDiffersError, KeptHunt
-from harness.search.hunt.trial import Trial
+from harness.search.hunt.trial import Caught, Trial
 from nemesis import read_plan
 from nodes.core.cluster import ClusterSpec
 
@@ -52,9 +52,10 @@ def test_a_damaged_one_is_refused(tmp_path, text):
 def test_the_smallest_plans_are_kept(tmp_path):
     kept = KeptHunt(tmp_path, SETTINGS)
     plan = hunt()._draw()[0]
-    trial = Trial({}, ("divergence", 5, "they differ"), "invalid", "d")
     for number in range(1, 9):
-        kept.take(Found(number, plan, trial))
+        caught = Caught("divergence", "they differ", "it kept a record" if number % 2 else "it lost one")
+        kept.take(Found(number, plan, Trial({}, caught, "invalid", "d")))
 
-    assert (kept.caught, len(kept.catches)) == (8, KEPT_OF_EACH)
+    assert kept.caught == {("divergence", "it kept a record"): 4, ("divergence", "it lost one"): 4}
+    assert len(kept.catches) == 2 * KEPT_OF_EACH
     assert {read_plan(kept.results.path(one.file)) for one in kept.catches} == {plan}
