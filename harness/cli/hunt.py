@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
@@ -102,8 +101,6 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     quarry = Quarry(tuple(dict.fromkeys(options["names"])))
     hunt = Hunt(Attempt(variant, quarry, options["contract"]), profile, cluster, seed)
     folder = options["out"] or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"
-    if options["fresh"] and (folder / "hunt.json").exists():
-        shutil.rmtree(folder)
     settings = {
         "variant": variant,
         "for": list(quarry.names),
@@ -113,6 +110,8 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
         "cluster": json.loads(json.dumps(asdict(cluster))),
     }
     kept = KeptHunt(writable_folder(folder), settings)
+    if options["fresh"]:
+        kept.forget()
     try:
         kept.restore(hunt)
     except HuntDiffersError as error:

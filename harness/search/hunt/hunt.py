@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from nemesis import Plan
     from nodes.core.cluster import ClusterSpec
 
+    Spread = Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]]
+    """How a round's plans are tried: `map`, or a pool's, in order."""
+
 ROUND = 32
 """Plans a round."""
 _YOUNG = 0.25
 """Share of young plans, once there are others to change."""
-
-Spread = "Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]]"
-"""How a round's plans are tried: `map`, or a pool's."""
 
 
 class Found(NamedTuple):
@@ -91,9 +91,7 @@ class Hunt:
         self.round = 0
         """The next one."""
 
-    def rounds(
-        self, spread: Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]] = map
-    ) -> Iterator[Progress]:
+    def rounds(self, spread: Spread = map) -> Iterator[Progress]:
         """Search on, round by round, without end."""
         while True:
             plans = self._draw()

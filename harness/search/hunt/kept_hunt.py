@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,6 +50,11 @@ class KeptHunt:
         self.caught: Counter[tuple[str, str]] = Counter()
         """Anomaly and cause → how many tries caught it, kept or not."""
         self._settings = settings
+
+    def forget(self) -> None:
+        """Delete what the folder has of a hunt, and nothing else."""
+        self.results.path(STATE).unlink(missing_ok=True)
+        shutil.rmtree(self.results.folder / CAUGHT, ignore_errors=True)
 
     def restore(self, hunt: Hunt) -> bool:
         """Go on where the folder's hunt was; whether there was one.

@@ -59,3 +59,13 @@ def test_the_smallest_plans_are_kept(tmp_path):
     assert kept.caught == {("divergence", "it kept a record"): 4, ("divergence", "it lost one"): 4}
     assert len(kept.catches) == 2 * KEPT_OF_EACH
     assert {read_plan(kept.results.path(one.file)) for one in kept.catches} == {plan}
+
+
+def test_what_else_lies_in_the_folder_stays(tmp_path):
+    kept = KeptHunt(tmp_path, SETTINGS)
+    kept.save(hunt())
+    (tmp_path / "notes.txt").write_text("mine")
+
+    kept.forget()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
