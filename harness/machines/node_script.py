@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.machines.node_places import Places
 
-_LOOKS = 600
-"""So often, 5 ms apart, is looked whether a signal has had its effect."""
+_LOOKS = 3_000
+"""So often, 5 ms apart, is looked whether a signal has had its effect; a process that is killed on a busy machine takes its time."""
 
 
 class NodeScripts:
