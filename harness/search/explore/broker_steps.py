@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from harness.search.explore.frozen import Place, Replica, Term, Word
+from nodes.core import replica as core
 from nodes.core.actions import Send
 from nodes.core.broker import PUBLISH, Broker
 from nodes.core.follower import Following
@@ -28,7 +29,6 @@ from nodes.core.roles import Role
 
 if TYPE_CHECKING:
     from harness.search.explore.bounds import Bounds
-    from nodes.core import replica as core
     from nodes.core.variant import Variant
 
 NOW = 1 << 40
@@ -67,21 +67,31 @@ class BrokerSteps:
         self.settings = bounds.settings()
         self.nodes = bounds.nodes()
         self.watch_fetching = watch_fetching
+        self._hosts = {b: Broker(b, 1, variant, self.settings, Recovered({})) for b in self.nodes}
+        """One broker each, which is given another replica for every step."""
 
     # Thaw and freeze
 
     def first(self, node: int) -> Place:
         """A broker that knows nothing, with an empty log."""
-        return self.freeze(Broker(node, 1, self.variant, self.settings, _recovered((), (), 0)), 1)
+        return Place(node, True, 1, Replica(Role.NO_LEADER, (), (), 0), ())
 
     def thaw(self, place: Place) -> Broker:
-        """The broker that was frozen."""
+        """The broker that was frozen; the one that was thawed before under this name is no more."""
         told = place.replica
-        broker = Broker(place.node, 1, self.variant, self.settings, _recovered(told.log, told.cache, told.hw))
+        broker = self._hosts[place.node]
         broker.broker_epoch = place.broker_epoch
         broker.hears_controller = True
-        broker.dead_fetchers.update(told.dead)
-        replica = broker.replicas[PARTITION]
+        broker.dead_fetchers = set(told.dead)
+        broker.out.clear()
+        broker.dispatch.clear()
+        broker._known.clear()
+        broker._unpublished.clear()
+        former = broker.replicas.get(PARTITION)
+        if former is not None:
+            vars(former).clear()
+        replica = core.Replica(broker, PARTITION, _recovered(told.log, told.cache, told.hw))
+        broker.replicas[PARTITION] = replica
         replica.leader_epoch, replica.leader, replica.last_leader = told.leader_epoch, told.leader, told.last_leader
         replica.partition_epoch = KNOWN
         if told.term is not None:
@@ -257,9 +267,8 @@ class BrokerSteps:
         return self._freeze_as(broker, place)
 
 
-def _recovered(log: tuple[int, ...], cache: tuple[tuple[int, int], ...], hw: int) -> Recovered:
-    batches = [batch_of(base, epoch) for base, epoch in enumerate(log)]
-    return Recovered({PARTITION: RecoveredPartition(batches, cache, hw)})
+def _recovered(log: tuple[int, ...], epochs: tuple[tuple[int, int], ...], hw: int) -> RecoveredPartition:
+    return RecoveredPartition([batch_of(base, epoch) for base, epoch in enumerate(log)], epochs, hw)
 
 
 def _answer_to(node: int, actions: list[Any]) -> object | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from array import array
 from dataclasses import dataclass, field
 from time import monotonic
@@ -75,6 +76,22 @@ def explore(
         variant: the protocol. bounds: what may happen. invariants: names, looked at in this order.
         limits: when to give up. progress: told (states, depth, seconds) now and then.
     """
+    collecting = gc.isenabled()
+    gc.disable()  # it would walk through all states time and again, and there is nothing to find: the steps leave no circles
+    try:
+        return _explore(variant, bounds, invariants, limits, progress)
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _explore(
+    variant: Variant,
+    bounds: Bounds,
+    invariants: tuple[str, ...],
+    limits: Limits,
+    progress: Callable[[int, int, float], None] | None,
+) -> Found:
     began = monotonic()
     world = make_world(variant, bounds, invariants)
     symmetry, checks = Symmetry(world), Checks(world, invariants)

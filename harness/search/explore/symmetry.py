@@ -38,21 +38,24 @@ class Symmetry:
             looks = self._common_looks[common] = self._looks_of_common(common)
         seen = self._place_looks
         keys = []
-        for place, look in zip(state[1:], looks, strict=True):
+        for look, place in zip(looks, state[1:], strict=True):
             own = seen.get(place)
             if own is None:
                 own = seen[place] = self._look_of_place(place)
             keys.append(own << 20 | look)
-        key = tuple(keys)
-        orders = self._orders.get(key)
+        wanted = sorted(keys)
+        ranks = tuple([wanted.index(key) for key in keys])
+        orders = self._orders.get(ranks)
         if orders is None:
-            orders = self._orders[key] = self._names_for(key)
+            orders = self._orders[ranks] = self._names_for(ranks)
         if len(orders) == 1:
-            return state if orders[0] == self._nodes else self.renamed(state, orders[0])
+            return self.renamed(state, orders[0])
         return min([self.renamed(state, names) for names in orders])
 
     def renamed(self, state: State, names: Names) -> State:
         """The same cluster under other names."""
+        if names == self._nodes:
+            return state
         world = self._world
         places, commons = self._places[names], self._commons[names]
         then = [0] * len(state)
