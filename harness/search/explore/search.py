@@ -41,7 +41,7 @@ class Found:
         outcome: ``holds``: every state was seen, and all invariants hold in it.
         states: different ones, brokers' names apart. moves: how many led from one to another. depth: of the last level begun.
         invariant, why: what is broken, and how. steps: a shortest way there, with the state after each move.
-        worked_out: how many steps the core took; all others were looked up.
+        worked_out: how many steps the core took; all others were looked up. shortest: whether no way there is shorter.
     """
 
     outcome: Outcome
@@ -55,6 +55,7 @@ class Found:
     why: str = ""
     first: State = ()
     steps: list[tuple[Move, State]] = field(default_factory=list)
+    shortest: bool = True
 
 
 def make_world(variant: Variant, bounds: Bounds, invariants: tuple[str, ...]) -> World:
