@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,12 +15,14 @@ from nodes.core.variant import parse_variant
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from harness.search.explore.bounds import Bounds
     from harness.search.explore.search import Found
 
 EPILOG = """\b
 Examples:
   tidemark explore                                              kafka-2.1, three brokers, two records, three epochs
   tidemark explore --variant kafka-3.7 --records 1              comes to the missed reign by itself
+  tidemark explore --variant kafka-3.7 --records 1 --invariant StrongIsr --script missed.scenario
   tidemark explore --variant kafka-3.7+forget-log-ends --records 1
   tidemark explore --variant kafka-2.0+truncation=kip101 --brokers 2 --invariant LogMatchingHw
   tidemark explore --variant kafka-2.1 --brokers 2 --crashes 1 --lapses 1 --leadership late
@@ -55,6 +58,11 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 @click.option("--walks", type=click.IntRange(min=1), help="So many random walks with priorities (PCT), and no exhaustive search.")
 @click.option("--depth", type=click.IntRange(min=1), default=60, show_default=True, help="Moves in a walk.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the walks.")
+@click.option(
+    "--script",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the counterexample as a script for `tidemark scenario`, played beforehand.",
+)
 @click.option("--truth-table", is_flag=True, help="Explore every cell of the table of rules and invariants.")
 @click.option("--cell", "cells", multiple=True, metavar="WORDS", help="Only cells whose name has these words.")
 @json_option
@@ -71,7 +79,7 @@ def explore_command(
     from harness.search.explore.search import Limits, explore
 
     walks, depth, seed = options.pop("walks"), options.pop("depth"), options.pop("seed")
-    table, cells = options.pop("truth_table"), options.pop("cells")
+    table, cells, script = options.pop("truth_table"), options.pop("cells"), options.pop("script")
     unknown = [name for name in invariants if name not in INVARIANTS]
     if unknown:
         raise click.UsageError(f"there is no invariant {unknown[0]!r}; there are {', '.join(INVARIANTS)}")
@@ -89,6 +97,8 @@ def explore_command(
         else:
             found = explore(parse_variant(variant), bounds, names, limits, progress)
     _show(found, variant, bounds.in_words(), names, as_json=as_json)
+    if script is not None and found.outcome == "broken":
+        _write_script(found, variant, bounds, script)
     return {"holds": VALID, "broken": ANOMALY, "unfinished": UNKNOWN}[found.outcome]
 
 
@@ -122,6 +132,20 @@ def _show(found: Found, variant: str, bounds: str, names: tuple[str, ...], *, as
     for line in told(found) if found.outcome == "broken" else []:
         click.echo(line)
     click.echo(summary(found, bounds))
+
+
+def _write_script(found: Found, variant: str, bounds: Bounds, path: Path) -> None:
+    """Also where there is no script, which is no failure of the search: then a sentence says why."""
+    from harness.search.explore.script import NoScriptError, as_script
+
+    try:
+        text, played = as_script(found, variant, bounds)
+    except NoScriptError as error:
+        click.echo(f"no script: {error}", err=True)
+        return
+    path.write_text(text, encoding="utf-8")
+    seen = ", ".join(dict.fromkeys(anomaly.name for anomaly in played.verdict.anomalies)) or "nothing"
+    click.echo(f"{path}: played in the simulator, which agrees step by step; the checkers find: {seen}", err=True)
 
 
 def _as_json(found: Found) -> dict[str, Any]:
