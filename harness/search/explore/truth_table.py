@@ -25,6 +25,7 @@ SMALL = Bounds(brokers=3, records=2, epochs=3)
 THREE_RECORDS = Bounds(brokers=3, records=3, epochs=3)
 TWO_BROKERS = Bounds(brokers=2, records=2, epochs=3)
 ONE_RECORD = Bounds(brokers=3, records=1, epochs=3)
+HEARD = Bounds(brokers=3, records=2, epochs=3, leadership="late")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,10 @@ STALE = (
     "a stale leader that is asked for a later epoch says undefined, and the follower cuts to its high watermark; the specification "
     "compares the logs themselves"
 )
+UNASKED = (
+    "a follower with an empty log asks nobody where to cut, and fetches from a leader that has not heard of its epoch yet; in the "
+    "specification every follower is first cut by a leader of its own epoch, and three records are needed"
+)
 _F = "+forget-log-ends"
 CELLS: tuple[TruthCell, ...] = (
     *_both("hw", "kafka-2.1+truncation=hw" + _F, SMALL, "broken", "broken"),
@@ -140,12 +145,14 @@ CELLS: tuple[TruthCell, ...] = (
         "the fence of fetches refuses first what this one would not count",
     ),
     TruthCell("kip279, fetch unfenced", "kafka-2.1+no-fetch-fence" + _F, MATCHING, THREE_RECORDS, "broken"),
-    TruthCell("kip279, fetch unfenced", "kafka-2.1+no-fetch-fence" + _F, MATCHING, SMALL, "holds"),
+    TruthCell("kip279, fetch unfenced", "kafka-2.1+no-fetch-fence" + _F, MATCHING, SMALL, "broken", UNASKED),
     *_both("kip279, no fences", "kafka-2.1+no-fences" + _F, SMALL, "broken", "broken"),
     TruthCell("kip279, no fences", "kafka-2.1+no-fences" + _F, STRONG, TWO_BROKERS, "broken", STALE),
     TruthCell("kip279, no fences", "kafka-2.1+no-fences" + _F, MATCHING, TWO_BROKERS, "holds"),
     TruthCell("as Kafka has it: kip279", "kafka-2.1", STRONG, ONE_RECORD, "broken", "the missed reign"),
     TruthCell("as Kafka has it: KRaft", "kafka-3.7", STRONG, ONE_RECORD, "broken", "the missed reign"),
+    TruthCell("as Kafka has it, every reign is heard of", "kafka-2.1", STRONG, HEARD, "holds"),
+    TruthCell("as Kafka has it, every reign is heard of", "kafka-2.7", STRONG, HEARD, "holds"),
     TruthCell("as Kafka has it, two brokers", "kafka-2.1", STRONG, TWO_BROKERS, "holds"),
     TruthCell("as Kafka has it, two brokers", "kafka-2.7", STRONG, TWO_BROKERS, "holds"),
     TruthCell("as Kafka has it, two brokers", "kafka-3.7", STRONG, TWO_BROKERS, "holds"),
