@@ -52,10 +52,16 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 @click.option("--late-answers", is_flag=True, help="A leader may hear later that its ISR was taken.")
 @click.option("--min-isr", type=int, default=1, show_default=True, help="min.insync.replicas.")
 @click.option("--fetch-size", type=int, default=1, show_default=True, help="Batches in one fetch.")
-@click.option("--invariant", "invariants", multiple=True, metavar="NAME", help="What must hold; repeat for more. [default: most]")
-@click.option("--max-states", type=click.IntRange(min=1), default=20_000_000, show_default=True, help="Give up after so many.")
+@click.option(
+    "--invariant", "invariants", multiple=True, metavar="NAME", help="What must hold; repeat for more. [default: most]"
+)
+@click.option(
+    "--max-states", type=click.IntRange(min=1), default=20_000_000, show_default=True, help="Give up after so many."
+)
 @click.option("--seconds", type=click.FloatRange(min=0), default=float("inf"), help="Give up after so long.")
-@click.option("--walks", type=click.IntRange(min=1), help="So many random walks with priorities (PCT), and no exhaustive search.")
+@click.option(
+    "--walks", type=click.IntRange(min=1), help="So many random walks with priorities (PCT), and no exhaustive search."
+)
 @click.option("--depth", type=click.IntRange(min=1), default=60, show_default=True, help="Moves in a walk.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the walks.")
 @click.option(
@@ -67,7 +73,12 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 @click.option("--cell", "cells", multiple=True, metavar="WORDS", help="Only cells whose name has these words.")
 @json_option
 def explore_command(
-    variant: str, invariants: tuple[str, ...], max_states: int, seconds: float, as_json: bool, **options: Any  # noqa: ANN401
+    variant: str,
+    invariants: tuple[str, ...],
+    max_states: int,
+    seconds: float,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401
 ) -> int:
     """Search every order of messages, elections and faults, without a clock, for a broken invariant.
 

@@ -25,8 +25,8 @@ class Bounds:
         epochs: leader epochs 0 to ``epochs - 1``.
         crashes: process crashes; what was written stays. lapses: sessions that end while the process goes on.
         unclean: whether any live broker may be elected.
-        leadership: ``at-once``: the controller's word is everywhere before anything else happens; ``late``: each broker hears all of
-            it, in order, some time; ``lost``: a broker may never hear of it, or only of what came later (the public
+        leadership: ``at-once``: the controller's word is everywhere before anything else happens; ``late``: each broker hears all
+            of it, in order, some time; ``lost``: a broker may never hear of it, or only of what came later (the public
             specifications; KRaft's metadata log).
         late_answers: whether a leader may hear later, and not at once, that the controller has taken its ISR.
         min_isr: ``min.insync.replicas``. fetch_size: batches in one fetch.
@@ -66,7 +66,11 @@ class Bounds:
         words += [f"{self.crashes} crashes"] if self.crashes else []
         words += [f"{self.lapses} lapses of a session"] if self.lapses else []
         words += ["unclean elections"] if self.unclean else []
-        words += [{"at-once": "leadership at once", "late": "leadership late", "lost": "leadership late or lost"}[self.leadership]]
+        words += [
+            {"at-once": "leadership at once", "late": "leadership late", "lost": "leadership late or lost"}[
+                self.leadership
+            ]
+        ]
         words += ["late ISR answers"] if self.late_answers else []
         words += [f"min ISR {self.min_isr}"] if self.min_isr > 1 else []
         words += [f"{self.fetch_size} batches a fetch"] if self.fetch_size > 1 else []

@@ -1,8 +1,8 @@
 """What is left of the core's objects when they stand still: immutable tuples that can be compared, hashed and renamed.
 
 There is no clock, so no times; there is one partition, whose records are one to a batch, so a log is the epochs of its records, and
-leader epoch and offset together name a record. What depends on nothing else is left out: correlation numbers (a request and its answer
-are one move), partition epochs (a leader knows the controller's last word or it does not), a follower's word that it caught up.
+leader epoch and offset together name a record. What nothing depends on is left out: correlation numbers (a request and its answer
+are one move), partition epochs (a leader knows the controller's last word or it does not), when a follower had caught up.
 """
 
 from __future__ import annotations

@@ -97,13 +97,18 @@ def _follower_prefix(_: Common, places: tuple[Place, ...]) -> str:
         end = len(replica.log)
         if len(leader.replica.log) < end or not same_below(replica, leader.replica, end):
             lacks = first_difference(replica, leader.replica, end)
-            return f"broker {leader.node} leads epoch {replica.leader_epoch} and {lacks} (broker {place.node}, which fetches from it)"
+            leads = f"broker {leader.node} leads epoch {replica.leader_epoch}"
+            return f"{leads} and {lacks} (broker {place.node}, which fetches from it)"
     return ""
 
 
 def _leader_in_isr(common: Common, _: tuple[Place, ...]) -> str:
     state = common.controller
-    return "" if state.leader < 0 or state.leader in state.isr else f"the controller's leader {state.leader} is not in its ISR"
+    return (
+        ""
+        if state.leader < 0 or state.leader in state.isr
+        else f"the controller's leader {state.leader} is not in its ISR"
+    )
 
 
 def _one_leader(_: Common, places: tuple[Place, ...]) -> str:
@@ -135,7 +140,9 @@ def _leader_completeness(common: Common, places: tuple[Place, ...]) -> str:
 
 
 INVARIANTS = {
-    "WeakIsr": Invariant("Every member of a leader's own ISR has all that lies below that leader's high watermark.", _weak_isr),
+    "WeakIsr": Invariant(
+        "Every member of a leader's own ISR has all that lies below that leader's high watermark.", _weak_isr
+    ),
     "StrongIsr": Invariant(
         "Every member of the controller's ISR has all that lies below the high watermark of whoever thinks that it leads.",
         _strong_isr,

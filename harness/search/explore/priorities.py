@@ -1,8 +1,8 @@
 """Beyond the bound: random walks with priorities.
 
-Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010): whoever has the highest priority moves,
-and at a few random places in the walk it falls behind all others. A bug that needs few such changes is met with a probability that
-does not vanish with the length of the walk.
+Probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010): whoever has the highest priority
+moves, and at a few random places in the walk it falls behind all others. A bug that needs few such changes is met with a
+probability that does not vanish with the length of the walk.
 """
 
 from __future__ import annotations
@@ -42,8 +42,12 @@ def walk(
     """Walk through the states within the bounds, and look at each.
 
     Args:
-        variant: the protocol. bounds: what may happen. invariants: names, looked at in this order.
-        walks: how many. depth: moves in each. seed: of all that is random.
+        variant: the protocol.
+        bounds: what may happen.
+        invariants: names, looked at in this order.
+        walks: how many.
+        depth: moves in each.
+        seed: of all that is random.
         progress: told (states, walks, seconds) now and then.
 
     Returns:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from harness.search.explore.search import Found
 
 NAME = "found-by-explore"
+TOLD = ("violation", "permitted", "near-miss")
+TIMES = "fetch wait 20 ms, request timeout 1 s, produce timeout 600 s"
 A_WHILE = "run 300 ms"
 """Longer than a fetch waits, and than it takes a broker to ask again after a refusal."""
 
@@ -58,19 +60,21 @@ def as_script(found: Found, variant: str, bounds: Bounds) -> tuple[str, Scenario
     played = run_scenario(parse_scenario(draft, NAME), variant)
     if played.stopped or played.mismatches:
         raise NoScriptError(played.stopped or played.mismatches[0])
-    return "\n\n".join([head, *steps, _outcome(played, variant, epochs=found.world.variant.has_epoch_cache)]) + "\n", played
+    return "\n\n".join(
+        [head, *steps, _outcome(played, variant, epochs=found.world.variant.has_epoch_cache)]
+    ) + "\n", played
 
 
 def _head(found: Found, variant: str, bounds: Bounds) -> str:
-    unclean = "on" if bounds.unclean else "off"
+    unclean = f"unclean election {'on' if bounds.unclean else 'off'}"
+    settings = ["acks all", f"min ISR {bounds.min_isr}", unclean, f"fetch size {bounds.fetch_size} batches"]
     return "\n".join(
         [
             f"name: {NAME}",
             f"title: {found.invariant} is broken under {variant}",
             f"source: tidemark explore ({bounds.in_words()})",
             f"brokers: {', '.join(str(b) for b in bounds.nodes())}",
-            f"cluster: acks all, min ISR {bounds.min_isr}, unclean election {unclean}, fetch size {bounds.fetch_size} batches, "
-            "fetch wait 20 ms, request timeout 1 s, produce timeout 600 s",
+            f"cluster: {', '.join([*settings, TIMES])}",
             "",
             "about:",
             f"  {found.why[:1].upper()}{found.why[1:]}. No shorter way leads there.",
@@ -86,44 +90,47 @@ def _setting(bounds: Bounds) -> str:
         holds += [f"hold {kind} from {a} to {b}" for a in nodes for b in nodes if a != b]
     follows = [f"until {b} follows 1" for b in nodes[1:]]
     commands = ["until 1 leads epoch 0", *follows, *holds, "run 1 s"]
-    return "\n".join(["1. Broker 1 leads epoch 0. From now on nothing arrives unless it is let go.", *(f"   > {c}" for c in commands)])
+    return "\n".join(
+        [
+            "1. Broker 1 leads epoch 0. From now on nothing arrives unless it is let go.",
+            *(f"   > {c}" for c in commands),
+        ]
+    )
 
 
 def _commands(move: Move, place: Place, record: str, *, kraft: bool) -> list[str]:
-    kind, broker, other = move.kind, move.broker, move.other
-    if kind is Kind.APPEND:
-        return [f"send {record} to {broker}", "run 5 ms"]
-    if kind is Kind.HEAR:
-        if move.number + 1 < len(place.unheard) if kraft else move.number:
-            raise NoScriptError(
-                "a broker that reads the metadata log acts on the last state it finds"
-                if kraft
-                else "with ZooKeeper a broker hears of every reign, in order"
-            )
-        return [*_let_go(f"leadership to {broker}"), "run 20 ms"]
-    if kind in (Kind.FETCH, Kind.ASK):
-        what = "fetch" if kind is Kind.FETCH else "epoch"
-        return [*_let_go(f"{what} requests from {broker} to {other}"), A_WHILE]
-    if kind is Kind.FETCH_UNANSWERED:
-        link = f"fetch responses from {other} to {broker}"
-        request = _let_go(f"fetch requests from {broker} to {other}")
-        return [f"block {link}", *request, A_WHILE, f"unblock {link}", "run 1200 ms"]
-    if kind is Kind.SHRINK:
-        return ["run 50 s"]
-    if kind is Kind.DECIDE:
-        return [*_let_go(f"ISR changes from {broker}"), "run 20 ms"]
-    if kind in (Kind.ELECT, Kind.ELECT_UNCLEAN):
-        return [f"elect {broker}{' uncleanly' if kind is Kind.ELECT_UNCLEAN else ''}"]
-    if kind is Kind.LAPSE:
-        cut = [f"cut {broker} from controller"] if place.up else []
-        return [*cut, f"until {broker} is fenced"]
-    if kind is Kind.RETURN:
-        return [f"join {broker} and controller", "run 3 s"]
-    if kind is Kind.CRASH:
-        return [f"crash {broker}"]
-    if kind is Kind.START:
-        return [f"start {broker}", "run 3 s"]
-    raise NoScriptError(f"scripts have no verb for: {kind}")
+    """What makes the move happen."""
+    broker, other = move.broker, move.other
+    refused = f"fetch responses from {other} to {broker}"
+    request = f"requests from {broker} to {other}"
+    verbs = {
+        Kind.APPEND: [f"send {record} to {broker}", "run 5 ms"],
+        Kind.FETCH: [*_let_go(f"fetch {request}"), A_WHILE],
+        Kind.FETCH_UNANSWERED: [
+            f"block {refused}",
+            *_let_go(f"fetch {request}"),
+            A_WHILE,
+            f"unblock {refused}",
+            "run 1200 ms",
+        ],
+        Kind.ASK: [*_let_go(f"epoch {request}"), A_WHILE],
+        Kind.HEAR: [*_let_go(f"leadership to {broker}"), "run 20 ms"],
+        Kind.SHRINK: ["run 50 s"],
+        Kind.DECIDE: [*_let_go(f"ISR changes from {broker}"), "run 20 ms"],
+        Kind.ELECT: [f"elect {broker}"],
+        Kind.ELECT_UNCLEAN: [f"elect {broker} uncleanly"],
+        Kind.LAPSE: [*([f"cut {broker} from controller"] if place.up else []), f"until {broker} is fenced"],
+        Kind.RETURN: [f"join {broker} and controller", "run 3 s"],
+        Kind.CRASH: [f"crash {broker}"],
+        Kind.START: [f"start {broker}", "run 3 s"],
+    }
+    if move.kind not in verbs:
+        raise NoScriptError(f"scripts have no verb for: {move.kind}")
+    if move.kind is Kind.HEAR and kraft and move.number + 1 < len(place.unheard):
+        raise NoScriptError("a broker that reads the metadata log acts on the last state it finds")
+    if move.kind is Kind.HEAR and not kraft and move.number:
+        raise NoScriptError("with ZooKeeper a broker hears of every reign, in order")
+    return verbs[move.kind]
 
 
 def _let_go(link: str) -> list[str]:
@@ -135,20 +142,19 @@ def _claim(place: Place, names: dict[tuple[int, int], str]) -> str:
     log = " ".join(f"{epoch}:{names[epoch, offset]}" for offset, epoch in enumerate(replica.log)) or "empty"
     if not place.up:
         return f"down | {log}"
-    role = "leader" if replica.term is not None else "follower" if replica.leader > 0 else "no leader"
-    role = "follower" if role == "no leader" else role
+    role = "leader" if replica.term is not None else "follower"
     return f"{role} | epoch {replica.leader_epoch} | {log} | LEO {len(replica.log)} | HW {replica.hw}"
 
 
 def _outcome(played: ScenarioOutcome, variant: str, *, epochs: bool) -> str:
     lines = [f"outcome {variant}: {played.verdict.valid}"]
-    for anomaly in played.verdict.anomalies:
-        if anomaly.verdict in ("violation", "permitted", "near-miss"):
-            lines.append(f"  {anomaly.verdict} {anomaly.name}")
+    lines += [f"  {one.verdict} {one.name}" for one in played.verdict.anomalies if one.verdict in TOLD]
     lines.append(f"  truncations: {played.summary['truncations']}")
     for state in played.narrative[-1].replicas:
         log = " ".join(f"{epoch}:{name}" for epoch, name in state.log) or "empty"
         cache = " ".join(f"{epoch}@{start}" for epoch, start in state.cache) if epochs else ""
         role = state.role if state.role in ("leader", "follower") else "down"
-        lines.append(f"  {played.scenario.broker_name(state.broker)}: {role} | {log} | HW {state.hw} | epochs {cache or 'none'}")
+        lines.append(
+            f"  {played.scenario.broker_name(state.broker)}: {role} | {log} | HW {state.hw} | epochs {cache or 'none'}"
+        )
     return "\n".join(lines)

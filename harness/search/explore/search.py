@@ -68,14 +68,17 @@ def explore(
     variant: Variant,
     bounds: Bounds,
     invariants: tuple[str, ...],
-    limits: Limits = Limits(),  # noqa: B008 (it is immutable)
+    limits: Limits = Limits(),
     progress: Callable[[int, int, float], None] | None = None,
 ) -> Found:
     """Search all states within the bounds.
 
     Args:
-        variant: the protocol. bounds: what may happen. invariants: names, looked at in this order.
-        limits: when to give up. progress: told (states, depth, seconds) now and then.
+        variant: the protocol.
+        bounds: what may happen.
+        invariants: names, looked at in this order.
+        limits: when to give up.
+        progress: told (states, depth, seconds) now and then.
     """
     collecting = gc.isenabled()
     gc.disable()  # it would walk through all states time and again, and there is nothing to find: the steps leave no circles
@@ -153,8 +156,6 @@ def _way(
     first = state = world.first()
     steps = []
     for wanted in reversed(path):
-        move, state = next(
-            (move, then) for move, then in world.successors(state) if symmetry.canonical(then) == wanted
-        )
+        move, state = next((move, then) for move, then in world.successors(state) if symmetry.canonical(then) == wanted)
         steps.append((move, state))
     return first, steps

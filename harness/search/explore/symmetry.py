@@ -61,13 +61,13 @@ class Symmetry:
         then = [0] * len(state)
         common = commons.get(state[0])
         if common is None:
-            common = commons[state[0]] = world._common(renamed_common(world.commons.values[state[0]], names))
+            common = commons[state[0]] = world.numbered_common(renamed_common(world.commons.values[state[0]], names))
         then[0] = common
         for old, new in enumerate(names, 1):
             number = state[old]
             place = places.get(number)
             if place is None:
-                place = places[number] = world._place(renamed_place(world.places.values[number], names))
+                place = places[number] = world.numbered_place(renamed_place(world.places.values[number], names))
             then[new] = place
         return tuple(then)
 
@@ -75,7 +75,9 @@ class Symmetry:
         """Every renaming that sorts the brokers by these keys."""
         wanted = sorted(keys)
         return tuple(
-            names for names in permutations(self._nodes) if all(wanted[new - 1] == keys[i] for i, new in enumerate(names))
+            names
+            for names in permutations(self._nodes)
+            if all(wanted[new - 1] == keys[i] for i, new in enumerate(names))
         )
 
     def _looks_of_common(self, number: int) -> tuple[int, ...]:

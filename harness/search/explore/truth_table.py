@@ -94,7 +94,9 @@ class TruthRow:
         }
 
 
-def _both(row: str, variant: str, bounds: Bounds, strong: str, matching: str, larger: Bounds | None = None) -> list[TruthCell]:
+def _both(
+    row: str, variant: str, bounds: Bounds, strong: str, matching: str, larger: Bounds | None = None
+) -> list[TruthCell]:
     return [
         TruthCell(row, variant, STRONG, bounds, strong),
         TruthCell(row, variant, MATCHING, larger or bounds, matching),
@@ -113,9 +115,7 @@ _F = "+forget-log-ends"
 CELLS: tuple[TruthCell, ...] = (
     *_both("hw", "kafka-2.1+truncation=hw" + _F, SMALL, "broken", "broken"),
     *_both("kip101 and KAFKA-7415's fix", "kafka-2.1+truncation=kip101" + _F, SMALL, "broken", "broken"),
-    *_both(
-        "kip101 (0.11)", "kafka-2.1+truncation=kip101+KAFKA-7415" + _F, SMALL, "broken", "broken", Bounds(3, 3, 3)
-    ),
+    *_both("kip101 (0.11)", "kafka-2.1+truncation=kip101+KAFKA-7415" + _F, SMALL, "broken", "broken", Bounds(3, 3, 3)),
     *_both("kip279", "kafka-2.1" + _F, SMALL, "holds", "holds"),
     *_both("fetch", "kafka-2.7" + _F, SMALL, "holds", "holds"),
     *_both("fetch, KRaft", "kafka-3.7" + _F, SMALL, "holds", "holds"),

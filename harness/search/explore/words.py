@@ -55,7 +55,13 @@ def sentence(move: Move, world: World, before: State) -> str:
     if move.kind is Kind.HEAR:
         place = world.places.values[before[move.broker]]
         word = place.unheard[move.number]
-        who = "it leads" if word.leader == move.broker else f"broker {word.leader} leads" if word.leader > 0 else "nobody leads"
+        who = (
+            "it leads"
+            if word.leader == move.broker
+            else f"broker {word.leader} leads"
+            if word.leader > 0
+            else "nobody leads"
+        )
         missed = f"; what came before, {_reigns(place, move.number)}, it never hears of" if move.number else ""
         isr = f", with the ISR {_ids(word.isr)}" if word.leader == move.broker else ""
         return f"Broker {move.broker} hears that {who} in epoch {word.epoch}{isr}{missed}."
@@ -129,4 +135,3 @@ def _ids(brokers: tuple[int, ...]) -> str:
 
 def _places(world: World, state: State) -> tuple[Place, ...]:
     return tuple(world.places.values[number] for number in state[1:])
-

@@ -70,7 +70,7 @@ class World:
         common = Common(state, bounds.records, bounds.crashes, bounds.lapses)
         word = Word(state.leader, state.leader_epoch, state.isr)
         places = [self.brokers.hears(self.brokers.told(self.brokers.first(b), word), 0) for b in bounds.nodes()]
-        return (self._common(common), *(self._place(place) for place in places))
+        return (self.numbered_common(common), *(self.numbered_place(place) for place in places))
 
     def successors(self, state: State) -> list[tuple[Move, State]]:
         """Every move that is possible and changes something, and what is then; always in the same order."""
@@ -106,23 +106,31 @@ class World:
                     decisions = self._decisions[deciding] = self._decide(common, place)
                 for move, left, then, told in decisions:
                     found.append((move, self._tell((left, *before, then, *after), told)))
-            if self._away[common]:
-                returning = (common, place)
-                if returning not in self._returns:
-                    self._returns[returning] = self._return(common, place)
-                back = self._returns[returning]
-                if back is not None:
-                    move, left, then, told = back
-                    found.append((move, self._tell((left, *before, then, *after), told)))
+        if self._away[common]:
+            self._add_returns(found, state)
+        self._add_control(found, state)
+        if self.watch_commits:
+            return [(move, self._committed(then)) for move, then in found]
+        return found
+
+    def _add_returns(self, found: list[tuple[Move, State]], state: State) -> None:
+        for index in range(1, len(state)):
+            key = (state[0], state[index])
+            if key not in self._returns:
+                self._returns[key] = self._return(*key)
+            back = self._returns[key]
+            if back is not None:
+                move, left, then, told = back
+                found.append((move, self._tell((left, *state[1:index], then, *state[index + 1 :]), told)))
+
+    def _add_control(self, found: list[tuple[Move, State]], state: State) -> None:
+        common = state[0]
         control = self._control.get(common)
         if control is None:
             control = self._control[common] = self._moves_of_controller(common)
         for move, left, told in control:
-            then_all = state if move.kind is not Kind.LAPSE else self._cut_off(state, move.broker)
-            found.append((move, self._tell((left, *then_all[1:]), told)))
-        if self.watch_commits:
-            return [(move, self._committed(then)) for move, then in found]
-        return found
+            places = state if move.kind is not Kind.LAPSE else self._cut_off(state, move.broker)
+            found.append((move, self._tell((left, *places[1:]), told)))
 
     # What belongs to one broker
 
@@ -135,21 +143,25 @@ class World:
         steps, node = self.brokers, place.node
         last = len(place.unheard) if self.bounds.leadership == "lost" else min(len(place.unheard), 1)
         found += [
-            (Move(Kind.HEAR, node, place.unheard[index].leader, index), self._place(steps.hears(place, index)), -1)
+            (
+                Move(Kind.HEAR, node, place.unheard[index].leader, index),
+                self.numbered_place(steps.hears(place, index)),
+                -1,
+            )
             for index in range(last)
         ]
         term = place.replica.term
         if term is not None:
             grown = steps.appends(place)
             if grown is not None:
-                found.append((Move(Kind.APPEND, node), self._place(grown), RECORD))
+                found.append((Move(Kind.APPEND, node), self.numbered_place(grown), RECORD))
             for member in term.isr:
                 shrunk = steps.shrinks(place, member) if member != node else None
                 if shrunk is not None:
-                    found.append((Move(Kind.SHRINK, node, member), self._place(shrunk), -1))
+                    found.append((Move(Kind.SHRINK, node, member), self.numbered_place(shrunk), -1))
         if self.bounds.crashes:
             for hw in range(place.replica.hw, -1, -1):
-                found.append((Move(Kind.CRASH, node, 0, hw), self._place(steps.crashes(place, hw)), CRASH))
+                found.append((Move(Kind.CRASH, node, 0, hw), self.numbered_place(steps.crashes(place, hw)), CRASH))
         return found
 
     # A follower and its leader
@@ -158,9 +170,11 @@ class World:
         mine, theirs = self.places.values[follower], self.places.values[leader]
         if not theirs.up:
             return []
-        then, there = (self._place(place) for place in self.brokers.asks_leader(mine, theirs))
+        then, there = (self.numbered_place(place) for place in self.brokers.asks_leader(mine, theirs))
         if mine.replica.role is Role.TRUNCATING:
-            return [(Move(Kind.ASK, mine.node, theirs.node), then, there)] if (then, there) != (follower, leader) else []
+            return (
+                [(Move(Kind.ASK, mine.node, theirs.node), then, there)] if (then, there) != (follower, leader) else []
+            )
         found = []
         if (then, there) != (follower, leader):
             found.append((Move(Kind.FETCH, mine.node, theirs.node), then, there))
@@ -182,7 +196,7 @@ class World:
                 found.append((Move(Kind.ELECT_UNCLEAN, broker), decided, common))
         found += self._lapses(common)
         return [
-            (move, self._common(left._replace(controller=decided.state)), self._words(decided))
+            (move, self.numbered_common(left._replace(controller=decided.state)), self._words(decided))
             for move, decided, left in found
             if decided.state != state and decided.state.leader_epoch < self.bounds.epochs
         ]
@@ -214,14 +228,14 @@ class World:
         decided = self.controllers.takes(state, proposal, current=current)
         if decided.answer is None or decided.state.leader_epoch >= self.bounds.epochs:
             return []
-        left = self._common(common._replace(controller=decided.state))
-        then = self._place(self.brokers.hears_answer(place, decided.answer))
+        left = self.numbered_common(common._replace(controller=decided.state))
+        then = self.numbered_place(self.brokers.hears_answer(place, decided.answer))
         found = []
         if (left, then) != (number, leader):
             found.append((Move(Kind.DECIDE, place.node), left, then, self._words(decided)))
         if self.bounds.late_answers and left != number and decided.answer.error is None:
             word = Word(place.node, decided.state.leader_epoch, decided.state.isr)
-            later = self._place(self.brokers.told(place, word))
+            later = self.numbered_place(self.brokers.told(place, word))
             found.append((Move(Kind.DECIDE_UNHEARD, place.node), left, later, self._words(decided)))
         return found
 
@@ -233,7 +247,7 @@ class World:
             return None
         if not place.up:
             decided = self.controllers.registers(state, place.node)
-            then, kind = self._place(self.brokers.starts(place)), Kind.START
+            then, kind = self.numbered_place(self.brokers.starts(place)), Kind.START
         elif place.unheard and self.variant.metadata_log:
             return None
         else:
@@ -241,14 +255,19 @@ class World:
             then, kind = index, Kind.RETURN
         if decided.state.leader_epoch >= self.bounds.epochs:
             return None
-        return Move(kind, place.node), self._common(common._replace(controller=decided.state)), then, self._words(decided)
+        return (
+            Move(kind, place.node),
+            self.numbered_common(common._replace(controller=decided.state)),
+            then,
+            self._words(decided),
+        )
 
     def _cut_off(self, state: State, broker: int) -> State:
         """With ZooKeeper what waited for a broker goes with its session."""
         place = self.places.values[state[broker]]
         if self.variant.metadata_log or not place.unheard:
             return state
-        return (*state[:broker], self._place(place._replace(unheard=())), *state[broker + 1 :])
+        return (*state[:broker], self.numbered_place(place._replace(unheard=())), *state[broker + 1 :])
 
     # Who hears of it
 
@@ -264,7 +283,7 @@ class World:
                 place = self.brokers.told(self.places.values[key[0]], self.words.values[word])
                 while place.unheard and self.bounds.leadership == "at-once":
                     place = self.brokers.hears(place, 0)
-                then = self._told[key] = self._place(place)
+                then = self._told[key] = self.numbered_place(place)
             places[index] = then
         return tuple(places)
 
@@ -282,9 +301,9 @@ class World:
         if left is None:
             common = self.commons.values[number]
             if price == RECORD:
-                left = self._common(common._replace(records=common.records - 1)) if common.records else -1
+                left = self.numbered_common(common._replace(records=common.records - 1)) if common.records else -1
             else:
-                left = self._common(common._replace(crashes=common.crashes - 1)) if common.crashes else -1
+                left = self.numbered_common(common._replace(crashes=common.crashes - 1)) if common.crashes else -1
             self._spent[key] = left
         return left
 
@@ -302,15 +321,17 @@ class World:
         common, replica = self.commons.values[number], self.places.values[index].replica
         if replica.term is None or replica.hw <= len(common.committed):
             return number
-        return self._common(common._replace(committed=replica.log[: replica.hw]))
+        return self.numbered_common(common._replace(committed=replica.log[: replica.hw]))
 
-    def _common(self, common: Common) -> int:
+    def numbered_common(self, common: Common) -> int:
+        """Its number, here."""
         number = self.commons.number(common)
         if number == len(self._away):
             self._away.append(len(common.controller.live) < self.bounds.brokers)
         return number
 
-    def _place(self, place: Place) -> int:
+    def numbered_place(self, place: Place) -> int:
+        """Its number, here."""
         number = self.places.number(place)
         if number == len(self._leader):
             replica = place.replica

@@ -10,7 +10,9 @@ def leader(node, log, hw, isr, epoch=0, known=(), pending=None):
     others = [b for b in (1, 2, 3) if b != node]
     remotes = tuple((b, dict(known).get(b, -1), -1) for b in others)
     cache = tuple((e, log.index(e)) for e in dict.fromkeys(log))
-    return Place(node, True, 1, Replica(Role.LEADING, log, cache, hw, epoch, node, term=Term(0, isr, pending, remotes)), ())
+    return Place(
+        node, True, 1, Replica(Role.LEADING, log, cache, hw, epoch, node, term=Term(0, isr, pending, remotes)), ()
+    )
 
 
 def follower(node, log, hw, of=1, epoch=0, *, established=False):

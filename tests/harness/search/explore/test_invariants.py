@@ -86,7 +86,9 @@ def test_who_leads_the_newest_epoch_has_what_was_committed(hand):
     old, new = hand.leader(1, (0,), 1, (1,)), hand.leader(2, (1,), 0, (2,), epoch=1)
 
     assert broken("LeaderCompleteness", hand.common(epoch=0, committed=(0,)), old, new) == ""
-    assert "broker 2 leads epoch 1 without" in broken("LeaderCompleteness", hand.common(epoch=1, committed=(0,)), old, new)
+    assert "broker 2 leads epoch 1 without" in broken(
+        "LeaderCompleteness", hand.common(epoch=1, committed=(0,)), old, new
+    )
 
 
 @pytest.mark.parametrize("name", DEFAULT)

@@ -60,7 +60,7 @@ def test_a_state_has_the_same_successors_whatever_was_done_with_it_before(varian
 
     def again(state):
         common, *places = as_values(world, state)
-        return (fresh._common(common), *(fresh._place(place) for place in places))
+        return (fresh.numbered_common(common), *(fresh.numbered_place(place) for place in places))
 
     for state in states[::-7]:
         before = as_values(world, state)
