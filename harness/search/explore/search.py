@@ -128,10 +128,14 @@ def _explore(
             seconds = monotonic() - began
             if progress is not None:
                 progress(len(states), depth, seconds)
-            if len(states) > limits.states or seconds > limits.seconds:
+            if seconds > limits.seconds:
                 return result("unfinished")
+        if len(states) > limits.states:
+            return result("unfinished")
         for _, then in successors(states[number]):
             moves += 1
+            if then in seen:
+                continue
             state = canonical(then)
             if state in seen:
                 continue
