@@ -25,7 +25,9 @@ State = tuple[int, ...]
 Told = tuple[tuple[int, int], ...]
 """Who is told what: (index of the broker in a state, number of the word)."""
 
-RECORD, CRASH = 0, 1
+RECORD, CRASH, LAPSE = "records", "crashes", "lapses"
+"""What there is so much of: fields of a :class:`~harness.search.explore.frozen.Common`."""
+FREE = ""
 FOLLOWING = frozenset({Role.FETCHING, Role.TRUNCATING})
 
 
@@ -49,14 +51,14 @@ class World:
         self.commons: Numbered[Common] = Numbered()
         self.places: Numbered[Place] = Numbered()
         self.words: Numbered[Word] = Numbered()
-        self._alone: dict[int, list[tuple[Move, int, int]]] = {}
+        self._alone: dict[int, list[tuple[Move, int, str]]] = {}
         self._pairs: dict[tuple[int, int], list[tuple[Move, int, int]]] = {}
         self._leader: list[int] = []
         """Place → the broker it asks, 0: none."""
         self._proposes: list[bool] = []
         self._control: dict[int, list[tuple[Move, int, Told]]] = {}
         self._decisions: dict[tuple[int, int], list[tuple[Move, int, int, Told]]] = {}
-        self._spent: dict[tuple[int, int], int] = {}
+        self._spent: dict[tuple[int, str], int] = {}
         self._told: dict[tuple[int, int], int] = {}
         self._returns: dict[tuple[int, int], tuple[Move, int, int, Told] | None] = {}
         self._commits: dict[tuple[int, int], int] = {}
@@ -85,7 +87,7 @@ class World:
             if moves is None:
                 moves = alone[place] = self._moves_alone(place)
             for move, then, price in moves:
-                left = common if price < 0 else self._spend(common, price)
+                left = self._spend(common, price) if price else common
                 if left >= 0:
                     found.append((move, (left, *before, then, *after)))
             asked = leader[place]
@@ -129,15 +131,19 @@ class World:
         if control is None:
             control = self._control[common] = self._moves_of_controller(common)
         for move, left, told in control:
-            places = state if move.kind is not Kind.LAPSE else self._cut_off(state, move.broker)
-            found.append((move, self._tell((left, *places[1:]), told)))
+            if move.kind is not Kind.LAPSE:
+                found.append((move, self._tell((left, *state[1:]), told)))
+                continue
+            spent = self._spend(left, LAPSE) if self.places.values[state[move.broker]].up else left
+            if spent >= 0:
+                found.append((move, self._tell((spent, *self._cut_off(state, move.broker)[1:]), told)))
 
     # What belongs to one broker
 
-    def _moves_alone(self, number: int) -> list[tuple[Move, int, int]]:
-        """(move, place then, what it costs); −1: nothing."""
+    def _moves_alone(self, number: int) -> list[tuple[Move, int, str]]:
+        """(move, place then, what it costs)."""
         place = self.places.values[number]
-        found: list[tuple[Move, int, int]] = []
+        found: list[tuple[Move, int, str]] = []
         if not place.up:
             return found
         steps, node = self.brokers, place.node
@@ -146,7 +152,7 @@ class World:
             (
                 Move(Kind.HEAR, node, place.unheard[index].leader, index),
                 self.numbered_place(steps.hears(place, index)),
-                -1,
+                FREE,
             )
             for index in range(last)
         ]
@@ -158,7 +164,7 @@ class World:
             for member in term.isr:
                 shrunk = steps.shrinks(place, member) if member != node else None
                 if shrunk is not None:
-                    found.append((Move(Kind.SHRINK, node, member), self.numbered_place(shrunk), -1))
+                    found.append((Move(Kind.SHRINK, node, member), self.numbered_place(shrunk), FREE))
         if self.bounds.crashes:
             for hw in range(place.replica.hw, -1, -1):
                 found.append((Move(Kind.CRASH, node, 0, hw), self.numbered_place(steps.crashes(place, hw)), CRASH))
@@ -202,10 +208,10 @@ class World:
         ]
 
     def _lapses(self, common: Common) -> list[tuple[Move, Decided, Common]]:
-        """The session of a broker ends, with each possible leader after it."""
+        """The session of a broker ends, with each possible leader after it; what it costs depends on whether its process runs."""
         found: list[tuple[Move, Decided, Common]] = []
         state = common.controller
-        if not common.lapses and not self.bounds.crashes:
+        if not self.bounds.lapses and not self.bounds.crashes:
             return found
         for broker in state.live:
             choices = [b for b in state.live if b != broker] if state.leader == broker else []
@@ -294,16 +300,14 @@ class World:
         tables = (self._alone, self._pairs, self._control, self._decisions, self._returns, self._told)
         return sum(len(table) for table in tables)
 
-    def _spend(self, number: int, price: int) -> int:
-        """What is left after a record or a crash; −1 if there was none left."""
+    def _spend(self, number: int, price: str) -> int:
+        """What is left after one of them; −1 if there was none left."""
         key = (number, price)
         left = self._spent.get(key)
         if left is None:
             common = self.commons.values[number]
-            if price == RECORD:
-                left = self.numbered_common(common._replace(records=common.records - 1)) if common.records else -1
-            else:
-                left = self.numbered_common(common._replace(crashes=common.crashes - 1)) if common.crashes else -1
+            had = getattr(common, price)
+            left = self.numbered_common(common._replace(**{price: had - 1})) if had else -1
             self._spent[key] = left
         return left
 

@@ -212,3 +212,20 @@ def test_names_of_cells_are_their_own():
 def test_impossible_bounds_are_refused(wrong):
     with pytest.raises(BoundsError):
         Bounds(**wrong)
+
+
+def test_faults_happen_as_often_as_they_may():
+    """A process that goes on loses its session once; one that crashed loses it for nothing, and both come back."""
+    world = World(parse_variant("kafka-2.7"), Bounds(brokers=2, records=0, epochs=4, crashes=1, lapses=1))
+    reached, waiting = {world.first(): ()}, [world.first()]
+    for state in waiting:
+        for move, then in world.successors(state):
+            if then not in reached:
+                kinds = reached[state]
+                reached[then] = (*kinds, move.kind) if move.kind in (Kind.CRASH, Kind.LAPSE, Kind.RETURN, Kind.START) else kinds
+                waiting.append(then)
+
+    assert {kind for kinds in reached.values() for kind in kinds} == {Kind.CRASH, Kind.LAPSE, Kind.RETURN, Kind.START}
+    assert max(kinds.count(Kind.CRASH) for kinds in reached.values()) == 1
+    assert max(kinds.count(Kind.LAPSE) for kinds in reached.values()) == 2
+    assert max(kinds.count(Kind.LAPSE) for kinds in reached.values() if Kind.CRASH not in kinds) == 1
