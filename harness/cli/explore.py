@@ -67,7 +67,7 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 @click.option(
     "--script",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the counterexample as a script for `tidemark scenario`, played beforehand.",
+    help="Write the counterexample as a script for `tidemark scenario FILE`, played beforehand.",
 )
 @click.option("--truth-table", is_flag=True, help="Explore every cell of the table of rules and invariants.")
 @click.option("--cell", "cells", multiple=True, metavar="WORDS", help="Only cells whose name has these words.")
@@ -98,6 +98,8 @@ def explore_command(
         bounds = Bounds(**options)
     except BoundsError as error:
         raise click.UsageError(str(error)) from None
+    if script is not None and script.exists():
+        raise click.UsageError(f"{script} is there already")
     limits = Limits(max_states, seconds)
     if table or cells:
         return _table(cells, limits, as_json=as_json)
