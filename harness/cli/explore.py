@@ -170,6 +170,7 @@ def _as_json(found: Found) -> dict[str, Any]:
         "moves": found.moves,
         "depth": found.depth,
         "seconds": round(found.seconds, 3),
+        "cpu_seconds": round(found.cpu_seconds, 3),
         "worked_out": found.worked_out,
         "invariant": found.invariant,
         "why": found.why,

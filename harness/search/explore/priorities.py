@@ -8,7 +8,7 @@ probability that does not vanish with the length of the walk.
 from __future__ import annotations
 
 from random import Random
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING
 
 from harness.search.explore.invariants import Checks
@@ -53,7 +53,7 @@ def walk(
     Returns:
         ``broken`` by the first walk that breaks something, with its way, which need not be a shortest one; else ``unfinished``.
     """
-    began = monotonic()
+    began, cpu = monotonic(), process_time()
     world = make_world(variant, bounds, invariants)
     symmetry, checks = Symmetry(world), Checks(world, invariants)
     seen: set[State] = set()
@@ -83,12 +83,24 @@ def walk(
                 continue
             seen.add(canonical)
             if wrong := checks.broken(state):
-                found = Found("broken", world, len(seen), moves, depth, monotonic() - began, world.worked_out(), *wrong)
+                found = Found(
+                    "broken",
+                    world,
+                    len(seen),
+                    moves,
+                    depth,
+                    monotonic() - began,
+                    process_time() - cpu,
+                    world.worked_out(),
+                    *wrong,
+                )
                 found.first, found.steps, found.shortest = first, steps, False
                 return found
         if progress is not None and not number % 64:
             progress(len(seen), number, monotonic() - began)
-    return Found("unfinished", world, len(seen), moves, depth, monotonic() - began, world.worked_out())
+    return Found(
+        "unfinished", world, len(seen), moves, depth, monotonic() - began, process_time() - cpu, world.worked_out()
+    )
 
 
 def _actor(move: Move) -> tuple[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from array import array
 from dataclasses import dataclass, field
-from time import monotonic
+from time import monotonic, process_time
 from typing import TYPE_CHECKING, Literal
 
 from harness.search.explore.invariants import INVARIANTS, Checks
@@ -39,6 +39,7 @@ class Found:
 
     Attributes:
         outcome: ``holds``: every state was seen, and all invariants hold in it.
+        seconds, cpu_seconds: how long it took, and how much of a processor.
         states: different ones, brokers' names apart. moves: how many led from one to another. depth: of the last level begun.
         invariant, why: what is broken, and how. steps: a shortest way there, with the state after each move.
         worked_out: how many steps the core took; all others were looked up. shortest: whether no way there is shorter.
@@ -50,6 +51,7 @@ class Found:
     moves: int
     depth: int
     seconds: float
+    cpu_seconds: float
     worked_out: int
     invariant: str = ""
     why: str = ""
@@ -96,7 +98,7 @@ def _explore(
     limits: Limits,
     progress: Callable[[int, int, float], None] | None,
 ) -> Found:
-    began = monotonic()
+    began, cpu = monotonic(), process_time()
     world = make_world(variant, bounds, invariants)
     symmetry, checks = Symmetry(world), Checks(world, invariants)
     canonical, successors, broken = symmetry.canonical, world.successors, checks.broken
@@ -109,7 +111,8 @@ def _explore(
     level_end = 1
 
     def result(outcome: Outcome) -> Found:
-        return Found(outcome, world, len(states), moves, depth, monotonic() - began, world.worked_out())
+        spent = monotonic() - began, process_time() - cpu
+        return Found(outcome, world, len(states), moves, depth, *spent, world.worked_out())
 
     def counterexample(at: int, name: str) -> Found:
         found = result("broken")

@@ -52,7 +52,7 @@ class TruthCell:
 
 @dataclass(frozen=True, slots=True)
 class TruthRow:
-    """What a cell came to; times in seconds."""
+    """What a cell came to; times in seconds, by the clock and of a processor."""
 
     cell: TruthCell
     outcome: str
@@ -61,6 +61,7 @@ class TruthRow:
     depth: int
     steps: int
     seconds: float
+    cpu_seconds: float
 
     @property
     def differs(self) -> bool:
@@ -72,7 +73,7 @@ class TruthRow:
         cell = self.cell
         steps = f" in {self.steps} moves" if self.outcome == "broken" else ""
         wrong = f"  NOT {cell.expected.upper()}" if self.differs else ""
-        counted = f"{self.states:,} states, depth {self.depth}, {self.seconds:.1f} s"
+        counted = f"{self.states:,} states, depth {self.depth}, {self.seconds:.1f} s ({self.cpu_seconds:.1f} s of CPU)"
         return f"{cell.name} ({cell.variant}): {self.outcome}{steps}; {counted}{wrong}"
 
     def to_json(self) -> dict[str, Any]:
@@ -91,6 +92,7 @@ class TruthRow:
             "depth": self.depth,
             "steps": self.steps,
             "seconds": round(self.seconds, 1),
+            "cpu_seconds": round(self.cpu_seconds, 1),
         }
 
 
@@ -172,4 +174,5 @@ def run_cell(
 ) -> TruthRow:
     """Explore one cell."""
     found = explore(parse_variant(cell.variant), cell.bounds, (cell.invariant,), limits, progress)
-    return TruthRow(cell, found.outcome, found.states, found.moves, found.depth, len(found.steps), found.seconds)
+    spent = found.seconds, found.cpu_seconds
+    return TruthRow(cell, found.outcome, found.states, found.moves, found.depth, len(found.steps), *spent)
