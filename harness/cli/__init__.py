@@ -17,6 +17,7 @@ from harness.cli.compare import compare_command
 from harness.cli.conform import conform_command
 from harness.cli.doctor import doctor_command
 from harness.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
+from harness.cli.explore import explore_command
 from harness.cli.export import export_command
 from harness.cli.extras import absences_told
 from harness.cli.hunt import hunt_command
@@ -58,6 +59,7 @@ for command in (
     conform_command,
     soak_command,
     shrink_command,
+    explore_command,
     check_command,
     export_command,
     report_command,

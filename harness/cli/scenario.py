@@ -16,7 +16,15 @@ from harness.cli.options import VariantName, json_option
 from harness.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
 from harness.cli.system_option import system_of, system_options, variant_on
 from harness.cli.world import containers, refuse_container_options
-from harness.scenario import UnknownScenarioError, all_scenarios, find, run_scenario, variants_of
+from harness.scenario import (
+    ScenarioError,
+    UnknownScenarioError,
+    all_scenarios,
+    find,
+    read_scenario,
+    run_scenario,
+    variants_of,
+)
 from harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
@@ -32,6 +40,7 @@ Examples:
   tidemark scenario                                         what there is
   tidemark scenario kip-101-data-loss                        told step by step, under every rule it speaks about
   tidemark scenario kip-101-data-loss --variant kafka-0.10   under one rule
+  tidemark scenario mine.scenario                            a script of one's own
   tidemark scenario --all --json                            all of them, for a script
   tidemark scenario kip-101-data-loss --world docker         on real processes in containers
   tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
@@ -78,8 +87,8 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
         show_scenarios(list(all_scenarios()), as_json=as_json)
         return VALID
     try:
-        chosen = all_scenarios() if name is None else [find(name)]
-    except UnknownScenarioError as error:
+        chosen = all_scenarios() if name is None else [_chosen(name)]
+    except (UnknownScenarioError, ScenarioError) as error:
         raise click.UsageError(str(error)) from None
     if variant is not None:
         variant_on(system, variant)
@@ -105,6 +114,12 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
     if failures:
         raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
     return VALID if all(outcome.matched for outcome in outcomes) else ANOMALY
+
+
+def _chosen(name: str) -> Scenario:
+    """One that comes with Tidemark, or a file of one's own."""
+    path = Path(name)
+    return read_scenario(path) if path.suffix == ".scenario" and path.is_file() else find(name)
 
 
 def _refuse(name: str | None, run_all: bool, world: dict[str, Any]) -> None:
