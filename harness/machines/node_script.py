@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from harness.machines.node_places import Places
 
 _LOOKS = 3_000
-"""So often, 5 ms apart, is looked whether a signal has had its effect; a process that is killed on a busy machine takes its time."""
+"""So often, 5 ms apart, is looked whether a signal has had its effect: on a busy machine a killed process takes its time."""
 
 
 class NodeScripts:
