@@ -20,6 +20,8 @@ Broker 3 is not believed, and brokers 1 and 2 differ:
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from checkers.broken_log import BrokenLog
@@ -79,8 +81,9 @@ def _check(history: History, doubted: Collection[int], own: str, fates: Fates, *
     finding = (two_leaders, divergence, log_matching, hw_regression, hw_beyond_log, broken_log)
     replicas = replay(trace, (committed, *finding))
     deleted = _deleted_by(history.trace, doubted)
+    reigns = _reigns(history.trace)
     committed.losses = [
-        loss for loss in committed.losses if _certain(loss, history.trace) and loss.partition not in deleted
+        loss for loss in committed.losses if _certain(loss, reigns[loss.partition]) and loss.partition not in deleted
     ]
     unclean = unclean_elections(history, turning_points(history.trace))
     losses = LostWrites(trace, replicas, {}, own, meta.get("min_isr", 1), meta.get("replicas"), unclean, alone=alone)
@@ -93,15 +96,27 @@ def _check(history: History, doubted: Collection[int], own: str, fates: Fates, *
     return anomalies
 
 
-def _certain(loss: Loss, trace: Sequence[TraceEvent]) -> bool:
-    """A silent node may have led a newer epoch by then, or lead in the end, and have the record; for this its word is enough."""
-    if loss.how == "end":
-        return False
-    place = {"elect": 5, "lead": 4}
-    return not any(
-        event[2] in place and event[3] == loss.partition and event[place[event[2]]] > loss.leader_epoch
-        for event in trace[: loss.destroyed]
-    )
+_Reigns = tuple[list[int], list[int]]
+"""Of a partition: trace indices at which a reign was told of, and the newest epoch as of each."""
+
+
+def _reigns(trace: Sequence[TraceEvent]) -> dict[str, _Reigns]:
+    """Who was told to lead, by anybody: a doubted node's word is enough to excuse."""
+    epoch_of = {"elect": 5, "lead": 4}
+    found: defaultdict[str, _Reigns] = defaultdict(lambda: ([], []))
+    for index, event in enumerate(trace):
+        if event[2] in epoch_of:
+            indices, newest = found[event[3]]
+            indices.append(index)
+            newest.append(max(event[epoch_of[event[2]]], newest[-1] if newest else -1))
+    return found
+
+
+def _certain(loss: Loss, reigns: _Reigns) -> bool:
+    """A silent node may have led a newer epoch by then, or lead in the end, and have the record."""
+    indices, newest = reigns
+    before = bisect_left(indices, loss.destroyed)
+    return loss.how != "end" and (before == 0 or newest[before - 1] <= loss.leader_epoch)
 
 
 def _deleted_by(trace: Sequence[TraceEvent], nodes: Collection[int]) -> set[str]:

@@ -12,7 +12,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.marks import MARKS
+from checkers.marks import by_mark
 from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
 from nodes.core.cluster import ClusterSpec
@@ -178,7 +178,9 @@ class _Found:
         self.first: dict[str, list[int]] = defaultdict(list)
         for row in spark.sql(FIRST).collect():
             self.first[row["variant"]].append(row["time"])
-        self.marked = {(row["variant"], row["mark"]): row["runs"] for row in spark.sql(MARKED).collect()}
+        self.marked: dict[str, dict[str, int]] = defaultdict(dict)
+        for row in spark.sql(MARKED).collect():
+            self.marked[row["variant"]][row["mark"]] = row["runs"]
         self.looked_at = {row["variant"]: row["runs"] for row in spark.sql(LOOKED_AT).collect()}
         self.recoveries: dict[str, dict[int | None, int]] = defaultdict(dict)
         for row in spark.sql(RECOVERIES).collect():
@@ -205,7 +207,7 @@ class _Found:
             first_violation=_spread(row, "first_violation"),
             availability=_spread(row, "availability"),
             recovery=_recovery(self.recoveries[name], row["errors"]),
-            exercised={mark: self.marked.get((name, mark), 0) for mark in MARKS} if self.looked_at[name] else {},
+            exercised=by_mark(self.marked[name]) if self.looked_at[name] else {},
             **{column: row[column] for column in SUMMED},
         )
 

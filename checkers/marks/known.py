@@ -1,5 +1,9 @@
 """The marks by name. One that no run of a campaign has is something the campaign never tried."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+
 MARKS: dict[str, str] = {
     # Elections
     "elected-behind-committed": "a leader was elected whose log ends below what an earlier leader had committed",
@@ -48,3 +52,8 @@ MARKS: dict[str, str] = {
     "began-anew": "a follower dropped its log, and began at its leader's log start",
 }
 """Name → what has happened at least once."""
+
+
+def by_mark(seen: Mapping[str, int]) -> dict[str, int]:
+    """Runs that came to each mark, in the order of `MARKS`; those that none came to with 0."""
+    return {name: seen.get(name, 0) for name in MARKS}

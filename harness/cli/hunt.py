@@ -213,8 +213,9 @@ class _Shown:
 
 
 def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, seconds: float) -> None:
-    from harness.search.hunt.exercise import exercise, never
+    from checkers.marks import by_mark
 
+    exercised = by_mark(hunt.corpus.seen)
     variant = options["variant"]
     catches = sorted(kept.catches, key=lambda one: (one.name, one.faults, one.number))
     if options["as_json"]:
@@ -227,7 +228,7 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
                 {"name": name, "cause": cause, "tries": tries} for (name, cause), tries in sorted(kept.caught.items())
             ],
             "catches": [{**one._asdict(), "plan": str(kept.results.path(one.file))} for one in catches],
-            "exercised": exercise(hunt.corpus.seen),
+            "exercised": exercised,
         }
         click.echo(json.dumps(told))
         return
@@ -240,7 +241,7 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
     if near:
         misses = ", ".join(f"{name.removeprefix('near:')} {hunt.corpus.seen[name]:,}" for name in sorted(near))
         console.print(f"  near misses, in runs: {misses}", soft_wrap=True)
-    missing = never(hunt.corpus.seen)
+    missing = [name for name, runs in exercised.items() if not runs]
     if missing:
         console.print(f"  never reached: {', '.join(missing)}", soft_wrap=True, highlight=False)
     for (name, cause), times in sorted(kept.caught.items(), key=lambda one: (-one[1], one[0])):

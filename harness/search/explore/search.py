@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from array import array
 from dataclasses import dataclass, field
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Literal
 
+from checkers.collector_paused import collector_paused
 from harness.search.explore.invariants import INVARIANTS, Checks
 from harness.search.explore.symmetry import Symmetry
 from harness.search.explore.world import World
@@ -82,13 +82,8 @@ def explore(
         limits: when to give up.
         progress: told (states, depth, seconds) now and then.
     """
-    collecting = gc.isenabled()
-    gc.disable()  # it would walk through all states time and again, and there is nothing to find: the steps leave no circles
-    try:
+    with collector_paused():  # it would walk through all states time and again, and the steps leave no circles
         return _explore(variant, bounds, invariants, limits, progress)
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _explore(

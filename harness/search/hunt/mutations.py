@@ -9,7 +9,7 @@ from harness.search.hunt.episodes import some_fault, some_target, with_faults
 from nodes.core.settings import MS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from random import Random
 
     from harness.search.hunt.episodes import Kinds
@@ -138,9 +138,9 @@ class Mutations:
         return replace(plan, workload=workload), faults
 
 
-def _changed(rng: Random, faults: list[Fault], change: object) -> list[Fault]:
+def _changed(rng: Random, faults: list[Fault], change: Callable[[Fault], Fault]) -> list[Fault]:
     """With one of them changed."""
     if not faults:
         return faults
     place = rng.randrange(len(faults))
-    return [change(fault) if i == place else fault for i, fault in enumerate(faults)]  # type: ignore[operator]
+    return [change(fault) if i == place else fault for i, fault in enumerate(faults)]
