@@ -17,6 +17,7 @@ from bench import (
     shrinking,
     simulator,
     throughput,
+    zoo,
 )
 
 BENCHMARKS = {
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "containers": containers.main,
     "foreign": foreign.main,
     "kafka": kafka.main,
+    "zoo": zoo.main,
 }
 KAFKA = "kafka:"
 

@@ -28,6 +28,7 @@ from harness.cli.scenario import scenario_command
 from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
+from harness.cli.zoo import zoo_command
 
 EPILOG = """\b
 Examples:
@@ -60,6 +61,7 @@ for command in (
     soak_command,
     shrink_command,
     explore_command,
+    zoo_command,
     check_command,
     export_command,
     report_command,

@@ -458,7 +458,7 @@ class Leadership:
         replica.out.append(Send(CONTROLLER, self.pending))
 
     def forget_what_was_not_sent(self, m: AlterPartitionResponse) -> None:
-        """KAFKA-12686: an answer empties the queue of the partition, whatever is in it (``DefaultAlterIsrManager``, 2.7 and 2.8)."""
+        """KAFKA-12686: an answer empties the partition's queue, whatever is in it (``DefaultAlterIsrManager``, 2.7 and 2.8)."""
         request = self.replica.isr_request
         if request is not None and request.correlation == m.correlation:
             self.replica.isr_request = None

@@ -106,11 +106,12 @@ class Bug(NamedTuple):
 
 BUGS = {
     "KAFKA-1382": Bug(
-        "A leader that did not hear that its ISR was written to ZooKeeper writes it again, is refused for the version that it raised "
-        "itself, and never changes the ISR again.",
+        "A leader that did not hear that its ISR was written to ZooKeeper writes it again, is refused for the version "
+        "that it raised itself, and never changes the ISR again.",
     ),
     "KAFKA-5634": Bug(
-        "Retention does not look at the high watermark: a leader deletes records that are not committed, and its log start passes it."
+        "Retention does not look at the high watermark: a leader deletes records that are not committed, and its log "
+        "start passes it.",
     ),
     "KAFKA-6857": Bug(
         "A follower without leader epochs asks for the end of the undefined one, and a leader that has none either answers with "
@@ -161,23 +162,24 @@ BUGS = {
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
     ),
     "KAFKA-12686": Bug(
-        "A leader that is told of a new leader epoch while a change of its ISR is under way forgets that it is; the next change waits "
-        "for the answer to the first, and is forgotten with it: it stays pending, and is never sent."
+        "A leader that is told of a new leader epoch while a change of its ISR is under way forgets that it is; the next "
+        "change waits for the answer to the first, and is forgotten with it: it stays pending, and is never sent.",
     ),
     "KAFKA-13091": Bug(
         "A leader whose ISR the controller has shrunk for it does not look at its high watermark, until somebody writes."
     ),
     "KAFKA-13141": Bug("The leader counts a fetch that diverges as progress of the follower.", EPOCH_IN_FETCH),
     "KAFKA-13173": Bug(
-        "KRaft's controller handles several brokers whose sessions end at the same time each as if the others were still there: who "
-        "just failed may be elected, and the last one's ISR counts."
+        "KRaft's controller handles several brokers whose sessions end at the same time each as if the others were still "
+        "there: who just failed may be elected, and the last one's ISR counts.",
     ),
     "KAFKA-13198": Bug(
-        "With a metadata log a replica that a reassignment removes is told nothing: it follows, or leads, as it did, and keeps its log."
+        "With a metadata log a replica that a reassignment removes is told nothing: it follows, or leads, as it did, and "
+        "keeps its log.",
     ),
     "KAFKA-14144": Bug(
-        "ZooKeeper's controller compares versions before it looks whether a proposed ISR is what it has: a leader that did not hear "
-        "the answer is refused whenever it asks again, and its ISR stays pending."
+        "ZooKeeper's controller compares versions before it looks whether a proposed ISR is what it has: a leader that "
+        "did not hear the answer is refused whenever it asks again, and its ISR stays pending.",
     ),
     "KAFKA-15586": Bug(
         "The controller does not take a broker that shut down uncleanly out of the eligible leader replicas."
