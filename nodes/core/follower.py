@@ -44,11 +44,7 @@ class Following:
         """Do what the truncation rule says of a new leader, if there is a thread to do it (``AbstractFetcherManager``)."""
         if self.leader in self.replica.broker.dead_fetchers:
             return Role.FAILED
-        replica = self.replica
-        if replica.latest_epoch == UNDEFINED and replica.rule.asks and "KAFKA-6857" in replica.variant.bugs:
-            self.ask(now)
-            return Role.TRUNCATING
-        return self._do(now, replica.rule.on_new_leader(replica))
+        return self._do(now, self.replica.rule.on_new_leader(self.replica))
 
     def truncate_to_answer(self, now: int, m: EpochResponse) -> Role:
         """Do what the rule says of the leader's answer."""

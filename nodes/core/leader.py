@@ -267,10 +267,7 @@ class Leadership:
         """Answer OffsetForLeaderEpoch from the own epoch cache."""
         replica = self.replica
         error = self._fenced(m.current_epoch) if self._fence_truncation else None
-        end = replica.end_offset_for(m.epoch)
-        if m.epoch == UNDEFINED == replica.latest_epoch and "KAFKA-6857" in replica.variant.bugs:
-            end = EpochEnd(UNDEFINED, replica.log.leo)
-        answer = replica.rule.leaders_answer(end)
+        answer = replica.rule.leaders_answer(replica.end_offset_for(m.epoch))
         replica.out.append(Send(m.source, EpochResponse(replica.node_id, m.partition, m.correlation, answer, error)))
 
     # Clients

@@ -113,11 +113,6 @@ BUGS = {
         "Retention does not look at the high watermark: a leader deletes records that are not committed, and its log "
         "start passes it.",
     ),
-    "KAFKA-6857": Bug(
-        "A follower without leader epochs asks for the end of the undefined one, and a leader that has none either answers with "
-        "its log end offset, where undefined was meant: nothing is cut.",
-        ASKS,
-    ),
     "KAFKA-6975": Bug(
         "A follower that begins anew at its leader's log start refuses the batch that reaches across it as out of order, for ever."
     ),
