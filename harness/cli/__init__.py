@@ -24,10 +24,12 @@ from harness.cli.hunt import hunt_command
 from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
+from harness.cli.runs import runs_command
 from harness.cli.scenario import scenario_command
 from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
+from harness.cli.vocabulary import anomalies_command, faults_command
 
 EPILOG = """\b
 Examples:
@@ -53,6 +55,8 @@ def tidemark() -> None:
 for command in (
     scenario_command,
     variants_command,
+    anomalies_command,
+    faults_command,
     run_command,
     compare_command,
     hunt_command,
@@ -63,6 +67,7 @@ for command in (
     check_command,
     export_command,
     report_command,
+    runs_command,
     cluster_group,
     images_group,
     doctor_command,
