@@ -429,7 +429,7 @@ def test_one_comparison_is_primary_and_the_others_are_corrected(comparison_page:
         "corrected (Holm)."
     ) in text
     assert "<br>primary: p &lt; 0.001" in text
-    assert "0 / 37: -7.4 points (-10.0 to -5.4)<br>corrected: p &lt; 0.001" in text
+    assert "0 / 37:<br>-7.4 points (-10.0 to -5.4)<br>corrected: p &lt; 0.001" in text
 
 
 def test_a_comparison_without_a_primary_one_says_that_all_are_corrected() -> None:
