@@ -156,13 +156,12 @@ def _run(
 ) -> bool:
     """Carry out what is missing; false if the person stopped it."""
     from harness.machines.errors import ContainerWorldError
-    from harness.machines.interrupts import terminated_like_interrupted
     from harness.soak.run_all import run_missing
     from harness.soak.show import SoakProgress
 
     brokers = max(run.plan.cluster.brokers for run, _ in runs)
     try:
-        with terminated_like_interrupted(), SoakProgress([one for _, one in runs], status) as watcher:
+        with SoakProgress([one for _, one in runs], status) as watcher:
             run_missing(
                 runs,
                 results,
