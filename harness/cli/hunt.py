@@ -20,6 +20,7 @@ from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
 from harness.cli.options import (
     RESULTS,
+    SEED,
     VariantName,
     cluster_of,
     cluster_options,
@@ -72,7 +73,7 @@ The same command again goes on with the corpus it had. Exit codes: 1 if somethin
 @click.option("--seconds", type=click.FloatRange(min=1), help="How long to search.  [default: 60]")
 @click.option("--tries", type=click.IntRange(min=1), help="How many plans to try, all together, instead of a time.")
 @click.option("--until-found", is_flag=True, help="Stop at the first; without --seconds or --tries search until then.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the search.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes that try plans.  [default: one for each core]")
 @cluster_options
 @contract_option

@@ -206,12 +206,14 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     from pipeline.compare import NothingToCompareError, compare
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
+    from pipeline.manifest import CampaignRefusedError, Manifest
     from pipeline.session import spark_session
 
     try:
+        Manifest.read(folder)  # before a JVM is started for nothing
         spark = spark_session(master)
         comparison = compare(spark, folder, baseline)
-    except (NothingToCompareError, JavaNotFoundError) as error:
+    except (NothingToCompareError, CampaignRefusedError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps(comparison.to_json()))

@@ -18,6 +18,7 @@ from harness.cli.extras import need
 from harness.cli.options import (
     CLUSTER_OPTIONS,
     RESULTS,
+    SEED,
     VariantName,
     cluster_of,
     cluster_options,
@@ -60,7 +61,7 @@ class RunBrokenOffError(Exception):
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path, dir_okay=False), help="Plan file, instead of a random plan."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random plans.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the random plans.")
 @click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Which plan of the seed.")
 @profile_option
 @cluster_options
