@@ -17,7 +17,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 TASKS_A_CORE = 2
-"""So that a core that was given short runs helps with the long ones."""
+"""At most, so that a core that was given short runs helps with the long ones."""
+WORTH_A_TASK = 16
+"""So many items make it worth while to have more tasks than cores: each costs some 10 ms."""
 MOST_JOBS = 64
 """At a time, where each item is a job of its own."""
 
@@ -79,8 +81,9 @@ class SparkSpread:
 
     def _job(self, work: Callable[[T], R], items: list[T]) -> list[R]:
         context = self._spark.sparkContext
-        tasks = max(min(len(items), TASKS_A_CORE * context.defaultParallelism), 1)
-        return context.parallelize(items, tasks).map(work).collect()
+        cores = context.defaultParallelism
+        tasks = max(cores, min(TASKS_A_CORE * cores, len(items) // WORTH_A_TASK))
+        return context.parallelize(items, min(tasks, len(items))).map(work).collect()
 
     def _done(self, job: Future[R]) -> R:
         try:
