@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -61,7 +62,7 @@ def keep(
         contract: by which promise it is judged.
         shown: the anomaly's cause and sentence; None if the run is valid and must stay so.
         origin: how it was found.
-        repaired: a variant under which it is valid.
+        repaired: a variant under which it shows no violation.
 
     Raises:
         click.ClickException: it cannot be written, or what is in its place cannot be read.
@@ -212,7 +213,7 @@ def _as_json(line: _Line) -> dict[str, Any]:
         "instead": line.instead or None,
         "repaired": None
         if kept is None or kept.repaired is None
-        else {"variant": kept.repaired, "valid": line.repaired},
+        else {"variant": kept.repaired, "holds": line.repaired, "instead": line.repaired_instead or None},
         "origin": None if kept is None else kept.origin,
     }
 
@@ -237,11 +238,13 @@ def _tell(lines: list[_Line], differ: list[_Line]) -> None:
             say(f"    now:     {line.instead}")
         if line.repaired_instead:
             say(f"    under {line.kept.repaired}: {line.repaired_instead}")
-        say(f"    tidemark run --plan {line.file} --variant {line.kept.variant}")
+        say(f"    tidemark run --plan {quote(str(line.file))} --variant {line.kept.variant}")
     of_repairs = [line for line in lines if line.repaired is not None]
     valid = sum(bool(line.repaired) for line in of_repairs)
     repairs = f", {valid} of {len(of_repairs)} repairs hold" if of_repairs else ""
-    say(f"{len(lines)} plans played again: {len(lines) - len(differ)} as they were kept, {len(differ)} not{repairs}")
+    plans = "1 plan" if len(lines) == 1 else f"{len(lines)} plans"
+    as_kept = f"{len(lines) - len(differ)} as {'it was' if len(lines) == 1 else 'they were'} kept"
+    say(f"{plans} played again: {as_kept}, {len(differ)} not{repairs}")
 
 
 _IN_WORDS = {
@@ -256,4 +259,4 @@ _IN_WORDS = {
 
 def _of_repair(line: _Line) -> str:
     assert line.kept is not None  # noqa: S101 (who asks has looked)
-    return f"{'valid' if line.repaired else 'NOT valid'} under {line.kept.repaired}"
+    return f"{'no violation' if line.repaired else 'NOT without violation'} under {line.kept.repaired}"

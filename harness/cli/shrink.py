@@ -30,6 +30,7 @@ from harness.cli.options import (
 )
 from harness.cli.run import plan_of
 from harness.cli.show import MARKS
+from harness.search.corpus.replay import violation_under
 from harness.search.shrink import INTERRUPTED as STOPPED
 from harness.search.shrink import Budget, BudgetSpentError, Cause, Progress, Shrunk, causes_of, how_often, shrink
 from harness.search.shrink.as_it_happened import ways_it_may_have_gone
@@ -128,7 +129,9 @@ class _Aim:
     help="File of the shrunk plan.  [default: results/shrunk/VARIANT-SEED-INDEX.json]",
 )
 @corpus_option
-@click.option("--repaired", type=VariantName(), help="Variant without the bug, under which what is left must be valid.")
+@click.option(
+    "--repaired", type=VariantName(), help="Variant without the bug, under which what is left must show no violation."
+)
 @json_option
 def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Shrink a failing run to the least plan that shows the same anomaly of the same cause.
@@ -179,8 +182,8 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
 def _kept(found: Shrunk, task: _Task, options: dict[str, Any]) -> Path | None:
     """Its file in the corpus, if it is the smallest there; the repair is named if it is one."""
     repaired = options["repaired"]
-    if repaired is not None and execute(found.after, repaired, options["contract"]).verdict.valid != "valid":
-        click.echo(f"it is not valid under {repaired}, either: that is not named as its repair", err=True)
+    if repaired is not None and (still := violation_under(found.after, repaired, options["contract"])):
+        click.echo(f"{repaired} is no repair of what is left: under it there is {still}", err=True)
         repaired = None
     shown = (found.cause, found.anomaly.message)
     return keep(

@@ -53,6 +53,8 @@ class Corpus:
 
 def _with_word_of(kept: KeptPlan, before: KeptPlan) -> KeptPlan:
     one, other = kept.plan, before.plan
+    if one == other:
+        return replace(kept, origin=before.origin)
     same_source = (one.seed, one.index, one.profile) == (other.seed, other.index, other.profile)
     origin = f"{before.origin}; {kept.origin}" if same_source and before.origin not in kept.origin else kept.origin
     return replace(kept, origin=origin, repaired=kept.repaired or before.repaired)

@@ -32,7 +32,7 @@ class KeptPlan:
         plan, variant, contract: what is run, and by which promise it is judged (None: the variant's own).
         cause: the anomaly and why it came about; None if the run must stay valid.
         message: the anomaly's sentence as it was when the plan was kept.
-        repaired: a variant without the bug, under which the plan must be valid.
+        repaired: a variant without the bug, under which the plan must show no violation.
         origin: how it was found. version: the commit it was kept with.
     """
 
@@ -58,7 +58,9 @@ class KeptPlan:
         return f"{self.variant}-{self.anomaly}-{sha256(key.encode()).hexdigest()[:8]}"
 
     def replaces(self, other: KeptPlan) -> bool:
-        """Whether it is the smaller of two of one name."""
+        """Whether it is the smaller of two of one name, or the same and names a repair that the other does not."""
+        if self.plan == other.plan:
+            return self.repaired is not None and other.repaired is None
         return size_of(self.plan) < size_of(other.plan)
 
     def to_json(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class Replayed(NamedTuple):
     """What came of a kept plan.
 
     `status`: :data:`SAME` and so on; `instead`: what it shows, in a sentence, if that is not the same.
-    `repaired`: whether it is valid under the repaired variant, None if none is named; `repaired_instead`: what is found there.
+    `repaired`: whether there is no violation under the repaired variant, None if none is named; `repaired_instead`: which there is.
     """
 
     status: str
@@ -56,11 +56,19 @@ def replay(kept: KeptPlan) -> Replayed:
     if kept.repaired is None:
         return Replayed(status, instead, None, "")
     try:
-        run = execute(kept.plan, kept.repaired, kept.contract)
+        found = violation_under(kept.plan, kept.repaired, kept.contract)
     except Exception as error:  # noqa: BLE001
-        return Replayed(status, instead, repaired=False, repaired_instead=_sentence(error))
-    is_valid = run.verdict.valid == "valid"
-    return Replayed(status, instead, is_valid, "" if is_valid else _shown_by(run))
+        found = _sentence(error)
+    return Replayed(status, instead, not found, found)
+
+
+def violation_under(plan: Plan, variant: str, contract: str | None) -> str:
+    """The violation that a plan shows under a variant and its cause, in a sentence; empty if it shows none.
+
+    A plan that acknowledges nothing is `unknown` where nothing goes wrong, and no violation either.
+    """
+    run = execute(plan, variant, contract)
+    return _shown_by(run) if run.verdict.valid == "invalid" else ""
 
 
 def witness(
