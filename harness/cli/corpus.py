@@ -18,7 +18,7 @@ from harness.cli.spread import spread_over
 from harness.runs.code_version import commit_of_code
 from harness.search.corpus import Corpus, CorpusError, KeptPlan, Replayed, replay
 from harness.search.corpus.kept_plan import is_kept, read_kept
-from harness.search.corpus.replay import witness
+from harness.search.corpus.played_again import witness
 from nemesis import Plan, PlanError, read_plan
 
 if TYPE_CHECKING:

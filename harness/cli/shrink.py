@@ -30,7 +30,7 @@ from harness.cli.options import (
 )
 from harness.cli.run import plan_of
 from harness.cli.show import MARKS
-from harness.search.corpus.replay import violation_under
+from harness.search.corpus.played_again import violation_under
 from harness.search.shrink import INTERRUPTED as STOPPED
 from harness.search.shrink import Budget, BudgetSpentError, Cause, Progress, Shrunk, causes_of, how_often, shrink
 from harness.search.shrink.as_it_happened import ways_it_may_have_gone

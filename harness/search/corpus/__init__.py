@@ -2,6 +2,6 @@
 
 from harness.search.corpus.folder import Corpus
 from harness.search.corpus.kept_plan import CorpusError, KeptPlan
-from harness.search.corpus.replay import Replayed, replay
+from harness.search.corpus.played_again import Replayed, replay
 
 __all__ = ["Corpus", "CorpusError", "KeptPlan", "Replayed", "replay"]

@@ -9,12 +9,17 @@ from harness.search.corpus import Corpus, CorpusError, KeptPlan
 from harness.search.corpus.kept_plan import read_kept
 from harness.search.shrink.cause import Cause
 from nemesis import generate_plan
+from nodes.core.cluster import ClusterSpec
 
 LOST = Cause("lost-committed-write", "violation", None, ("it was cut", "which was elected from the ISR"))
 
 
+def drawn(index):
+    return generate_plan(1, index, "intact", ClusterSpec())
+
+
 def kept(plan=None, variant="kafka-0.10", cause=LOST, origin="a hunt", **more):
-    plan = plan or generate_plan(1, 2)
+    plan = plan or drawn(2)
     return KeptPlan(plan, variant, None, cause, "Record 1 is gone.", origin, "0123456789ab", **more)
 
 
@@ -31,11 +36,11 @@ def test_a_kept_plan_reads_as_it_was_written(tmp_path):
 
 
 def test_one_anomaly_of_one_cause_in_one_variant_is_kept_once(tmp_path):
-    corpus, plan = Corpus(tmp_path), generate_plan(1, 2)
+    corpus, plan = Corpus(tmp_path), drawn(2)
     corpus.take(kept(plan))
 
     assert not corpus.take(kept(plan, origin="another hunt"))
-    assert not corpus.take(kept(replace(generate_plan(1, 2), faults=plan.faults * 2)))
+    assert not corpus.take(kept(replace(drawn(2), faults=plan.faults * 2)))
     assert len(corpus.paths()) == 1
     assert corpus.take(kept(plan, variant="kafka-0.11"))
     assert corpus.take(kept(plan, cause=replace(LOST, facts=("it was never there",))))
@@ -44,7 +49,7 @@ def test_one_anomaly_of_one_cause_in_one_variant_is_kept_once(tmp_path):
 
 
 def test_a_smaller_plan_takes_the_place_and_keeps_the_word_of_where_it_was_found(tmp_path):
-    corpus, plan = Corpus(tmp_path), generate_plan(1, 2)
+    corpus, plan = Corpus(tmp_path), drawn(2)
     corpus.take(kept(plan, repaired="kafka-2.1"))
 
     assert corpus.take(kept(smaller(plan), origin="shrunk"))
@@ -56,9 +61,9 @@ def test_a_smaller_plan_takes_the_place_and_keeps_the_word_of_where_it_was_found
 
 def test_what_is_shrunk_from_elsewhere_has_its_own_origin(tmp_path):
     corpus = Corpus(tmp_path)
-    corpus.take(kept(generate_plan(1, 2)))
+    corpus.take(kept(drawn(2)))
 
-    corpus.take(kept(smaller(generate_plan(1, 3)), origin="another"))
+    corpus.take(kept(smaller(drawn(3)), origin="another"))
 
     assert read_kept(corpus.paths()[0]).origin == "another"
 
@@ -73,7 +78,7 @@ def test_a_repair_is_named_later(tmp_path):
 
 
 def test_plans_that_must_stay_valid_are_each_kept(tmp_path):
-    corpus, plan = Corpus(tmp_path), generate_plan(1, 2)
+    corpus, plan = Corpus(tmp_path), drawn(2)
 
     assert corpus.take(kept(plan, cause=None))
     assert corpus.take(kept(smaller(plan), cause=None))

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from harness.search.corpus import KeptPlan, replay
-from harness.search.corpus.replay import BROKEN, CHANGED, GONE, RAISED, SAME, witness
+from harness.search.corpus.played_again import BROKEN, CHANGED, GONE, RAISED, SAME, witness
 from harness.search.shrink.cause import Cause
 from nemesis import Fault, Plan, Send
 from nemesis.plan import WorkloadSpec
@@ -18,10 +18,10 @@ LOSES = Plan(
     noise_seed=1,
     profile="by hand",
     cluster=ClusterSpec(),
-    workload=WorkloadSpec(sends=(Send(270_000, 1, 0, 1),), producers=1),
-    faults=(Fault("fast-failover", 300_000, 0, "follower", 0, 0, 5_000),),
-    faults_end_us=300_000,
-    fixed_delay_us=1_000,
+    workload=WorkloadSpec(sends=(Send(100_000),), producers=1, consumers=0),
+    faults=(Fault("fast-failover", 400_000, target="follower", pick=3),),
+    faults_end_us=400_000,
+    fixed_delay_us=2_000,
 )
 """KIP-101's loss: two elections before the high watermark has come round."""
 
@@ -93,7 +93,7 @@ def test_a_run_that_raises_is_told(monkeypatch):
     def fall(*_):
         raise RuntimeError("the simulator tripped")
 
-    monkeypatch.setattr("harness.search.corpus.replay.execute", fall)
+    monkeypatch.setattr("harness.search.corpus.played_again.execute", fall)
 
     assert replay(kept()) == (
         RAISED,
