@@ -52,21 +52,23 @@ def rewritten(path, **changes):
 
 
 def test_what_is_hunted_and_shrunk_is_kept_and_played_again(cli):
-    code, said, _ = cli("hunt", "--variant", "kafka-0.10", "--until-found", "--jobs", "1")
+    ask = ("hunt", "--variant", "kafka-0.10", "--for", "lost-committed-write", "--until-found", "--jobs", "1")
+    code, said, _ = cli(*ask)
     assert code == 1
     (file,) = kept()
     assert "one plan is kept in results/corpus" in said
-    assert content(file)["origin"] == "tidemark hunt --variant kafka-0.10 --profile intact --seed 1, try 6"
+    origin = "tidemark hunt --variant kafka-0.10 --for lost-committed-write --profile intact --seed 1, try 26"
+    assert content(file)["origin"] == origin
     faults = len(content(file)["plan"]["faults"])
 
     command = next(line.split()[1:] for line in said.splitlines() if line.strip().startswith("tidemark shrink"))
-    assert cli(*command, "--repaired", "kafka-0.11", "--replays", "150")[0] == 1
+    assert cli(*command, "--repaired", "kafka-0.11", "--replays", "40")[0] == 1
 
     assert kept() == [file]
     entry = content(file)
     assert len(entry["plan"]["faults"]) < faults
     assert entry["repaired"] == "kafka-0.11"
-    assert entry["origin"].endswith("try 6; tidemark shrink of lost-committed-write-6")
+    assert entry["origin"] == f"{origin}; tidemark shrink of lost-committed-write-26"
     code, said, _ = cli("run", "--corpus", "--jobs", "1")
     assert code == 0
     assert said.splitlines() == [

@@ -93,7 +93,7 @@ def test_plans_that_must_stay_valid_are_each_kept(tmp_path):
         ({"repaired": "kafka-9"}, "kafka-9"),
         ({"anomaly": {"name": "divergence"}}, "verdict"),
         ({"anomaly": 3}, "is no kept plan"),
-        ({"plan": {"faults": [{"kind": "flood"}]}}, "flood"),
+        ({"plan": {"faults": [{"kind": "flood", "at_us": 1}]}}, "flood"),
         ({"plan": 3}, "a plan is a JSON object"),
     ],
 )
