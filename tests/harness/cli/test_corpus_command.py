@@ -11,7 +11,6 @@ import pytest
 
 from harness.cli import main
 
-
 LOSES = """{"index": 259, "seed": 1, "fixed_delay_us": 2000, "faults_end_us": 400000,
  "workload": {"producers": 1, "consumers": 0, "sends": [{"at_us": 100000}]},
  "faults": [{"kind": "fast-failover", "at_us": 400000, "target": "follower", "pick": 3}]}"""
