@@ -55,6 +55,8 @@ def keep(
 ) -> Path | None:
     """Keep a plan in a corpus; its file, or None if one that is no larger was there.
 
+    That it cannot be written is told, and stops nobody: what was found is worth more than that it is kept.
+
     Args:
         folder: of the corpus.
         plan: what is run.
@@ -63,9 +65,6 @@ def keep(
         shown: the anomaly's cause and sentence; None if the run is valid and must stay so.
         origin: how it was found.
         repaired: a variant under which it shows no violation.
-
-    Raises:
-        click.ClickException: it cannot be written, or what is in its place cannot be read.
     """
     cause, message = shown or (None, "")
     kept = KeptPlan(plan, variant, contract, cause, message, origin, commit_of_code(), repaired)
@@ -73,11 +72,10 @@ def keep(
     try:
         return corpus.path(kept) if corpus.take(kept) else None
     except CorpusError as error:
-        raise click.ClickException(str(error)) from None
+        click.echo(f"not kept: {error}", err=True)
     except OSError as error:
-        raise click.ClickException(
-            f"cannot write to {folder}: {error.strerror}; choose another with --corpus"
-        ) from None
+        click.echo(f"not kept: cannot write to {folder} ({error.strerror}); choose another with --corpus", err=True)
+    return None
 
 
 def keep_catches(

@@ -139,7 +139,7 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
             console.print(f"  exercised: {', '.join(marks)}", soft_wrap=True, highlight=False)
         console.print(f"  {folder / HISTORY}" + (f", {folder / REPORT}" if options["report"] else ""))
         if options["is_kept"]:
-            console.print(f"  kept: {kept or 'as small a plan that shows this is there already'}", soft_wrap=True)
+            console.print(f"  kept: {kept or 'nothing new'}", soft_wrap=True)
     return exit_code([verdict.valid])
 
 
