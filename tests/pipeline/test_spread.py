@@ -97,6 +97,33 @@ def test_the_truth_table_is_the_same_on_spark(spark: SparkSession, cli: Callable
     assert rows("--jobs", "2") == rows()
 
 
+class Session:
+    """As much of Spark's session as is ended."""
+
+    def __init__(self) -> None:
+        self.done: list[str] = []
+        self.sparkContext = self
+
+    def cancelAllJobs(self) -> None:  # noqa: N802 (Spark's name)
+        self.done.append("cancelled")
+
+    def stop(self) -> None:
+        self.done.append("stopped")
+
+
+@pytest.mark.parametrize(("error", "done"), [(KeyboardInterrupt, ["cancelled", "stopped"]), (ValueError, [])])
+def test_who_interrupts_ends_the_session(
+    monkeypatch: pytest.MonkeyPatch, error: type[BaseException], done: list[str]
+) -> None:
+    session = Session()
+    monkeypatch.setattr("pipeline.spread.spark_session", lambda _: session)
+
+    with pytest.raises(error), SparkSpread("local[2]"):
+        raise error
+
+    assert session.done == done
+
+
 def test_the_reason_is_the_line_of_the_code_that_failed() -> None:
     text = (
         "An error occurred while calling z:org.apache.spark.api.python.PythonRDD.collectAndServe.\n"
