@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 BASE_US = 300
 SPREAD_US = 2_000
-CLIENTS_FROM = 100
+CLIENTS_FROM = 10_000
 """Node ids from here on are clients."""
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     """How a round's plans are tried: `map`, or a pool's, in order."""
 
 ROUND = 32
-"""Plans a round."""
+"""Plans a round, if nobody wants more."""
 _YOUNG = 0.25
 """Share of young plans, once there are others to change."""
 
@@ -79,10 +79,14 @@ class Hunt:
         profile: which kinds of fault (:data:`nemesis.PROFILES`).
         cluster: of all plans.
         seed: of all draws.
+        plans_a_round: the more, the more cores are put to use, and the less each plan knows of those just before it.
     """
 
-    def __init__(self, attempt: Attempt, profile: str, cluster: ClusterSpec, seed: int) -> None:
+    def __init__(
+        self, attempt: Attempt, profile: str, cluster: ClusterSpec, seed: int, plans_a_round: int = ROUND
+    ) -> None:
         self.corpus = Corpus()
+        self._size = plans_a_round
         self._attempt = attempt
         self._kinds = Kinds(profile)
         self._mutations = Mutations(self._kinds)
@@ -99,7 +103,7 @@ class Hunt:
 
     def _draw(self) -> list[Plan]:
         plans = []
-        for place in range(ROUND):
+        for place in range(self._size):
             rng = Random(f"tidemark hunt/{self._seed}/{self.round}/{place}")
             if not len(self.corpus) or rng.random() < _YOUNG:
                 plan = episode(rng, self._kinds, self._cluster)
@@ -107,7 +111,7 @@ class Hunt:
                 entry, moments = self.corpus.take(rng)
                 other, _ = self.corpus.take(rng)
                 plan = self._mutations.of(rng, entry.plan, moments, other.plan)
-            plans.append(replace(plan, index=self.round * ROUND + place, seed=self._seed))
+            plans.append(replace(plan, index=self.round * self._size + place, seed=self._seed))
         self.round += 1
         return plans
 

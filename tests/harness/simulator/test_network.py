@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from harness.simulator.network import NetworkFaults
+from harness.simulator.network import CLIENTS_FROM, NetworkFaults
 from nodes.core.messages import Heartbeat, LeaderAndIsr
 
 WORD = LeaderAndIsr(0, "t-0", 1, 0, (1,), 0, (1, 2), 1)
@@ -95,5 +95,6 @@ def test_taking_off_what_is_not_there_is_no_error(faults):
 def test_all_clients_are_one_end_of_a_link(faults):
     faults.add(1, ((1, -1), (-1, 1)), "cut", 0)
 
-    assert judged(faults, 101, 1) == judged(faults, 201, 1) == judged(faults, 1, 300) == {LOST}
-    assert judged(faults, 101, 2) == {0}
+    one, other, third = (client * CLIENTS_FROM + 1 for client in (1, 2, 3))
+    assert judged(faults, one, 1) == judged(faults, other, 1) == judged(faults, 1, third) == {LOST}
+    assert judged(faults, one, 2) == {0}
