@@ -1,7 +1,8 @@
 """How long each bug of the zoo takes to be found: CPU seconds, in one process, by hunt, by random plans, by exhaustive search.
 
-    python -m bench zoo                                  every bug, 60 s and three seeds a search
+    python -m bench zoo                                  every bug, 10 s and one seed a search
     python -m bench.zoo --seconds 600 --seeds 5          longer
+    python -m bench.zoo --ways hunt                      hunts only
     python -m bench.zoo KAFKA-7128 missed-reign          some of them
 
 A search counts if its plan has the violation under the variant with the bug and none under the repaired one.
@@ -29,8 +30,8 @@ def main(argv: list[str] | None = None) -> None:
     """Print a row for each bug, as Markdown, as soon as it is measured."""
     parser = argparse.ArgumentParser(prog="python -m bench.zoo")
     parser.add_argument("keys", nargs="*", help="which bugs; all without any")
-    parser.add_argument("--seconds", type=float, default=60, help="CPU seconds after which a search is given up")
-    parser.add_argument("--seeds", type=int, default=3, help="searches for each bug and way")
+    parser.add_argument("--seconds", type=float, default=10, help="CPU seconds after which a search is given up")
+    parser.add_argument("--seeds", type=int, default=1, help="searches for each bug and way")
     parser.add_argument("--ways", default="hunt,random,explore", help="which of hunt, random, explore")
     options = parser.parse_args([] if argv is None else argv)
     ways = options.ways.split(",")
