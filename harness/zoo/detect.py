@@ -99,10 +99,10 @@ def by_exploring(entry: Entry, seconds: float) -> Detection:
     """
     if entry.explore is None:
         return Detection(False, 0, 0)
-    limits, invariants = Limits(seconds=seconds), (entry.explore.invariant,)
-    found = explore(parse_variant(entry.variant), entry.explore.bounds(), invariants, limits)
+    limits, invariants, beside = Limits(seconds=seconds), (entry.explore.invariant,), entry.explore.beside
+    found = explore(parse_variant(entry.variant + beside), entry.explore.bounds(), invariants, limits)
     broken = found.outcome == "broken"
     if broken:
-        control = explore(parse_variant(entry.repaired), entry.explore.bounds(), invariants, limits)
+        control = explore(parse_variant(entry.repaired + beside), entry.explore.bounds(), invariants, limits)
         broken = control.outcome != "broken"
     return Detection(broken, found.cpu_seconds, found.states, None, found.invariant)

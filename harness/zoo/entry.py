@@ -24,9 +24,13 @@ class ZooError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """Within which bounds an exhaustive search comes to it, and what it finds broken."""
+    """Within which bounds an exhaustive search comes to it, and what it finds broken.
+
+    ``beside`` is added to both variants: without it every variant has the missed reign, which breaks the same invariants.
+    """
 
     invariant: str
+    beside: str = "+forget-log-ends"
     brokers: int = 3
     records: int = 2
     epochs: int = 3
@@ -49,11 +53,8 @@ class Exploration:
 
     def options(self) -> str:
         """The same as options of ``tidemark explore``."""
-        told = (f"--{f.name.replace('_', '-')} {getattr(self, f.name)}" for f in fields(self) if self._says(f))
-        return " ".join(told)
-
-    def _says(self, f: Any) -> bool:  # noqa: ANN401 (a dataclass' field)
-        return f.name == "invariant" or bool(getattr(self, f.name) != f.default)
+        names = [f.name for f in fields(self) if f.name != "beside" and getattr(self, f.name) != f.default]
+        return " ".join(f"--{name.replace('_', '-')} {getattr(self, name)}" for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,7 @@ class Entry:
         if not self.missing:
             lines.append(f"tidemark hunt --variant {self.variant}{options}{wanted} --until-found")
         if self.explore is not None:
-            lines.append(f"tidemark explore --variant {self.variant} {self.explore.options()}")
+            lines.append(f"tidemark explore --variant {self.variant}{self.explore.beside} {self.explore.options()}")
         return lines
 
     def to_json(self) -> dict[str, Any]:

@@ -94,7 +94,8 @@ def test_it_is_shown_by_a_script_or_a_plan_or_says_why_not(entry):
 
 @by_key([entry for entry in ENTRIES if entry.key in QUICK])
 def test_a_search_of_everything_comes_to_it(entry):
-    found = explore(parse_variant(entry.variant), entry.explore.bounds(), (entry.explore.invariant,), Limits())
+    variant = parse_variant(entry.variant + entry.explore.beside)
+    found = explore(variant, entry.explore.bounds(), (entry.explore.invariant,), Limits())
 
     assert found.outcome == "broken"
 
