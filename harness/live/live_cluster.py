@@ -278,7 +278,8 @@ class LiveCluster:
     def stop(self, broker: int, how: str) -> None:
         """End the process; ``clean`` only asks for it."""
         if broker == CONTROLLER and self.system.hands_over_controller:
-            self._hand_over(there=False)
+            if self.running(CONTROLLER):
+                self._hand_over(there=False)
         else:
             self.processes.stop(broker, how)
 

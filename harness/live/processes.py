@@ -197,8 +197,9 @@ class Processes:
     # Stopping
 
     def stop(self, node: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down."""
+        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. It starts only if told to."""
         state = self._states[node]
+        state.restart_wanted = state.waits_for_room = False
         if not state.running:
             return
         if how == "clean":

@@ -305,6 +305,7 @@ class Simulation:
             self.push(self.now, node, ControllerFailed())
             return
         if how == "clean":
+            node.restart_wanted = False
             if not node.stopping:
                 node.stopping = True
                 self.push(self.now, node, ShutdownRequested())

@@ -70,6 +70,8 @@ class NotedWorld:
         self.links.pop(key)
 
     def stop(self, broker, how):
+        if broker in self.down:
+            return
         self.said.append(("stop", broker, how))
         self.down.add(broker)
         self.paused.discard(broker)

@@ -391,28 +391,54 @@ def test_a_lone_replica_is_elected_twice(world):
 # Overlaps
 
 
-def test_a_crashed_broker_is_not_crashed_again_and_started_by_the_first_fault_only(world):
+def test_a_crashed_broker_is_not_crashed_again_and_started_when_no_fault_holds_it(world):
     w, _ = world(Fault("crash", 5, 10), Fault("crash", 7, 20))
     w.until(7)
-    assert w.entries[1][4]["nodes"] == []
+    assert w.entries[1][4]["nodes"] == [1]
+    w.until(26)
+    assert w.said == [("stop", 1, "crash")]
 
     w.until(99)
     assert w.said == [("stop", 1, "crash"), ("start", 1)]
     assert w.healed() == [(15, 0, "crash"), (27, 1, "crash")]
 
 
-def test_crash_all_leaves_out_who_is_down_already(world):
+def test_crash_all_holds_who_is_down_already(world):
     w, _ = world(Fault("crash", 5, 10, "b3"), Fault("crash-all", 7, 20))
-    w.until(7)
+    w.until(26)
 
-    assert w.entries[1][4]["nodes"] == [1, 2, 4]
+    assert w.entries[1][4]["nodes"] == [1, 2, 3, 4]
+    assert w.down == {1, 2, 3, 4}
+
+
+def test_a_pause_that_ends_resumes_nobody_whom_another_holds(world):
+    w, _ = world(Fault("pause", 5, 10), Fault("pause", 7, 20))
+    w.until(26)
+    assert w.said == [("pause", 1)]
+
+    w.until(27)
+    assert w.said == [("pause", 1), ("resume", 1)]
+
+
+def test_a_pause_holds_the_process_that_comes_after_a_crash(world):
+    w, _ = world(Fault("pause", 5, 100), Fault("crash", 7, 10))
+    w.until(20)
+
+    assert w.said == [("pause", 1), ("stop", 1, "crash"), ("start", 1), ("pause", 1)]
+
+
+def test_a_pause_that_strikes_a_broker_that_is_down_holds_its_next_process(world):
+    w, _ = world(Fault("crash", 5, 10), Fault("pause", 7, 10))
+    w.until(17)
+
+    assert w.said == [("stop", 1, "crash"), ("start", 1), ("pause", 1), ("resume", 1)]
 
 
 def test_a_paused_broker_can_crash(world):
-    w, _ = world(Fault("pause", 5, 100), Fault("crash", 7, 10))
+    w, _ = world(Fault("pause", 5, 7), Fault("crash", 7, 10))
     w.until(99)
 
-    assert w.said == [("pause", 1), ("stop", 1, "crash"), ("start", 1)]
+    assert [one for one in w.said if one[0] != "resume"] == [("pause", 1), ("stop", 1, "crash"), ("start", 1)]
 
 
 def test_link_faults_have_keys_of_their_own(world):
