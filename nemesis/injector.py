@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nemesis.fault import CONTROLLER_KINDS, HINDRANCES, REASSIGNMENT
+from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, HINDRANCES, REASSIGNMENT
 from nemesis.holds import Holds
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class FaultTarget(Protocol):
         """Be told the node of every further trace event of a kind."""
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put ``cut``, ``slow``, ``lossy``, ``late-leadership`` or ``lost-leadership`` on links, under a key."""
+        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`nemesis.fault.MESSAGES`) on links, under a key."""
 
     def clear_link_fault(self, key: int) -> None:
         """Take the fault with this key off."""
@@ -297,6 +297,10 @@ class Injector:
         kind = fault.kind
         if kind in {"late-leadership", "lost-leadership"}:
             return kind, ((CONTROLLER, node),)
+        if kind in CONTROLLER_LINKS:
+            ways = ((node, CONTROLLER), (CONTROLLER, node))
+            effect = kind.removesuffix("-controller")
+            return effect, (ways, ways[:1], ways[1:])[fault.pick % 3]
         if kind == "from-controller":
             return "cut", ((CONTROLLER, node), (node, CONTROLLER))
         if kind == "controller-isolated":

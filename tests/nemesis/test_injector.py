@@ -3,6 +3,7 @@
 import pytest
 
 from nemesis import Fault, Trigger
+from nemesis.fault import CONTROLLER_LINKS
 
 CONTROLLER, CLIENTS = 0, -1
 NO_LEADER = {"leader": -1, "isr": ()}
@@ -168,6 +169,12 @@ def test_a_trigger_waits_until_the_node_has_finished_its_step(world):
         ("lossy", "lossy", both((1, 2), (1, 3), (1, 4))),
         ("late-leadership", "late-leadership", {(CONTROLLER, 1)}),
         ("lost-leadership", "lost-leadership", {(CONTROLLER, 1)}),
+        ("slow-controller", "slow", both((1, CONTROLLER))),
+        ("lossy-controller", "lossy", both((1, CONTROLLER))),
+        ("late-isr-changes", "late-isr-changes", both((1, CONTROLLER))),
+        ("lost-isr-changes", "lost-isr-changes", both((1, CONTROLLER))),
+        ("late-heartbeats", "late-heartbeats", both((1, CONTROLLER))),
+        ("lost-registrations", "lost-registrations", both((1, CONTROLLER))),
         ("controller-isolated", "cut", both((1, CONTROLLER), (2, CONTROLLER), (3, CONTROLLER), (4, CONTROLLER))),
     ],
 )
@@ -179,6 +186,18 @@ def test_a_link_fault_cuts_these_links(world, kind, effect, expected):
     w.until(15)
     assert w.links == {}
     assert w.healed() == [(15, 0, kind)]
+
+
+@pytest.mark.parametrize(
+    ("pick", "expected"),
+    [(0, both((1, CONTROLLER))), (1, {(1, CONTROLLER)}), (2, {(CONTROLLER, 1)}), (3, both((1, CONTROLLER)))],
+)
+@pytest.mark.parametrize("kind", CONTROLLER_LINKS)
+def test_talk_with_the_controller_is_disturbed_both_ways_or_one_way(world, kind, pick, expected):
+    w, _ = world(Fault(kind, 5, 10, pick=pick, amount=77))
+    w.until(5)
+
+    assert links(w) == expected
 
 
 @pytest.mark.parametrize("kind", ["isolate", "from-peers"])
