@@ -16,10 +16,11 @@ KINDS: dict[str, str] = {
     "lossy": "messages between the target and other brokers are lost with `amount` per mille",
     "late-leadership": "the controller's leadership messages reach the target up to `amount` µs later, out of order",
     "lost-leadership": "the controller's leadership messages to the target are lost",
-    "slow-controller": "messages between the target and the controller take up to `amount` µs longer (`pick`: both ways, to it, from it)",
+    "slow-controller": "messages between the target and the controller take up to `amount` µs longer (`pick`: both ways, to it, "
+    "from it)",
     "lossy-controller": "messages between the target and the controller are lost with `amount` per mille (`pick` as above)",
-    "late-isr-changes": "ISR changes (AlterPartition) that the target asks of the controller, or the answers, take up to `amount` µs "
-    "longer, out of order (`pick` as above)",
+    "late-isr-changes": "ISR changes (AlterPartition) that the target asks of the controller, or the answers, take up to "
+    "`amount` µs longer, out of order (`pick` as above)",
     "lost-isr-changes": "these requests, or the answers, are lost (`pick` as above)",
     "late-heartbeats": "the target's heartbeats, or the answers, take up to `amount` µs longer, out of order (`pick` as above)",
     "lost-heartbeats": "these heartbeats, or the answers, are lost (`pick` as above)",
@@ -92,7 +93,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heartbeats": ("heartbeats", "heartbeat answers"),
     "registrations": ("registrations", "registration answers"),
 }
-"""What the kinds `late-…` and `lost-…` act on: the kinds of messages (`nodes.core.messages.KINDS`) to the controller, and from it."""
+"""What the kinds `late-…` and `lost-…` act on: kinds of messages (`nodes.core.messages.KINDS`) to the controller, and from it."""
 
 CONTROLLER_LINKS = (
     "slow-controller",

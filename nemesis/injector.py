@@ -67,7 +67,8 @@ class FaultTarget(Protocol):
 
     def stop(self, broker: int, how: str) -> None:
         """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. Whatever would start it
-        again by itself (a shutdown that ends, room on its disk) does so no more."""
+        again by itself (a shutdown that ends, room on its disk) does so no more.
+        """
 
     def start(self, broker: int) -> None:
         """Start the process if it is not running; if it is shutting down, when it has."""

@@ -197,7 +197,7 @@ class Processes:
     # Stopping
 
     def stop(self, node: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. It starts only if told to."""
+        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. It stays ended."""
         state = self._states[node]
         state.restart_wanted = state.waits_for_room = False
         if not state.running:

@@ -140,7 +140,9 @@ class System(ABC):
         for fault in plan.faults:
             for kind in messages_of(fault):
                 if not self.tells_apart(kind):
-                    raise SystemRefusalError(f"{self.refuses_messages(kind)}, so it cannot do {fault.kind} (pick {fault.pick})")
+                    raise SystemRefusalError(
+                        f"{self.refuses_messages(kind)}, so it cannot do {fault.kind} (pick {fault.pick})"
+                    )
 
     def tells_apart(self, kind: str) -> bool:
         """Whether messages of a kind (:data:`nodes.core.messages.KINDS`) can be told from others, and so lost, held or delayed."""

@@ -59,7 +59,14 @@ def times_of(plan: Plan) -> list[int]:
     """All times of a plan, amounts and pauses included, in µs."""
     sends = [send.at_us for send in plan.workload.sends or ()]
     faults = [time for fault in plan.faults for time in (fault.at_us, fault.lasts_us, fault.amount)]
-    return [plan.faults_end_us, plan.fixed_delay_us or 0, plan.workload.poll_us, *sends, *faults]
+    return [
+        plan.faults_end_us,
+        plan.fixed_delay_us or 0,
+        plan.workload.poll_us,
+        plan.workload.patience_us,
+        *sends,
+        *faults,
+    ]
 
 
 def _trouble(time: int) -> int:

@@ -28,7 +28,7 @@ from harness.systems.kafka.protocol_versions import (
     protocol_for,
     shown_preset,
 )
-from harness.systems.system import Deployment, Rules, System
+from harness.systems.system import Deployment, Rules, System, SystemRefusalError
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
@@ -122,12 +122,18 @@ class KafkaSystem(System):
 
     def tells_apart(self, kind: str) -> bool:
         """ZooKeeper's answers do not say what they answer, and who registers does so in its session; with KRaft brokers fetch what
-        they are told."""
+        they are told.
+        """
         return kind not in (OF_KRAFT if self.kafka.uses_zookeeper else OF_ZOOKEEPER)
 
     def check(self, plan: Plan, variant: Variant) -> None:
         """Refuse a plan whose settings no broker would start with."""
         super().check(plan, variant)
+        if plan.workload.patience_us:
+            raise SystemRefusalError(
+                f"brokers of {self.name} wait as long as a client tells them, so that none is more patient than they are: "
+                "leave out workload.patience_us"
+            )
         place = JvmPlace(1, "10.0.0.2", "", "10.0.0.1", "/")
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
 
@@ -191,8 +197,8 @@ class KafkaSystem(System):
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
         """To every sidecar: a message passes that of the machine which accepted its connection, whoever sent it.
 
-        What the controller says of leaders comes from whichever broker is it, and there ISR changes go: node 0 is the first, but not
-        the only one that can.
+        What the controller says of leaders comes from whichever broker is it, and there ISR changes go: node 0 is the first,
+        but not the only one that can.
         """
         everywhere = [
             {

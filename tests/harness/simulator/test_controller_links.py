@@ -40,7 +40,9 @@ def test_a_lost_heartbeat_fences():
 
 
 def test_late_answers_to_heartbeats_do_not():
-    run = simulate(plan(Fault("late-heartbeats", 500 * MS, 2_500 * MS, "b2", 2, amount=900 * MS)), parse_variant("kafka-4.0"))
+    run = simulate(
+        plan(Fault("late-heartbeats", 500 * MS, 2_500 * MS, "b2", 2, amount=900 * MS)), parse_variant("kafka-4.0")
+    )
 
     assert events(run, "fence") == []
 
@@ -58,7 +60,9 @@ def test_a_lost_answer_leaves_the_leader_with_what_it_asked_for_until_it_hears_o
 
 def test_a_lost_registration_keeps_a_broker_out_until_it_ends():
     crash = Fault("crash", 600 * MS, 400 * MS, "b2")
-    run = simulate(plan(crash, Fault("lost-registrations", 600 * MS, 2_000 * MS, "b2", pick=1)), parse_variant("kafka-4.0"))
+    run = simulate(
+        plan(crash, Fault("lost-registrations", 600 * MS, 2_000 * MS, "b2", pick=1)), parse_variant("kafka-4.0")
+    )
 
     assert [event[0] > 2_600 * MS for event in events(run, "register") if event[4] == 2] == [False, True]
 
