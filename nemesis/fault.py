@@ -32,6 +32,8 @@ KINDS: dict[str, str] = {
     "pause": "SIGSTOP the target, SIGCONT at the end",
     "power": "power loss of the target: what was not synced may be gone",
     "power-all": "power loss of all brokers at once",
+    "power-metadata": "power loss of the target whose file system had not committed the metadata of the last `amount` µs: "
+    "truncations and checkpoint files are taken back (`pick`: both, truncations, files)",
     "disk": "the target loses its disk; it starts again empty at the end",
     "preferred-election": "elect the preferred leader",
     "forced-election": "elect the target, if it may lead without loss",
@@ -70,6 +72,9 @@ CONTROLLER_KINDS = ("controller-isolated", "controller-crash")
 LASTING_CONTROLLER_ONLY = frozenset({"controller-crash"})
 """What only a controller survives that keeps what it knows: Kafka's, and ours where they are handed over."""
 
+SIMULATED_ONLY = frozenset({"power-metadata"})
+"""What only a simulated disk can do: worlds with real file systems refuse plans with these."""
+
 REAL_ONLY = frozenset({"disk-full", "slow-disk", "clock-jump"})
 """What needs a real disk or clock: the simulator refuses plans with these."""
 
@@ -103,7 +108,7 @@ CONTROLLER_LINKS = (
 """The kinds that act on the links between the target and the controller, in one direction or both."""
 
 AMOUNT_IS_TIME = frozenset(
-    {"slow", "slow-controller", "fast-failover", "slow-disk", *(f"late-{what}" for what in MESSAGES)}
+    {"slow", "slow-controller", "fast-failover", "slow-disk", "power-metadata", *(f"late-{what}" for what in MESSAGES)}
 )
 """The kinds whose `amount` is a time that belongs to the protocol's own times (a clock's jump does not)."""
 

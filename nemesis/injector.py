@@ -21,6 +21,9 @@ CONTROLLER = 0
 EVERYONE = -1
 """Stands for all clients in a link."""
 
+TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"files"}))
+"""What of the metadata a power loss may take back, by `pick`."""
+
 PAUSED, DOWN = "paused", "down"
 """What faults hold together."""
 
@@ -72,6 +75,13 @@ class FaultTarget(Protocol):
 
     def start(self, broker: int) -> None:
         """Start the process if it is not running; if it is shutting down, when it has."""
+
+    def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
+        """The power is about to be lost, and the file system has not committed what changed in its last µs.
+
+        That is ``cuts`` (truncations), ``files`` (checkpoints), or both. Only where faults of
+        :data:`nemesis.fault.SIMULATED_ONLY` can be done.
+        """
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""
@@ -214,7 +224,7 @@ class Injector:
             self._world.retain(partition, node, fault.amount)
             return None
         if kind in _STOPS:
-            return self._stop(index, kind, node, detail)
+            return self._stop(index, fault, node, detail)
         if kind in HINDRANCES:
             amount = -fault.amount if kind == "clock-jump" and fault.pick % 2 else fault.amount
             self._world.hinder(index, node, kind, amount)
@@ -234,13 +244,15 @@ class Injector:
 
         return resume
 
-    def _stop(self, index: int, kind: str, node: int, detail: dict[str, Any]) -> Callable[[], None]:
+    def _stop(self, index: int, fault: Fault, node: int, detail: dict[str, Any]) -> Callable[[], None]:
         """``nodes`` are those that stay down until it ends, whoever stopped them."""
-        world, holds = self._world, self._holds
+        world, holds, kind = self._world, self._holds, fault.kind
         nodes = world.brokers() if kind.endswith("-all") else (node,)
         detail["nodes"] = list(nodes)
         for broker in nodes:
             holds.take(DOWN, broker, by=index)
+            if kind == "power-metadata" and world.running(broker):
+                world.take_back(broker, fault.amount, TAKEN_BACK[fault.pick % 3])
             world.stop(broker, _HOW.get(kind, kind.removesuffix("-all")))
 
         def start() -> None:
@@ -323,7 +335,17 @@ class Injector:
 
 
 _ELECTIONS = {"preferred-election": "preferred", "forced-election": "forced", "unclean-election": "unclean"}
-_HOW = {"restart": "clean", "container-kill": "container", "controller-crash": "crash"}
+_HOW = {"restart": "clean", "container-kill": "container", "controller-crash": "crash", "power-metadata": "power"}
 _STOPS = frozenset(
-    {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill", "controller-crash"}
+    {
+        "crash",
+        "crash-all",
+        "restart",
+        "power",
+        "power-all",
+        "power-metadata",
+        "disk",
+        "container-kill",
+        "controller-crash",
+    }
 )

@@ -283,6 +283,16 @@ class LiveCluster:
         else:
             self.processes.stop(broker, how)
 
+    def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
+        """Nobody can, of a real file system; plans that ask for it were refused.
+
+        Raises:
+            RunError: always.
+        """
+        raise RunError(
+            f"{self.nodes[broker].name} has a real file system, which gives no {' and no '.join(sorted(what))} back"
+        )
+
     def _hand_over(self, *, there: bool) -> None:
         self._controller_failed = not there
         controls = {node: one.control for node, one in self.nodes.items()}

@@ -76,6 +76,9 @@ class NotedWorld:
         self.down.add(broker)
         self.paused.discard(broker)
 
+    def take_back(self, broker, back_us, what):
+        self.said.append(("take back", broker, back_us, *sorted(what)))
+
     def start(self, broker):
         self.said.append(("start", broker))
         self.down.discard(broker)

@@ -248,6 +248,23 @@ def test_a_stopped_process_starts_again_at_the_end(world, kind, how):
     assert w.said == [("stop", 1, how), ("start", 1)]
 
 
+@pytest.mark.parametrize(
+    ("pick", "what"), [(0, ("cuts", "files")), (1, ("cuts",)), (2, ("files",)), (3, ("cuts", "files"))]
+)
+def test_a_power_loss_may_take_metadata_back(world, pick, what):
+    w, _ = world(Fault("power-metadata", 5, 10, pick=pick, amount=77))
+    w.until(15)
+
+    assert w.said == [("take back", 1, 77, *what), ("stop", 1, "power"), ("start", 1)]
+
+
+def test_of_a_broker_that_is_down_nothing_is_taken_back(world):
+    w, _ = world(Fault("crash", 5, 10), Fault("power-metadata", 7, 2, amount=77))
+    w.until(15)
+
+    assert w.said == [("stop", 1, "crash"), ("start", 1)]
+
+
 @pytest.mark.parametrize(("kind", "how"), [("crash-all", "crash"), ("power-all", "power")])
 def test_all_are_stopped_and_started(world, kind, how):
     w, _ = world(Fault(kind, 5, 10))

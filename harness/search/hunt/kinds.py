@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nemesis import PROFILES, Fault
+from nemesis import PROFILES, SIMULATED_ONLY, Fault
 from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, LINK_FAULTS, REASSIGNMENT
 from nodes.core.settings import MS
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from nodes.core.cluster import ClusterSpec
 
-_STOPS = ("crash", "restart", "crash-all", "power", "power-all", "disk")
+_STOPS = ("crash", "restart", "crash-all", "power", "power-all", "power-metadata", "disk")
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
 _TALKS = 0.15
 """Share of hindrances that disturb a broker's talks with the controller, of which there are many kinds."""
@@ -22,7 +22,8 @@ _TALKS = 0.15
 class Kinds:
     """The kinds of fault that a profile has, by the part they play.
 
-    What disturbs a broker's talks with the controller belongs to every hunt: it destroys nothing.
+    What disturbs a broker's talks with the controller belongs to every hunt: it destroys nothing. Where power is lost, so may
+    be metadata.
 
     Args:
         profile: a key of :data:`nemesis.PROFILES`.
@@ -30,6 +31,8 @@ class Kinds:
 
     def __init__(self, profile: str) -> None:
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
+        if "power" in self.known:
+            self.known |= SIMULATED_ONLY
         known = self.known
         self.profile = profile
         self.hindrances = (*(kind for kind in LINK_FAULTS if kind in known), "pause", "pause", "crash", "restart")
@@ -44,7 +47,7 @@ class Kinds:
 
     def any(self, rng: Random) -> str:
         """Any kind, those of which much comes more often."""
-        return rng.choice(CONTROLLER_LINKS if rng.random() < _TALKS / 2 else self._all)
+        return str(rng.choice(CONTROLLER_LINKS if rng.random() < _TALKS / 2 else self._all))
 
     def among(self, rng: Random, *kinds: str) -> str:
         """One of these, if the profile has any of them; else a pause."""
@@ -64,6 +67,8 @@ def some_fault(
         amount = rng.choice((200, 500, 800))
     elif kind == "fast-failover":
         amount = log_uniform(rng, 2 * MS, 300 * MS)
+    elif kind == "power-metadata":
+        amount = log_uniform(rng, 5 * MS, 3_000 * MS)
     elif kind in DELETIONS:
         amount = rng.choice((1000, rng.randrange(1, 1000)))
     target = some_target(rng, cluster)

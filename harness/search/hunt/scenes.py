@@ -132,6 +132,25 @@ def of_an_earlier_life(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int)
     ]
 
 
+def cut_and_taken_back(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off with what nobody else has, another is elected, it truncates, and loses its power.
+
+    The file system had not committed the truncation, or the checkpoints.
+    """
+    old, elected, _ = _cast(rng, cluster)
+    gap = log_uniform(rng, 20 * MS, 200 * MS)
+    back = at + int(gap * rng.uniform(1.5, 3))
+    kind = kinds.among(rng, "power-metadata", "power-metadata", "power-metadata", "crash")
+    lost = _on(rng, kind, back, cluster, old, log_uniform(rng, 10 * MS, 300 * MS))
+    return [
+        _on(rng, "forced-election", max(at - gap, 20 * MS), cluster, old, 0),
+        _on(rng, kinds.among(rng, "from-peers", "isolate"), at, cluster, old, back - at),
+        _on(rng, "forced-election", at + gap, cluster, elected, 0),
+        replace(lost, after=Trigger("truncate", 1, int(old[1:]))),
+        _on(rng, "forced-election", back + cluster.settings.request_timeout_us + gap, cluster, old, 0),
+    ]
+
+
 SCENES: dict[str, Scene] = {
     "back and forth": back_and_forth,
     "asleep through reigns": asleep_through_reigns,
@@ -139,6 +158,7 @@ SCENES: dict[str, Scene] = {
     "elected while one is deaf": elected_while_one_is_deaf,
     "ISR in doubt": isr_in_doubt,
     "of an earlier life": of_an_earlier_life,
+    "cut, and taken back": cut_and_taken_back,
 }
 
 

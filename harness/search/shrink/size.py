@@ -20,7 +20,13 @@ SPECIAL = {"b": 4, "any": 3, "isr-member": 2}
 
 MANY_AT_ONCE = {"crash-all": "crash", "power-all": "power", "fast-failover": "forced-election"}
 """Kinds that do several things at once, and one that does a part of it."""
-KEEPS_LESS = {"disk": "power", "power": "crash", "crash": "restart", "unclean-election": "forced-election"}
+KEEPS_LESS = {
+    "disk": "power",
+    "power-metadata": "power",
+    "power": "crash",
+    "crash": "restart",
+    "unclean-election": "forced-election",
+}
 """Kinds that destroy more, or may, and the next that destroys less."""
 
 Size = tuple[int, ...]

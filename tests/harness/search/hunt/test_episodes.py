@@ -14,7 +14,7 @@ from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.mutations import EARLIEST_US, Mutations
 from harness.search.hunt.scenes import SCENES
 from harness.simulator import simulate
-from nemesis import PROFILES, Fault, Plan, WorkloadSpec
+from nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec
 from nemesis.fault import CONTROLLER_LINKS
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
@@ -33,8 +33,9 @@ def young(count, profile="intact", *, free=True, cluster=None):
 def test_they_have_the_faults_of_their_profile_and_those_on_talks_with_the_controller(profile):
     drawn = {fault.kind for plan in young(400, profile) for fault in plan.faults}
 
-    assert drawn <= set(PROFILES[profile]) | set(CONTROLLER_LINKS)
-    assert drawn >= set(CONTROLLER_LINKS)
+    metadata = SIMULATED_ONLY if profile == "destructive" else frozenset()
+    assert drawn <= set(PROFILES[profile]) | set(CONTROLLER_LINKS) | metadata
+    assert drawn >= {*CONTROLLER_LINKS, *metadata}
 
 
 def test_what_is_no_fault_is_drawn_too_and_is_in_the_plan():
@@ -102,7 +103,7 @@ def marks(name, **how):
 def test_a_scene_has_the_faults_of_its_profile(name, profile):
     for seed in range(60):
         faults = SCENES[name](Random(seed), Kinds(profile), ClusterSpec(), 600 * MS)
-        assert {fault.kind for fault in faults} <= set(PROFILES[profile]) | set(CONTROLLER_LINKS)
+        assert {fault.kind for fault in faults} <= Kinds(profile).known
         assert len(faults) <= 6
 
 
@@ -159,6 +160,14 @@ def test_a_new_process_hears_late_what_was_meant_for_the_one_before():
     lives = marks("of an earlier life", variant="kafka-2.0")
 
     assert lives["follower-stopped"] + lives["leader-stopped"] >= 12
+
+
+def test_a_truncation_is_taken_back():
+    came_back = 0
+    for _, history in played("cut, and taken back", seeds=40):
+        place = [(event[1], event[2], event[0]) for event in history.trace]
+        came_back += any((node, "append", time) in place for node, what, time in place if what == "recovered")
+    assert came_back >= 3
 
 
 # What circumstances do
