@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SHAPES = ((4, 4), (5, 5), (4, 3), (5, 3), (2, 2))
 """Brokers and replicas, where nobody asked for any."""
-_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE = 0.15, 0.1, 0.2, 0.15
+_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE = 0.1, 0.1, 0.15, 0.1
 
 
 class Circumstances:

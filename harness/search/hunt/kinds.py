@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _STOPS = ("crash", "restart", "crash-all", "power", "power-all", "power-metadata", "disk")
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
-_TALKS = 0.15
+_TALKS = 0.1
 """Share of hindrances that disturb a broker's talks with the controller, of which there are many kinds."""
 
 

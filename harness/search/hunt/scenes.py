@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     Scene = Callable[[Random, Kinds, ClusterSpec, int], list[Fault]]
     """Draws the faults of a scene that begins at a time in µs."""
 
-_DEAF = ("slow", "lossy", "late-leadership", "lost-leadership", "slow-controller", "lossy-controller")
+_DEAF = (
+    "slow",
+    "lossy",
+    "late-leadership",
+    "lost-leadership",
+    "lost-leadership",
+    "slow-controller",
+    "lossy-controller",
+)
 _ASLEEP = ("pause", "pause", "isolate", "from-controller", "from-peers", "lost-leadership")
 _ENDS_A_PROCESS = ("crash", "restart", "power")
 
@@ -72,12 +80,12 @@ def one_right_after_another(rng: Random, kinds: Kinds, cluster: ClusterSpec, at:
 
 
 def elected_while_one_is_deaf(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """A follower is slow or deaf while another is elected; then it is elected itself, or that one fails."""
-    deaf, elected, _ = _cast(rng, cluster)
+    """A follower is slow or deaf while another is elected; then it is elected itself, or a third, or that one fails."""
+    deaf, elected, third = _cast(rng, cluster)
     gap = log_uniform(rng, 5 * MS, 150 * MS)
     then = at + int(gap * rng.uniform(0.8, 3))
-    last = _on(rng, "forced-election", then, cluster, deaf, 0)
-    if rng.random() < 0.5:
+    last = _on(rng, "forced-election", then, cluster, rng.choice((deaf, third)), 0)
+    if rng.random() < 0.3:
         last = _on(rng, rng.choice(kinds.failures), then, cluster, elected)
     lasts = int(gap * rng.uniform(0.8, 5))
     return [
