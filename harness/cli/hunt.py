@@ -36,9 +36,7 @@ if TYPE_CHECKING:
     from harness.search.hunt import Hunt, Progress
     from harness.search.hunt.kept_hunt import KeptHunt
 
-IN_THE_SIMULATOR = [
-    name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds) and "controller-crash" not in kinds
-]
+IN_THE_SIMULATOR = [name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds)]
 SAVE_EVERY_S = 20.0
 
 EPILOG = """\b
@@ -107,12 +105,14 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     from harness.search.hunt.kept_hunt import HuntDiffersError, KeptHunt
 
     _refuse_unknown(options["names"])
+    free = _asked_for_no_shape()
     cluster = cluster_of(options)
     if options["seconds"] is None and options["tries"] is None and not options["until_found"]:
         options["seconds"] = 60.0
     variant, profile, seed = options["variant"], options["profile"], options["seed"]
     quarry = Quarry(tuple(dict.fromkeys(options["names"])))
-    hunt = Hunt(Attempt(variant, quarry, options["contract"]), profile, cluster, seed, options["plans_a_round"])
+    attempt = Attempt(variant, quarry, options["contract"])
+    hunt = Hunt(attempt, profile, cluster, seed, options["plans_a_round"], free=free)
     folder = options["out"] or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"
     settings = {
         "variant": variant,
@@ -121,6 +121,7 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
         "seed": seed,
         "round": options["plans_a_round"],
         "contract": options["contract"],
+        "free": free,
         "cluster": json.loads(json.dumps(asdict(cluster))),
     }
     kept = KeptHunt(writable_folder(folder), settings)
@@ -139,6 +140,13 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     if not ended:
         return INTERRUPTED
     return ANOMALY if kept.catches else VALID
+
+
+def _asked_for_no_shape() -> bool:
+    """Whether brokers and replicas are left to the hunt."""
+    context = click.get_current_context()
+    sources = {context.get_parameter_source(name) for name in ("brokers", "replication_factor")}
+    return sources == {click.core.ParameterSource.DEFAULT}
 
 
 def _refuse_unknown(names: tuple[str, ...]) -> None:

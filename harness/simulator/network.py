@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nemesis.fault import late_or_lost
 from nemesis.injector import EVERYONE
-from nodes.core.messages import LeaderAndIsr
+from nodes.core.messages import KINDS
 
 if TYPE_CHECKING:
     from random import Random
@@ -25,11 +26,14 @@ class NetworkFaults:
         """No faults. ``delays`` draws how much later messages come, ``noise`` which are lost, and delays too without it."""
         self._noise = noise
         self._delays = delays or noise
-        self.rules: dict[int, tuple[frozenset[Link], str, int]] = {}
+        self.rules: dict[int, tuple[frozenset[Link], str, int, frozenset[type]]] = {}
+        """Key → links, effect, amount, and the messages that suffer it where that is not all."""
 
     def add(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links."""
-        self.rules[key] = (frozenset(links), effect, amount)
+        found = late_or_lost(effect)
+        how, kinds = (effect, ()) if found is None else found
+        self.rules[key] = (frozenset(links), how, amount, frozenset(KINDS[kind] for kind in kinds if kind))
 
     def remove(self, key: int) -> None:
         """Take it off."""
@@ -39,7 +43,7 @@ class NetworkFaults:
         """Extra delay in µs for this message, or −1 if it is lost."""
         link = (EVERYONE if source >= CLIENTS_FROM else source, EVERYONE if to >= CLIENTS_FROM else to)
         extra = 0
-        for links, effect, amount in self.rules.values():
+        for links, effect, amount, concerned in self.rules.values():
             if link not in links:
                 continue
             if effect == "cut":
@@ -49,8 +53,8 @@ class NetworkFaults:
             elif effect == "lossy":
                 if self._noise.random() * 1000 < amount:
                     return -1
-            elif isinstance(message, LeaderAndIsr):
-                if effect == "lost-leadership":
+            elif message.__class__ in concerned:
+                if effect == "lost":
                     return -1
                 extra += int(amount * self._delays.random())
         return extra

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness.search.hunt.circumstances import Circumstances
 from harness.search.hunt.corpus import Corpus
-from harness.search.hunt.episodes import Kinds, episode
+from harness.search.hunt.episodes import episode
+from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.mutations import Mutations
 from harness.search.hunt.trial import attempt
 from nodes.core.variant import parse_variant
@@ -80,17 +82,25 @@ class Hunt:
         cluster: of all plans.
         seed: of all draws.
         plans_a_round: the more, the more cores are put to use, and the less each plan knows of those just before it.
+        free: whether plans may have other numbers of brokers and replicas than the cluster.
     """
 
     def __init__(
-        self, attempt: Attempt, profile: str, cluster: ClusterSpec, seed: int, plans_a_round: int = ROUND
+        self,
+        attempt: Attempt,
+        profile: str,
+        cluster: ClusterSpec,
+        seed: int,
+        plans_a_round: int = ROUND,
+        *,
+        free: bool = False,
     ) -> None:
         self.corpus = Corpus()
         self._size = plans_a_round
         self._attempt = attempt
         self._kinds = Kinds(profile)
-        self._mutations = Mutations(self._kinds)
-        self._cluster = cluster
+        self._circumstances = Circumstances(cluster, profile, free=free)
+        self._mutations = Mutations(self._kinds, self._circumstances)
         self._seed = seed
         self.round = 0
         """The next one."""
@@ -106,7 +116,7 @@ class Hunt:
         for place in range(self._size):
             rng = Random(f"tidemark hunt/{self._seed}/{self.round}/{place}")
             if not len(self.corpus) or rng.random() < _YOUNG:
-                plan = episode(rng, self._kinds, self._cluster)
+                plan = episode(rng, self._kinds, self._circumstances)
             else:
                 entry, moments = self.corpus.take(rng)
                 other, _ = self.corpus.take(rng)
