@@ -40,9 +40,13 @@ def zoo_command(key: str | None, as_json: bool) -> int:
 
 
 def _list(entries: list[Entry]) -> None:
-    table = Table("bug", "part", "", "variant", "script")
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("bug", no_wrap=True)
+    table.add_column("", overflow="fold")
+    table.add_column("variant", overflow="fold")
+    table.add_column("script")
     for entry in entries:
-        table.add_row(entry.key, entry.part, entry.title, entry.variant, "yes" if entry.scenario else "–")
+        table.add_row(entry.key, entry.title, entry.variant, "yes" if entry.scenario else "–")
     Console().print(table)
     click.echo(f"{len(entries)} bugs; tidemark zoo KEY tells of one")
 
