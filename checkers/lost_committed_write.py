@@ -30,7 +30,7 @@ from typing import Any
 
 from checkers.client_view import Ack, KeyView
 from checkers.committed import NOWHERE, Committed, Loss
-from checkers.contract import NOT_REPLICATED, Contract, LostRecord
+from checkers.contract import NOT_REPLICATED, PROMISES, Contract, LostRecord
 from checkers.history import TraceEvent, Value
 from checkers.renewal import Renewal, renewals
 from checkers.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas
@@ -68,8 +68,10 @@ class LostWrites:
         unclean: Sequence[UncleanElection] = (),
         *,
         alone: bool = False,
+        promises: tuple[str, ...] = PROMISES,
     ) -> None:
         self.fates: Fates = {}
+        self._promises = promises
         self.silent: Collection[int] = ()
         self._judged: dict[_Place, Judgement] = {}
         self._whole: dict[_Place, int] = {}
@@ -101,6 +103,7 @@ class LostWrites:
             self._unclean,
             alone=self._alone,
             silent=self.silent,
+            promises=self._promises,
         )
 
     def ack_of(self, partition: str, value: Value) -> Ack | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from nemesis.fault import CONTROLLER_KINDS, HINDRANCES, REASSIGNMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from nemesis.fault import Fault
 
@@ -103,8 +103,9 @@ class FaultTarget(Protocol):
 class Injector:
     """Schedules faults, resolves their targets when they strike, and undoes them."""
 
-    def __init__(self, world: FaultTarget, faults: tuple[Fault, ...]) -> None:
-        """Only remember; :meth:`arm` schedules."""
+    def __init__(self, world: FaultTarget, faults: tuple[Fault, ...], left_out: Collection[int] = ()) -> None:
+        """Only remember; :meth:`arm` schedules. The faults at the places ``left_out`` never strike."""
+        self._left_out = left_out
         self._world = world
         self._faults = faults
         self._over = False
@@ -113,6 +114,8 @@ class Injector:
     def arm(self) -> None:
         """Schedule every fault, by time or by trace event."""
         for index, fault in enumerate(self._faults):
+            if index in self._left_out:
+                continue
             if fault.after is None:
                 self._world.call_at(fault.at_us, lambda i=index, f=fault: self._strike(i, f))  # type: ignore[misc]
             else:

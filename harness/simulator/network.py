@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nemesis.injector import EVERYONE
-from nodes.core.messages import LeaderAndIsr
+from nodes.families.kafka import KAFKA
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
     from nemesis.injector import Link
@@ -21,8 +22,16 @@ CLIENTS_FROM = 100
 class NetworkFaults:
     """Which links are cut, slow or lossy now. A link with several faults suffers all of them."""
 
-    def __init__(self, noise: Random, delays: Random | None = None) -> None:
-        """No faults. ``delays`` draws how much later messages come, ``noise`` which are lost, and delays too without it."""
+    def __init__(
+        self,
+        noise: Random,
+        delays: Random | None = None,
+        tells_leadership: Callable[[object], bool] = KAFKA.tells_leadership,
+    ) -> None:
+        """No faults. ``delays`` draws how much later messages come, ``noise`` which are lost, and delays too without it;
+        ``tells_leadership`` knows the messages that faults of leadership are about.
+        """
+        self._tells_leadership = tells_leadership
         self._noise = noise
         self._delays = delays or noise
         self.rules: dict[int, tuple[frozenset[Link], str, int]] = {}
@@ -49,7 +58,7 @@ class NetworkFaults:
             elif effect == "lossy":
                 if self._noise.random() * 1000 < amount:
                     return -1
-            elif isinstance(message, LeaderAndIsr):
+            elif self._tells_leadership(message):
                 if effect == "lost-leadership":
                     return -1
                 extra += int(amount * self._delays.random())
