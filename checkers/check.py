@@ -189,7 +189,7 @@ def check_replicas(
         wrong_deletion,
         stuck,
     )
-    consensus = () if has_isr else invariants(trace)
+    consensus = () if has_isr else invariants(trace, assignment or {})
     in_sync = (LastingInSync if patience_us else InSync)(trace, committed, patience_us)
     watching = (committed, in_sync, *finding, *consensus, end)
     replicas = replay(trace, watching)

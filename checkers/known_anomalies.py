@@ -3,7 +3,7 @@
 OF_RUNS = (
     "lost-committed-write", "leader-completeness", "log-matching", "divergence", "hw-regression", "hw-beyond-log", "broken-log",
     "unasked-election", "two-leaders", "dirty-read", "stale-read-below-hw", "truncated-under-consumer", "acked-by-too-few",
-    "double-vote", "leader-append-only", "entry-matching", "state-machine-safety",
+    "double-vote", "unsafe-commit", "leader-append-only", "entry-matching", "state-machine-safety",
     "no-leader", "isr-not-shrunk", "not-acknowledged", "wrong-deletion", "stuck", "broker-stopped", "broker-crashed",
     "lost-write", "inconsistent-offsets", "duplicate", "G1a", "phantom", "precommitted-read", "poll-skip", "nonmonotonic-poll",
     "int-poll-skip", "int-nonmonotonic-poll", "nonmonotonic-send", "int-nonmonotonic-send", "int-send-skip", "unseen",

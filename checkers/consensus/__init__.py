@@ -5,20 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from checkers.consensus.double_vote import double_votes
 from checkers.consensus.entry_matching import EntryMatching
 from checkers.consensus.leader_append_only import LeaderAppendOnly
 from checkers.consensus.state_machine_safety import StateMachineSafety
+from checkers.consensus.unsafe_commit import UnsafeCommit
 from checkers.history import TraceEvent
 
-Invariants = tuple[LeaderAppendOnly, EntryMatching, StateMachineSafety]
+Invariants = tuple[LeaderAppendOnly, EntryMatching, StateMachineSafety, UnsafeCommit]
 
 
-def invariants(trace: Sequence[TraceEvent]) -> Invariants:
-    """The checkers that go through a trace."""
-    return LeaderAppendOnly(trace), EntryMatching(), StateMachineSafety()
+def invariants(trace: Sequence[TraceEvent], members: Mapping[str, Sequence[int]]) -> Invariants:
+    """The checkers that go through a trace; `members` are the servers of each partition."""
+    return LeaderAppendOnly(trace), EntryMatching(), StateMachineSafety(), UnsafeCommit(members)
 
 
-__all__ = ["EntryMatching", "LeaderAppendOnly", "StateMachineSafety", "double_votes", "invariants"]
+__all__ = ["EntryMatching", "LeaderAppendOnly", "StateMachineSafety", "UnsafeCommit", "double_votes", "invariants"]

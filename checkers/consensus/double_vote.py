@@ -1,6 +1,6 @@
 """`double-vote`: a server voted for two candidates in one generation, so that the generation may have two leaders.
 
-A near miss of `two-leaders`, and told as a violation: a vote is a promise, and a server that has restarted must remember it.
+A vote is a promise, and a server that has restarted must remember it. One that has lost its disk cannot.
 
 >>> from checkers import History, check
 >>> verdict = check(History.of(isr=False, contract="majority", trace=[
@@ -28,6 +28,8 @@ def double_votes(points: Iterable[TurningPoint]) -> list[Anomaly]:
     votes: dict[tuple[str, int, int], tuple[int, int]] = {}
     found = []
     for index, event in points:
+        if event[2] == "stop" and event[4] == "disk":
+            votes = {place: vote for place, vote in votes.items() if place[1] != event[1]}
         if event[2] != "vote":
             continue
         time, node, _, partition, generation, candidate = event

@@ -30,7 +30,12 @@ def view_of(simulation: Simulation, partition: str, *, with_reasons: bool = True
     brokers = {
         b: None
         if r is None
-        else _view(r, _isr(simulation, r, state.isr), _refused(simulation, b, r, end) if with_reasons else "")
+        else _view(
+            r,
+            _end(simulation, r, state.leader_epoch, end),
+            _isr(simulation, r, state.isr),
+            _refused(simulation, b, r, end) if with_reasons else "",
+        )
         for b, r in replicas.items()
     }
     target = state.target() if state.is_reassigned else ()
@@ -42,6 +47,13 @@ def _replica(simulation: Simulation, broker: int, partition: str) -> Any:  # noq
     return machine.replicas.get(partition) if machine is not None else None
 
 
+def _end(simulation: Simulation, replica: Any, epoch: int, leaders_end: int) -> int:  # noqa: ANN401 (of any family)
+    """Where a log ends. Without a controller, a follower may have entries behind its leader's log end until one takes their place."""
+    leo: int = replica.log.leo
+    may_be_longer = not simulation.family.has_isr and replica.following and replica.leader_epoch == epoch
+    return min(leo, leaders_end) if may_be_longer else leo
+
+
 def _isr(simulation: Simulation, replica: Any, known: tuple[int, ...]) -> tuple[int, ...]:  # noqa: ANN401 (of any family)
     """The ISR that a leader goes by; without one, it is that of the partition."""
     if not replica.leading:
@@ -50,9 +62,9 @@ def _isr(simulation: Simulation, replica: Any, known: tuple[int, ...]) -> tuple[
     return own
 
 
-def _view(replica: Any, isr: tuple[int, ...], refused: str) -> ReplicaView:  # noqa: ANN401 (of any family)
+def _view(replica: Any, leo: int, isr: tuple[int, ...], refused: str) -> ReplicaView:  # noqa: ANN401 (of any family)
     role = "leader" if replica.leading else "follower" if replica.following else "no leader"
-    return ReplicaView(role, replica.leader_epoch, replica.log.leo, replica.hw, isr, refused)
+    return ReplicaView(role, replica.leader_epoch, leo, replica.hw, isr, refused)
 
 
 def _refused(simulation: Simulation, broker: int, replica: Any, end: int) -> str:  # noqa: ANN401 (of any family)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nodes.core.actions import Send
+from nodes.core.log import Batch
 from nodes.families.quorum.messages import (
     HighWaterMarkRequest,
     HighWaterMarkResponse,
@@ -23,10 +24,11 @@ from nodes.families.voting.peers import Peer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.log import Batch
     from nodes.core.recovery import RecoveredPartition
     from nodes.families.quorum.variant import QuorumVariant
     from nodes.families.voting.host import Host
+
+UNJOINED = -1
 
 
 class QuorumMember(Member):
@@ -78,13 +80,13 @@ class QuorumMember(Member):
                 self._push(now, peer, follower)
 
     def _push(self, now: int, peer: int, follower: Peer) -> None:
-        batches: list[Batch] = []
+        base, batches = UNJOINED, list[Batch]()
         if follower.joined:
-            batches = self.log.read(follower.next, self.settings.max_fetch_batches)
+            base, batches = follower.next, self.log.read(follower.next, self.settings.max_fetch_batches)
         self.correlation += 1
         follower.asked, follower.sent_us = self.correlation, now
         request = ReplicationRequest(
-            self.node_id, self.name, self.generation, follower.next, batches, self.hw, self.correlation
+            self.node_id, self.name, self.generation, base, batches, self.hw, self.correlation
         )
         self.out.append(Send(peer, request))
 
@@ -142,6 +144,10 @@ class QuorumMember(Member):
                 self.out.append(
                     Send(m.source, HighWaterMarkRequest(self.node_id, self.name, self.generation, self._asked))
                 )
+            return
+        if m.base == UNJOINED:
+            begin = self._rule.begin(self.hw, self.log.leo)
+            self._respond(m.source, m.correlation, self._counted(begin), begin)
             return
         if m.base > self.log.leo:
             self._respond(m.source, m.correlation, self._counted(self.log.leo), self.log.leo)

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ReplicationRequest:
-    """Entries from ``base`` on, perhaps none (the heartbeat), and the high-water mark."""
+    """Entries from ``base`` on, perhaps none (the heartbeat), and the high-water mark.
+
+    A follower that has not said where it is yet is only told who leads: ``base`` is −1 then.
+    """
 
     source: int
     partition: str
