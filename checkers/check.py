@@ -64,8 +64,9 @@ def check(history: History, contract: str | None = None) -> Verdict:
 
     Args:
         history: what happened; a history with client operations only is judged by what the clients saw.
-        contract: the promise to judge by (`ALL_PROMISES`), which alone counts then; else the history's own (``meta["contract"]``), else
-        `documented`, or `durable` where nothing is known of the replicas. Others may count beside a run's own (`Contract`).
+        contract: the promise to judge by (`ALL_PROMISES`), which alone counts then; else the history's own
+            (``meta["contract"]``), else `documented`, or `durable` where nothing is known of the replicas. Others may count beside
+            a run's own (`Contract`).
 
     Raises:
         ValueError: there is no such promise.
@@ -197,8 +198,8 @@ def check_replicas(
     unclean = unclean_elections(history, points)
     anomalies += unasked_elections(trace, unclean)
     anomalies += fenced_in_isrs(points)
-    promises = PROMISES if has_isr else WITHOUT_ISR
-    losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone, promises=promises)
+    losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
+    losses.promises = PROMISES if has_isr else WITHOUT_ISR
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
     unsettled = unsettled_reads(view.answered, committed)

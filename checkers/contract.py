@@ -114,6 +114,9 @@ class Contract:
     """Judges lost records by the promise `own`, by those that count beside it unless it `alone` does, and says which they break.
 
     Nobody knows what `silent` nodes held: each stop of theirs counts as that of one that had the record.
+
+    Attributes:
+        promises: those that are asked, beside the own; to be set before anything is judged.
     """
 
     def __init__(
@@ -127,12 +130,11 @@ class Contract:
         *,
         alone: bool = False,
         silent: Collection[int] = (),
-        promises: tuple[str, ...] = PROMISES,
     ) -> None:
         if own not in ALL_PROMISES:
             raise ValueError(f"there is no promise {own!r}; there are {', '.join(ALL_PROMISES)}")
         self.own = own
-        self._promises = promises if own in promises else (*promises, own)
+        self.promises: tuple[str, ...] = PROMISES
         self._alone = alone
         self._trace = trace
         self._replicas = replicas
@@ -156,13 +158,16 @@ class Contract:
         """Whether losing this record was permitted, and by which clause."""
         if self._after_unclean_election(lost):
             return Judgement(PERMITTED, UNCLEAN_ELECTION, ())
-        breaks = tuple(promise for promise in self._promises if not self._void(promise, lost))
+        breaks = tuple(promise for promise in self._asked() if not self._void(promise, lost))
         if self.own in breaks:
             return Judgement(VIOLATION, None, breaks)
         for promise in self._beside(lost):
             if promise in breaks:
                 return Judgement(VIOLATION, None, breaks, BEYOND[promise])
         return Judgement(PERMITTED, VOID_BECAUSE[self.own], breaks)
+
+    def _asked(self) -> tuple[str, ...]:
+        return self.promises if self.own in self.promises else (*self.promises, self.own)
 
     def _beside(self, lost: LostRecord) -> tuple[str, ...]:
         """The promises that count beside the own."""

@@ -55,6 +55,7 @@ class LostWrites:
     Attributes:
         fates: how each lost record was judged.
         silent: nodes of which nobody knows what they held; to be set before anything is judged.
+        promises: those that losses are judged by (:mod:`checkers.contract`); likewise.
     """
 
     def __init__(
@@ -68,10 +69,9 @@ class LostWrites:
         unclean: Sequence[UncleanElection] = (),
         *,
         alone: bool = False,
-        promises: tuple[str, ...] = PROMISES,
     ) -> None:
         self.fates: Fates = {}
-        self._promises = promises
+        self.promises: tuple[str, ...] = PROMISES
         self.silent: Collection[int] = ()
         self._judged: dict[_Place, Judgement] = {}
         self._whole: dict[_Place, int] = {}
@@ -94,7 +94,7 @@ class LostWrites:
 
     @cached_property
     def _contract(self) -> Contract:
-        return Contract(
+        contract = Contract(
             self._trace,
             self._points,
             self._replicas,
@@ -103,8 +103,9 @@ class LostWrites:
             self._unclean,
             alone=self._alone,
             silent=self.silent,
-            promises=self._promises,
         )
+        contract.promises = self.promises
+        return contract
 
     def ack_of(self, partition: str, value: Value) -> Ack | None:
         """The acknowledgement of a record, if it was acknowledged."""

@@ -1,8 +1,8 @@
 """`unsafe-commit`: a leader called records committed while a server without them could still be elected.
 
-Committed means that every later leader has it (Raft, *leader completeness*). A server can be elected if for a majority its log is at
-least as up to date as theirs: a higher last generation, or the same and no shorter a log. Logs of servers that are down count, as they
-will be when these are back. Told with the first such commit of a partition, and no more once a server has lost its disk.
+Committed means that every later leader has it (Raft, *leader completeness*). A server can be elected if for a majority its log is
+at least as up to date as theirs: a higher last generation, or the same and no shorter a log. Logs of servers that are down count,
+as they will be when these are back. Told with the first such commit of a partition, and no more once a server has lost its disk.
 
 A record on half of an even number of servers is safe by this measure, as long as it takes more than half to elect (Howard et al.,
 "Flexible Paxos", 2016); that fewer than a majority have it is `acked-by-too-few`.
@@ -16,8 +16,8 @@ A record on half of an even number of servers is safe by this measure, as long a
 ...     (50, 1, "hw", "t-0", 1, 3, True),
 ... ]))
 >>> print(verdict.named("unsafe-commit")[0].message)
-Broker 1, leader of epoch 3 of t-0, called record 7 (offset 0, epoch 1) committed at 0.000050 s; broker 3 lacks it, and has a log that \
-brokers [1, 2, 3] would vote for.
+Broker 1, leader of epoch 3 of t-0, called record 7 (offset 0, epoch 1) committed at 0.000050 s; broker 3 lacks it, \
+and has a log that brokers [1, 2, 3] would vote for.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ from harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
 from harness.runs.judged import JudgedRun
 from harness.simulator import simulate
 from nemesis import Plan, PlanError, generate_plan, read_plan
-from nodes.core.variant import parse_variant
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from harness.systems.system import System

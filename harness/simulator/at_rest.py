@@ -48,7 +48,9 @@ def _replica(simulation: Simulation, broker: int, partition: str) -> Any:  # noq
 
 
 def _end(simulation: Simulation, replica: Any, epoch: int, leaders_end: int) -> int:  # noqa: ANN401 (of any family)
-    """Where a log ends. Without a controller, a follower may have entries behind its leader's log end until one takes their place."""
+    """Where a log ends. Without a controller, a follower may have entries behind its leader's log end, until one takes their
+    place.
+    """
     leo: int = replica.log.leo
     may_be_longer = not simulation.family.has_isr and replica.following and replica.leader_epoch == epoch
     return min(leo, leaders_end) if may_be_longer else leo

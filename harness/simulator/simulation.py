@@ -283,7 +283,7 @@ class Simulation:
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
         node = self.nodes[broker]
-        if node.running:
+        if node.running or (broker == CONTROLLER and self._controller is None):
             node.restart_wanted = node.stopping
             return
         node.running = True

@@ -14,7 +14,7 @@ from harness.search.hunt.corpus import Corpus
 from harness.search.hunt.episodes import Kinds, episode
 from harness.search.hunt.mutations import Mutations
 from harness.search.hunt.trial import attempt
-from nodes.core.variant import parse_variant
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -1,8 +1,9 @@
 """A server's replica under the high-water mark (seed page "High-water mark"; the quotations are its own).
 
-"For each log entry, the leader appends it to its local write ahead log, and then sends it to all the followers." There is one request
-to a follower out at a time; what was appended meanwhile goes with the next. A server that finds a leader it is not in step with (a new
-generation, or the same one after a restart) first asks for the high-water mark, and mends its log by the variant's rule.
+"For each log entry, the leader appends it to its local write ahead log, and then sends it to all the followers." There is one
+request to a follower out at a time; what was appended meanwhile goes with the next. A server that finds a leader it is not in step
+with (a new generation, or the same one after a restart) first asks for the high-water mark, and mends its log by the variant's
+rule.
 """
 
 from __future__ import annotations
@@ -85,9 +86,7 @@ class QuorumMember(Member):
             base, batches = follower.next, self.log.read(follower.next, self.settings.max_fetch_batches)
         self.correlation += 1
         follower.asked, follower.sent_us = self.correlation, now
-        request = ReplicationRequest(
-            self.node_id, self.name, self.generation, base, batches, self.hw, self.correlation
-        )
+        request = ReplicationRequest(self.node_id, self.name, self.generation, base, batches, self.hw, self.correlation)
         self.out.append(Send(peer, request))
 
     def on_question(self, now: int, m: HighWaterMarkRequest) -> None:
@@ -102,7 +101,7 @@ class QuorumMember(Member):
         self.out.append(Send(m.source, answer))
 
     def on_response(self, now: int, m: ReplicationResponse) -> None:
-        """ "The leader keeps track of log indexes replicated at each server"."""
+        """From this "the leader keeps track of log indexes replicated at each server"."""
         self.sees(now, m.generation)
         follower = self._followers.get(m.source)
         if not self.leading or m.generation != self.generation or follower is None or m.correlation != follower.asked:
@@ -193,4 +192,3 @@ STEPS = {
     HighWaterMarkRequest: "on_question",
     HighWaterMarkResponse: "on_answer",
 }
-

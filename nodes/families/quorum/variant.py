@@ -1,12 +1,12 @@
 """The high-water mark as the seed's page has it, and each of its repairs as a switch.
 
-    quorum-hwm                          the page, word by word
-    quorum-hwm+majority-index           with the index that a majority has, also of an even number of servers
-    quorum-hwm+own-generation           without counting entries of older generations
-    quorum-hwm+rejoin=conflict          with the page's maybeTruncate instead of a cut to the high-water mark
-    quorum-hwm+rejoin=own               with a cut to the server's own high-water mark
-    quorum-hwm+rejoin=conflict+compared followers report what they have compared, not the last index they have
-    quorum-hwm+repaired                 all repairs at once
+quorum-hwm                          the page, word by word
+quorum-hwm+majority-index           with the index that a majority has, also of an even number of servers
+quorum-hwm+own-generation           without counting entries of older generations
+quorum-hwm+rejoin=conflict          with the page's maybeTruncate instead of a cut to the high-water mark
+quorum-hwm+rejoin=own               with a cut to the server's own high-water mark
+quorum-hwm+rejoin=conflict+compared followers report what they have compared, not the last index they have
+quorum-hwm+repaired                 all repairs at once
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ class QuorumVariant(VotingVariant):
     majority_index: bool = switch(
         "high-water mark",
         "The high-water mark is the log end that a majority has: of n log ends in order the one at (n − 1) / 2.",
-        "The high-water mark is serverLogIndexes.get(noOfServers / 2) of the log ends in order: of an even number of servers the one "
-        "that only half of them have.",
+        "The high-water mark is serverLogIndexes.get(noOfServers / 2) of the log ends in order: of an even number of servers the "
+        "one that only half of them have.",
         turns_on="majority-index",
         default=False,
     )
     own_generation: bool = switch(
         "older generations (Raft, 5.4.2)",
-        "A leader counts servers only for entries of its own generation, and begins with one that says nothing; what lies before is "
-        "committed with it.",
+        "A leader counts servers only for entries of its own generation, and begins with one that says nothing; what lies before "
+        "is committed with it.",
         "A leader counts servers for entries of any generation.",
         turns_on="own-generation",
         default=False,

@@ -1,7 +1,7 @@
 """A server's replica under Raft: AppendEntries with the consistency check, and commitment (Raft, 5.3 and 5.4).
 
-An index of the paper is an offset here, exclusive where it is an end; an entry is a record, though entries travel and are cut in the
-batches in which they were written. There is one request to a follower out at a time.
+An index of the paper is an offset here, exclusive where it is an end; an entry is a record, though entries travel and are cut in
+the batches in which they were written. There is one request to a follower out at a time.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RaftMember(Member):
     # Leader
 
     def lead(self, now: int) -> None:
-        """ "Upon election: send initial empty AppendEntries"; here with the no-op, if there is one."""
+        """Upon election it makes itself known; with the no-op, if there is one."""
         begin = self.log.batches[-1].base if self.variant.begins_with_no_op else self.log.leo
         self._followers = {peer: Peer(begin) for peer in self.peers}
         self.lead_on(now)
@@ -74,7 +74,7 @@ class RaftMember(Member):
         self.out.append(Send(peer, request))
 
     def on_response(self, now: int, m: AppendResponse) -> None:
-        """ "If successful: update nextIndex and matchIndex for follower"; else go back to where the follower says."""
+        """If successful, "update nextIndex and matchIndex for follower"; else go back to where the follower says."""
         self.sees(now, m.generation)
         follower = self._followers.get(m.source)
         if not self.leading or m.generation != self.generation or follower is None or m.correlation != follower.asked:
@@ -88,7 +88,7 @@ class RaftMember(Member):
             self._send(now, m.source, follower)
 
     def commit(self, now: int) -> None:
-        """ "If there exists an N such that N > commitIndex, a majority of matchIndex[i] ≥ N, and log[N].term == currentTerm"."""
+        """Commit N if "a majority of matchIndex[i] ≥ N, and log[N].term == currentTerm" holds."""
         hw = majority_end([self.log.leo, *(follower.match for follower in self._followers.values())])
         if hw <= self.hw:
             return

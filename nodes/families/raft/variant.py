@@ -1,10 +1,10 @@
 """Raft, and mutants of it that tests must find.
 
-    raft                      as the paper has it
-    raft+commit-any-term      a mutant: entries of older terms are counted (the paper's figure 8)
-    raft+vote-for-anyone      a mutant: no up-to-date check
-    raft+forget-votes         a mutant: votes are forgotten over a crash
-    raft+no-sync              a mutant: nothing is fsynced
+raft                      as the paper has it
+raft+commit-any-term      a mutant: entries of older terms are counted (the paper's figure 8)
+raft+vote-for-anyone      a mutant: no up-to-date check
+raft+forget-votes         a mutant: votes are forgotten over a crash
+raft+no-sync              a mutant: nothing is fsynced
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ STANDS = "the server stands for election at once, as after a time-out; whether i
 COUNTERPARTS = {
     "preferred-election": STANDS,
     "forced-election": STANDS,
-    "fast-failover": STANDS + "; who is deaf hears nobody stand for election or make itself known as leader without entries",
-    "lost-leadership": "requests for votes, and what makes a leader known without bringing entries, are lost on their way to the target",
-    "late-leadership": "requests for votes, and what makes a leader known without bringing entries, reach the target later",
+    "fast-failover": STANDS
+    + "; who is deaf hears nobody stand for election or make itself known as leader without entries",
+    "lost-leadership": "requests for votes, and a leader's word without entries, are lost on their way to the target",
+    "late-leadership": "requests for votes, and a leader's word without entries, reach the target later",
     "isolate": "there is no controller to be cut off from; the other servers are",
     "halves": "there is no controller to stay with one half",
     "one-way-in": "there is no controller to be cut off from; the other servers are",

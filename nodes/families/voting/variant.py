@@ -90,7 +90,7 @@ def options(kind: type[VotingVariant]) -> dict[str, Option]:
     return {f.name: f.metadata["option"] for f in fields(kind) if "option" in f.metadata}
 
 
-def parse(text: str, presets: Mapping[str, V], bundles: Mapping[str, Mapping[str, Any]] = {}) -> V:  # noqa: B006 (never changed)
+def parse(text: str, presets: Mapping[str, V], bundles: Mapping[str, Mapping[str, Any]] = {}) -> V:
     """The variant a person typed.
 
     Args:
@@ -118,7 +118,10 @@ def parse(text: str, presets: Mapping[str, V], bundles: Mapping[str, Mapping[str
 def describe(variant: VotingVariant) -> list[Row]:
     """Everything the variant does that another of its family may do otherwise."""
     rows = [Row(option.topic, option.says[getattr(variant, name)]) for name, option in options(type(variant)).items()]
-    return [*rows, Row("promise", f"Losses are judged by the promise {variant.contract}, unless a run asks for another one.")]
+    return [
+        *rows,
+        Row("promise", f"Losses are judged by the promise {variant.contract}, unless a run asks for another one."),
+    ]
 
 
 def modifiers(variant: VotingVariant) -> list[str]:
