@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.runs.coming_to_rest import LEAST_US
+from harness.runs.coming_to_rest import LEAST_US, converge_us
 from harness.scenario.links import Link
 from harness.scenario.model import Scenario
 from harness.scenario.records import LogRecord
@@ -58,8 +58,14 @@ class SimulatedTarget(ScriptTarget):
         """Start controller and brokers; ends at the moment when all brokers know the first leader."""
         self.simulation.boot()
         knows = self.glance
-        first = 0 if self.simulation.family.has_isr else 1
-        self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= first for b in self.replicas()))
+        elected = ("leader", "follower")
+
+        def all_know() -> bool:
+            if self.simulation.family.has_isr:
+                return all(knows(b).epoch >= 0 for b in self.replicas())
+            return all(knows(b).role in elected for b in self.replicas())
+
+        self.wait("every replica knows the first leader", all_know)
 
     def dispose(self) -> None:
         """Take the simulation apart."""
@@ -319,7 +325,8 @@ class SimulatedTarget(ScriptTarget):
             simulation.start(broker)
         simulation.record((healed, "heal", -1, "all", {}))
         simulation.run_until(healed + AFTER_HEAL_US)
-        converge(simulation, LEAST_US)
+        settings = simulation.cluster.settings
+        converge(simulation, LEAST_US if simulation.family.has_isr else converge_us(settings))
         for producer in dict.fromkeys(self.sends.values()):
             if isinstance(producer, BatchProducer):
                 producer.give_up()
