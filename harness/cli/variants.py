@@ -70,9 +70,11 @@ def _differences(one: AnyVariant, other: AnyVariant) -> list[Difference]:
 
 
 def _print_presets(variants: list[AnyVariant]) -> None:
-    width = max(len(variant.name) for variant in variants)
-    for variant in variants:
-        click.echo(f"{variant.name:<{width}}  {', '.join(family_of(variant).modifiers(variant))}")
+    for family in FAMILIES:
+        own = [variant for variant in variants if family_of(variant) is family]
+        width = max((len(variant.name) for variant in own), default=0)
+        for variant in own:
+            click.echo(f"{variant.name:<{width}}  {', '.join(family.modifiers(variant))}".rstrip())
 
 
 def _print_all(variant: AnyVariant) -> None:

@@ -16,6 +16,7 @@ from checkers.history import History
 from checkers.marks import MARKS
 from checkers.verdict import GRAVITY, Anomaly, Verdict
 from harness.report import figures, words
+from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
 from harness.report.latency import QUANTILE_WORDS
@@ -46,6 +47,7 @@ PROMISES = {
     "documented": "kept as long as at every moment at least one in-sync replica is alive (Kafka's documentation)",
     "kip-966": "kept while fewer than min ISR of the replicas that held the record shut down uncleanly",
     "durable": "kept while fewer than min ISR of the replicas that held the record lost their logs",
+    "majority": "kept while no replica has lost its disk, where a majority decides and there is no ISR",
 }
 
 
@@ -82,6 +84,7 @@ class RunView:
     replayed: bool  # does the command give the same run again?
     plan_file: str
     verdict: Verdict
+    elsewise: tuple[str, ...] = ()  # what of the plan was left out, or something else
 
 
 def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -> Path:
@@ -118,6 +121,7 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
             comparison=comparison,
             pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
             runs=runs,
+            elsewise=elsewise_under([variant.variant for variant in comparison.variants]),
             glossary=GLOSSARY,
             promises=PROMISES,
             ANY=ANY,
@@ -217,6 +221,7 @@ def _run_view(
         story=story,
         picture=Markup(picture),  # noqa: S704  our own SVG
         faults=fault_lines(plan, history),
+        elsewise=elsewise_in(history.meta),
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),
         command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}{elsewhere}",
