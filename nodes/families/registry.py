@@ -7,8 +7,9 @@ from nodes.families.family import AnyVariant, Family
 from nodes.families.kafka import KAFKA
 from nodes.families.quorum.family import QUORUM
 from nodes.families.raft.family import RAFT
+from nodes.families.reconciliation.family import RECONCILIATION
 
-FAMILIES: tuple[Family, ...] = (KAFKA, QUORUM, RAFT)
+FAMILIES: tuple[Family, ...] = (KAFKA, QUORUM, RAFT, RECONCILIATION)
 
 
 def parse_variant(text: str) -> AnyVariant:

@@ -266,8 +266,8 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.run_until(self.simulation.now)
 
     def elect(self, how: str, broker: int) -> None:
-        """An operator's election; ends when the controller has decided, which the brokers do not know yet. Without a controller, the
-        broker stands for election.
+        """An operator's election; ends when the controller has decided, which the brokers do not know yet. Without a controller,
+        the broker stands for election.
         """
         if how == "unclean" and not self.simulation.family.has_isr:
             raise ScriptError("nobody can make a server lead that a majority does not vote for")

@@ -50,3 +50,21 @@ def conflict_with(log: Log, batch: Batch) -> int | None:
 def beyond(batch: Batch, offset: int) -> Batch:
     """What of a batch lies at an offset or beyond; there must be something."""
     return batch if batch.base >= offset else Batch(offset, batch.epoch, batch.values[offset - batch.base :])
+
+
+def start_of_generation(log: Log, generation: int) -> int:
+    """Where the records of a generation, or of newer ones, begin; the log's end if there are none."""
+    begin = log.leo
+    for batch in reversed(log.batches):
+        if batch.epoch < generation:
+            break
+        begin = batch.base
+    return begin
+
+
+def end_of_generation(log: Log, generation: int) -> int | None:
+    """Where the records of a generation end; None if there are none."""
+    for batch in reversed(log.batches):
+        if batch.epoch <= generation:
+            return batch.end if batch.epoch == generation else None
+    return None

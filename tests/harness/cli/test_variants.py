@@ -41,6 +41,7 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
         "delete-records\n"
         "quorum-hwm  rejoin=leader\n"
         "raft\n"
+        "reconciliation\n"
     )
 
 
@@ -98,7 +99,7 @@ def test_json_has_the_same_for_scripts(variants):
 def test_json_without_names_has_every_preset_and_no_differences(variants):
     told = json.loads(variants("--json")[1])
 
-    assert [variant["family"] for variant in told["variants"]] == ["kafka"] * 7 + ["quorum", "raft"]
+    assert [variant["family"] for variant in told["variants"]] == ["kafka"] * 7 + ["quorum", "raft", "reconciliation"]
     assert "differences" not in told
 
 

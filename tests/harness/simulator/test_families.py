@@ -11,7 +11,7 @@ from nemesis.fault import Trigger
 from nodes.core.cluster import ClusterSpec
 from nodes.families import family_of, parse_variant
 
-CORRECT = ("raft", "quorum-hwm+repaired")
+CORRECT = ("raft", "quorum-hwm+repaired", "reconciliation+own-generation")
 
 
 def run(variant, index, *, profile="intact", brokers=3):
@@ -37,6 +37,7 @@ def test_correct_forms_hold(variant, profile, brokers):
         ("quorum-hwm+rejoin=conflict+compared+own-generation", 0, 4, "acked-by-too-few"),
         ("quorum-hwm+rejoin=conflict+compared+majority-index", 183, 3, "unsafe-commit"),
         ("quorum-hwm+rejoin=conflict+majority-index+own-generation", 64, 3, "acked-by-too-few"),
+        ("reconciliation+one-round+own-generation", 94, 3, "divergence"),
         ("raft+vote-for-anyone", 11, 3, "leader-completeness"),
         ("raft+commit-any-term", 31, 5, "unsafe-commit"),
         ("raft+forget-votes", 121, 3, "double-vote"),

@@ -4,7 +4,7 @@ import pytest
 
 from nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
 
-FAMILIES = ("raft", "quorum-hwm")
+FAMILIES = ("raft", "quorum-hwm", "reconciliation")
 
 
 def granted(server, *, source, generation, last_generation=0, leo=0):
