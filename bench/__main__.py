@@ -16,6 +16,7 @@ from bench import (
     linearizability,
     shrinking,
     simulator,
+    spreading,
     throughput,
 )
 
@@ -25,6 +26,7 @@ BENCHMARKS = {
     "corruptions": corruptions.main,
     "linearizability": linearizability.main,
     "hunting": hunting.main,
+    "spreading": spreading.main,
     "determinism": determinism.main,
     "shrinking": shrinking.main,
     "throughput": throughput.main,

@@ -67,7 +67,7 @@ def main() -> None:
 
 def _hunt(bug: Bug, seed: int) -> tuple[float, int, Found | None]:
     began = time.process_time()
-    hunt = Hunt(Attempt(bug.variant, Quarry((bug.anomaly,))), "intact", ClusterSpec(), seed)
+    hunt = Hunt(Attempt(bug.variant, Quarry((bug.anomaly,))), "intact", ClusterSpec(), seed, free=True)
     for progress in hunt.rounds():
         spent = time.process_time() - began
         if progress.found:

@@ -4,7 +4,7 @@ A :class:`~nemesis.plan.Plan` is drawn first and holds everything about a run bu
 and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
 """
 
-from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, Fault, FaultError, Trigger
+from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, SIMULATED_ONLY, Fault, FaultError, Trigger
 from nemesis.generate import PROFILES, cluster_of_plans, generate_plan
 from nemesis.injector import FaultTarget, Injector
 from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
@@ -15,6 +15,7 @@ __all__ = [
     "PROFILES",
     "REAL_ONLY",
     "REASSIGNMENT",
+    "SIMULATED_ONLY",
     "Fault",
     "FaultError",
     "FaultTarget",

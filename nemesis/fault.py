@@ -16,12 +16,24 @@ KINDS: dict[str, str] = {
     "lossy": "messages between the target and other brokers are lost with `amount` per mille",
     "late-leadership": "the controller's leadership messages reach the target up to `amount` µs later, out of order",
     "lost-leadership": "the controller's leadership messages to the target are lost",
+    "slow-controller": "messages between the target and the controller take up to `amount` µs longer (`pick`: both ways, to it, "
+    "from it)",
+    "lossy-controller": "messages between the target and the controller are lost with `amount` per mille (`pick` as above)",
+    "late-isr-changes": "ISR changes (AlterPartition) that the target asks of the controller, or the answers, take up to "
+    "`amount` µs longer, out of order (`pick` as above)",
+    "lost-isr-changes": "these requests, or the answers, are lost (`pick` as above)",
+    "late-heartbeats": "the target's heartbeats, or the answers, take up to `amount` µs longer, out of order (`pick` as above)",
+    "lost-heartbeats": "these heartbeats, or the answers, are lost (`pick` as above)",
+    "late-registrations": "the target's registrations, or the answers, take up to `amount` µs longer (`pick` as above)",
+    "lost-registrations": "these registrations, or the answers, are lost (`pick` as above)",
     "crash": "kill -9 the target; it starts again at the end (what was written survives)",
     "crash-all": "kill -9 all brokers; they start again at the end",
     "restart": "shut the target down cleanly; it starts again at the end",
     "pause": "SIGSTOP the target, SIGCONT at the end",
     "power": "power loss of the target: what was not synced may be gone",
     "power-all": "power loss of all brokers at once",
+    "power-metadata": "power loss of the target whose file system had not committed the metadata of the last `amount` µs: "
+    "truncations and checkpoint files are taken back (`pick`: both, truncations, files)",
     "disk": "the target loses its disk; it starts again empty at the end",
     "preferred-election": "elect the preferred leader",
     "forced-election": "elect the target, if it may lead without loss",
@@ -60,6 +72,9 @@ CONTROLLER_KINDS = ("controller-isolated", "controller-crash")
 LASTING_CONTROLLER_ONLY = frozenset({"controller-crash"})
 """What only a controller survives that keeps what it knows: Kafka's, and ours where they are handed over."""
 
+SIMULATED_ONLY = frozenset({"power-metadata"})
+"""What only a simulated disk can do: worlds with real file systems refuse plans with these."""
+
 REAL_ONLY = frozenset({"disk-full", "slow-disk", "clock-jump"})
 """What needs a real disk or clock: the simulator refuses plans with these."""
 
@@ -77,7 +92,24 @@ LINK_FAULTS = (
 )
 """The kinds that act on links, and not on processes or leadership."""
 
-AMOUNT_IS_TIME = frozenset({"slow", "late-leadership", "fast-failover", "slow-disk"})
+MESSAGES: dict[str, tuple[str, str]] = {
+    "leadership": ("", "leadership"),
+    "isr-changes": ("ISR changes", "ISR answers"),
+    "heartbeats": ("heartbeats", "heartbeat answers"),
+    "registrations": ("registrations", "registration answers"),
+}
+"""What the kinds `late-…` and `lost-…` act on: kinds of messages (`nodes.core.messages.KINDS`) to the controller, and from it."""
+
+CONTROLLER_LINKS = (
+    "slow-controller",
+    "lossy-controller",
+    *(f"{how}-{what}" for what in MESSAGES if what != "leadership" for how in ("late", "lost")),
+)
+"""The kinds that act on the links between the target and the controller, in one direction or both."""
+
+AMOUNT_IS_TIME = frozenset(
+    {"slow", "slow-controller", "fast-failover", "slow-disk", "power-metadata", *(f"late-{what}" for what in MESSAGES)}
+)
 """The kinds whose `amount` is a time that belongs to the protocol's own times (a clock's jump does not)."""
 
 TARGETS = ("leader", "follower", "isr-member", "any")
@@ -85,6 +117,31 @@ TRIGGER_EVENTS = (
     *("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start"),
     *("log-start", "reassign", "removed"),
 )
+
+
+def late_or_lost(effect: str) -> tuple[str, tuple[str, str]] | None:
+    """``late`` or ``lost``, and the kinds of messages to the controller and from it; `None` for what acts on all messages.
+
+    >>> late_or_lost("lost-isr-changes")
+    ('lost', ('ISR changes', 'ISR answers'))
+    >>> late_or_lost("slow")
+    """
+    how, _, what = effect.partition("-")
+    return (how, MESSAGES[what]) if how in ("late", "lost") and what in MESSAGES else None
+
+
+def messages_of(fault: Fault) -> tuple[str, ...]:
+    """The kinds of messages that must be told apart to do a fault.
+
+    >>> messages_of(Fault("late-heartbeats", 0, pick=1)), messages_of(Fault("late-heartbeats", 0, pick=2))
+    (('heartbeats',), ('heartbeat answers',))
+    """
+    found = late_or_lost(fault.kind)
+    if found is None:
+        return ()
+    to, of = found[1]
+    ways = ((to, of), (to,), (of,))[fault.pick % 3] if fault.kind in CONTROLLER_LINKS else (of,)
+    return tuple(ways)
 
 
 class FaultError(ValueError):

@@ -8,7 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import CONTROLLER_KINDS, DELETIONS, LINK_FAULTS, MACHINE_KINDS, REASSIGNMENT, Fault, Trigger
+from nemesis.fault import (
+    CONTROLLER_KINDS,
+    CONTROLLER_LINKS,
+    DELETIONS,
+    LINK_FAULTS,
+    MACHINE_KINDS,
+    REASSIGNMENT,
+    Fault,
+    Trigger,
+)
 from nemesis.plan import Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import MS
@@ -32,6 +41,7 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "destructive": INTACT + DESTRUCTIVE,
     "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
     "controllers": INTACT + CONTROLLER_KINDS,
+    "controller-links": INTACT + CONTROLLER_LINKS,
     "deletions": (*INTACT, "delete-records"),
     "retention": INTACT + DELETIONS,
     "retention-destructive": INTACT + DESTRUCTIVE + DELETIONS,
@@ -39,7 +49,8 @@ PROFILES: dict[str, tuple[str, ...]] = {
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
-befalls a controller that lasts; *deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
+befalls a controller that lasts; *controller-links*: intact, and each of a broker's talks with the controller disturbed by itself;
+*deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
 or destructive, and records are deleted by clients and by each broker's retention; *reassignments*: intact, and replicas move."""
 
 _DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive"})
@@ -126,7 +137,9 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tupl
         "late-leadership": int(50 * MS * 40 ** rng.random()),
         "fast-failover": int(2 * MS * 250 ** rng.random()),
     }.get(kind, 0)
-    if kind == "slow-disk":
+    if kind in CONTROLLER_LINKS:
+        amount = _amount_on_controller_links(rng, kind)
+    elif kind == "slow-disk":
         amount = int(1 * MS * 200 ** rng.random())
     elif kind == "clock-jump":
         amount = int(SECOND * 60 ** rng.random())
@@ -153,3 +166,11 @@ def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tupl
         clients=rng.random() < 0.2,
         after=after,
     )
+
+
+def _amount_on_controller_links(rng: Random, kind: str) -> int:
+    if kind == "slow-controller":
+        return int(20 * MS * 30 ** rng.random())
+    if kind == "lossy-controller":
+        return rng.choice((50, 200, 500, 800))
+    return int(50 * MS * 40 ** rng.random()) if kind.startswith("late-") else 0

@@ -1,14 +1,16 @@
 """Makes a plan's faults happen in a world, heals them, and records what they hit.
 
 A world (the simulator, containers, real brokers) offers the few verbs of :class:`FaultTarget`; everything about roles, overlaps
-and healing is here and the same for all.
+and healing is here and the same for all. What several faults do to one broker or link ends with the last of them: a fault that ends
+starts, resumes or joins nothing that another still holds.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nemesis.fault import CONTROLLER_KINDS, HINDRANCES, REASSIGNMENT
+from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, HINDRANCES, REASSIGNMENT
+from nemesis.holds import Holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -18,6 +20,12 @@ if TYPE_CHECKING:
 CONTROLLER = 0
 EVERYONE = -1
 """Stands for all clients in a link."""
+
+TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"files"}))
+"""What of the metadata a power loss may take back, by `pick`."""
+
+PAUSED, DOWN = "paused", "down"
+"""What faults hold together."""
 
 Link = tuple[int, int]
 """(from, to); 0 is the controller, −1 all clients."""
@@ -55,16 +63,25 @@ class FaultTarget(Protocol):
         """Be told the node of every further trace event of a kind."""
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put ``cut``, ``slow``, ``lossy``, ``late-leadership`` or ``lost-leadership`` on links, under a key."""
+        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`nemesis.fault.MESSAGES`) on links, under a key."""
 
     def clear_link_fault(self, key: int) -> None:
         """Take the fault with this key off."""
 
     def stop(self, broker: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down."""
+        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. Whatever would start it
+        again by itself (a shutdown that ends, room on its disk) does so no more.
+        """
 
     def start(self, broker: int) -> None:
-        """Start the process if it is not running."""
+        """Start the process if it is not running; if it is shutting down, when it has."""
+
+    def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
+        """The power is about to be lost, and the file system has not committed what changed in its last µs.
+
+        That is ``cuts`` (truncations), ``files`` (checkpoints), or both. Only where faults of
+        :data:`nemesis.fault.SIMULATED_ONLY` can be done.
+        """
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""
@@ -110,6 +127,7 @@ class Injector:
         self._faults = faults
         self._over = False
         self._undo: dict[int, Callable[[], None]] = {}
+        self._holds = Holds()
 
     def arm(self) -> None:
         """Schedule every fault, by time or by trace event."""
@@ -201,8 +219,7 @@ class Injector:
             self._move(fault, partition, node, detail)
             return None
         if kind == "pause":
-            self._world.pause(node)
-            return lambda: self._world.resume(node)
+            return self._pause(index, node)
         if kind == "delete-records":
             self._world.delete_records(partition, fault.amount)
             return None
@@ -210,7 +227,7 @@ class Injector:
             self._world.retain(partition, node, fault.amount)
             return None
         if kind in _STOPS:
-            return self._stop(kind, node, detail)
+            return self._stop(index, fault, node, detail)
         if kind in HINDRANCES:
             amount = -fault.amount if kind == "clock-jump" and fault.pick % 2 else fault.amount
             self._world.hinder(index, node, kind, amount)
@@ -219,19 +236,42 @@ class Injector:
         self._world.set_link_fault(index, links, effect, fault.amount)
         return lambda: self._world.clear_link_fault(index)
 
-    def _stop(self, kind: str, node: int, detail: dict[str, Any]) -> Callable[[], None]:
-        world = self._world
+    def _pause(self, index: int, node: int) -> Callable[[], None]:
+        world, holds = self._world, self._holds
+        if holds.take(PAUSED, node, by=index) and world.running(node):
+            world.pause(node)
+
+        def resume() -> None:
+            if holds.let_go(PAUSED, node, by=index):
+                world.resume(node)
+
+        return resume
+
+    def _stop(self, index: int, fault: Fault, node: int, detail: dict[str, Any]) -> Callable[[], None]:
+        """``nodes`` are those that stay down until it ends, whoever stopped them."""
+        world, holds, kind = self._world, self._holds, fault.kind
         nodes = world.brokers() if kind.endswith("-all") else (node,)
-        down = [b for b in nodes if world.running(b)]
-        detail["nodes"] = down
-        for broker in down:
+        detail["nodes"] = list(nodes)
+        for broker in nodes:
+            holds.take(DOWN, broker, by=index)
+            if kind == "power-metadata" and world.running(broker):
+                world.take_back(broker, fault.amount, TAKEN_BACK[fault.pick % 3])
             world.stop(broker, _HOW.get(kind, kind.removesuffix("-all")))
 
         def start() -> None:
-            for broker in down:
-                world.start(broker)
+            for broker in nodes:
+                if holds.let_go(DOWN, broker, by=index):
+                    self._start(broker)
 
         return start
+
+    def _start(self, broker: int) -> None:
+        """A pause holds whatever process the broker has."""
+        world = self._world
+        was_running = world.running(broker)
+        world.start(broker)
+        if not was_running and self._holds.held(PAUSED, broker):
+            world.pause(broker)
 
     def _fail_over(
         self, index: int, fault: Fault, partition: str, node: int, detail: dict[str, Any]
@@ -273,6 +313,10 @@ class Injector:
         kind = fault.kind
         if kind in {"late-leadership", "lost-leadership"}:
             return kind, ((CONTROLLER, node),)
+        if kind in CONTROLLER_LINKS:
+            ways = ((node, CONTROLLER), (CONTROLLER, node))
+            effect = kind.removesuffix("-controller")
+            return effect, (ways, ways[:1], ways[1:])[fault.pick % 3]
         if kind == "from-controller":
             return "cut", ((CONTROLLER, node), (node, CONTROLLER))
         if kind == "controller-isolated":
@@ -294,7 +338,17 @@ class Injector:
 
 
 _ELECTIONS = {"preferred-election": "preferred", "forced-election": "forced", "unclean-election": "unclean"}
-_HOW = {"restart": "clean", "container-kill": "container", "controller-crash": "crash"}
+_HOW = {"restart": "clean", "container-kill": "container", "controller-crash": "crash", "power-metadata": "power"}
 _STOPS = frozenset(
-    {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill", "controller-crash"}
+    {
+        "crash",
+        "crash-all",
+        "restart",
+        "power",
+        "power-all",
+        "power-metadata",
+        "disk",
+        "container-kill",
+        "controller-crash",
+    }
 )

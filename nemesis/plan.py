@@ -32,6 +32,8 @@ class WorkloadSpec:
         interval_us: mean pause between two sends of one producer.
         poll_us: mean pause between two polls of one consumer.
         batch: the most records a batch holds.
+        burst: so many sends of a producer follow each other at once; then it rests as long as it would have between them.
+        patience_us: how long a producer waits for an answer; 0: as long as the brokers do (``produce_timeout_us``).
         sends: exactly what is sent, if that is not left to chance; ``interval_us`` and ``batch`` mean nothing then.
     """
 
@@ -40,10 +42,15 @@ class WorkloadSpec:
     interval_us: int = 80_000
     poll_us: int = 250_000
     batch: int = 3
+    burst: int = 1
+    patience_us: int = 0
     sends: tuple[Send, ...] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a workload without producers or with senseless pauses."""
+        if self.burst < 1 or not 0 <= self.patience_us <= LONGEST_US:
+            msg = f"workload: burst must be at least 1, and patience_us between 0 and a day ({LONGEST_US})"
+            raise PlanError(msg)
         if max(self.producers, self.consumers) > MOST_CLIENTS or self.batch > MOST_IN_A_BATCH:
             msg = f"workload: at most {MOST_CLIENTS} producers and consumers, and {MOST_IN_A_BATCH} records in a batch"
             raise PlanError(msg)
@@ -58,12 +65,16 @@ class WorkloadSpec:
     def scaled(self, factor: float) -> WorkloadSpec:
         """The same with every time multiplied."""
         sends = self.sends and tuple(replace(send, at_us=int(send.at_us * factor)) for send in self.sends)
-        pauses = {"interval_us": int(self.interval_us * factor), "poll_us": int(self.poll_us * factor)}
+        names = ("interval_us", "poll_us", "patience_us")
+        pauses: dict[str, Any] = {name: int(getattr(self, name) * factor) for name in names}
         return replace(self, **pauses, sends=sends)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; sends are there if they are planned."""
+        """Plain values; bursts, patience and sends are there if they are not as usual."""
         told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "sends"}
+        for name, usual in (("burst", 1), ("patience_us", 0)):
+            if told[name] == usual:
+                del told[name]
         return told if self.sends is None else {**told, "sends": [send.to_json() for send in self.sends]}
 
 

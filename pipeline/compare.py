@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
 from nodes.core.cluster import ClusterSpec
 from pipeline.manifest import Manifest
+from pipeline.replay_command import replay_command
 from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, time_reached, wilson
 from pipeline.tables import ANOMALIES, RUNS
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 PROMISES = ("documented", "kip-966", "durable")
+MOST_PLANS = 40
+"""So many plans are named for each anomaly of a variant."""
 
 TOTALS = """
     SELECT variant,
@@ -81,6 +85,19 @@ DISCORDANT = """
         ON here.variant = base.variant AND here.plan = base.plan AND here.name = base.name
     GROUP BY 1, 2"""
 
+PERMITTED_BY = """
+    SELECT a.variant, a.clause, count(DISTINCT a.plan) AS hits FROM anomalies a
+    JOIN runs r ON a.variant = r.variant AND a.plan = r.plan
+    WHERE a.name = 'lost-committed-write' AND a.verdict = 'permitted' AND r.valid != 'unknown'
+        AND get_json_object(a.evidence, '$.ack_time') IS NOT NULL
+    GROUP BY a.variant, a.clause"""
+
+FIRST_PLANS = """
+    SELECT variant, name, collect_list(plan) AS plans FROM (
+        SELECT variant, name, plan, row_number() OVER (PARTITION BY variant, name ORDER BY plan) AS place
+        FROM hits WHERE verdict = 'violation')
+    WHERE place <= :most GROUP BY variant, name"""
+
 MARKED = """
     SELECT variant, mark, count(*) AS runs FROM (SELECT variant, explode(marks) AS mark FROM runs) GROUP BY variant, mark"""
 
@@ -105,7 +122,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
     Raises:
         NothingToCompareError: See there.
     """
-    folder = folder.resolve()
+    as_asked, folder = folder, folder.resolve()
     manifest = Manifest.read(folder)
     if manifest is None:
         raise NothingToCompareError(f"{folder} holds no campaign.")
@@ -118,7 +135,11 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
     spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
     try:
         found = _Found(spark, spec.variants, baseline)
-        variants = tuple(found.variant(name) for name in spec.variants if name in found.totals)
+        variants = tuple(
+            replace(found.variant(name), replay=replay_command(spec, as_asked, name, None))
+            for name in spec.variants
+            if name in found.totals
+        )
     finally:
         spark.catalog.uncacheTable("hits")
     if not variants:
@@ -135,6 +156,9 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         world=spec.world,
         system=spec.system,
         primary=found.primary,
+        contract=spec.contract,
+        code=manifest.code,
+        begun=manifest.begun,
     )
 
 
@@ -173,6 +197,13 @@ class _Found:
             (row["variant"], row["name"]): (row["only_here"], row["only_baseline"])
             for row in spark.sql(DISCORDANT, args={"baseline": baseline}).collect()
         }
+        self.permitted_by: dict[str, dict[str, int]] = defaultdict(dict)
+        for row in spark.sql(PERMITTED_BY).collect():
+            self.permitted_by[row["variant"]][row["clause"]] = row["hits"]
+        self.plans = {
+            (row["variant"], row["name"]): tuple(sorted(row["plans"]))
+            for row in spark.sql(FIRST_PLANS, args={"most": MOST_PLANS}).collect()
+        }
         self.primary = primary_variant(variants, baseline, self.totals)
         self.paired = self._all_paired([name for name in variants if name in self.totals and name != baseline])
         self.first: dict[str, list[int]] = defaultdict(list)
@@ -208,6 +239,7 @@ class _Found:
             availability=_spread(row, "availability"),
             recovery=_recovery(self.recoveries[name], row["errors"]),
             exercised=by_mark(self.marked[name]) if self.looked_at[name] else {},
+            permitted_by=self.permitted_by[name],
             **{column: row[column] for column in SUMMED},
         )
 
@@ -234,6 +266,7 @@ class _Found:
             _rate(violations, judged, unknown),
             _rate(permitted, judged, unknown),
             self.paired.get((variant, name)),
+            self.plans.get((variant, name), ()),
         )
 
 

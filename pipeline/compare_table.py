@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from harness.report.model import AnomalyCount, Comparison, Rate, VariantResult
+from harness.report.answer import answers, oddities
+from harness.report.model import ANY, AnomalyCount, Comparison, Rate, VariantResult
 from harness.report.words import (
     bounds,
     compared,
-    finding,
     interval,
     p_of,
     percent,
@@ -22,23 +22,23 @@ from harness.report.words import (
     seconds,
 )
 
-LOSS = "acked loss: violation"
+LOSS = "… violation (95 %)"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("runs", lambda v: str(v.runs)),
     ("unknown", lambda v: f"{v.unknown}" + (f" ({v.errors} raised)" if v.errors else "")),
     ("judged by", lambda v: ", ".join(v.contracts)),
-    ("acked loss", lambda v: f"{v.any_loss.hits}/{v.any_loss.runs}"),
+    ("runs with acked loss", lambda v: str(v.any_loss.hits)),
     (LOSS, lambda v: _rate(v.loss)),
-    ("acked loss: permitted only", lambda v: str(v.any_loss.hits - v.loss.hits)),
-    ("first violation, if any (median)", lambda v: seconds(v.first_violation.p50)),
-    ("availability (mean, p5)", lambda v: f"{percent(v.availability.mean)}, {percent(v.availability.p5)}"),
-    (
-        "recovery (median, p95)",
-        lambda v: ", ".join(recovered(time, v.recovery) for time in (v.recovery.p50, v.recovery.p95)),
-    ),
-    ("never recovered", lambda v: f"{v.recovery.never.hits}/{v.recovery.never.runs}"),
-    ("elections (unclean)", lambda v: f"{v.elections} ({v.unclean_elections})"),
-    ("epoch requests per election", lambda v: f"{v.epoch_round_trips / v.elections:.2f}" if v.elections else "–"),
+    ("… permitted only", lambda v: str(v.any_loss.hits - v.loss.hits)),
+    ("first violation (median)", lambda v: seconds(v.first_violation.p50)),
+    ("availability, mean", lambda v: percent(v.availability.mean)),
+    ("availability, p5", lambda v: percent(v.availability.p5)),
+    ("recovery, median", lambda v: recovered(v.recovery.p50, v.recovery)),
+    ("recovery, p95", lambda v: recovered(v.recovery.p95, v.recovery)),
+    ("never recovered", lambda v: str(v.recovery.never.hits)),
+    ("elections", lambda v: str(v.elections)),
+    ("… unclean", lambda v: str(v.unclean_elections)),
+    ("epoch requests/election", lambda v: f"{v.epoch_round_trips / v.elections:.2f}" if v.elections else "–"),
     ("truncations", lambda v: str(v.truncations)),
     ("records cut off logs", lambda v: str(v.records_truncated)),
 )
@@ -46,19 +46,24 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
 
 def print_comparison(comparison: Comparison, console: Console) -> None:
     """Print the finding, what was compared, the variants' numbers, and the anomalies."""
-    console.print(escape(finding(comparison)), style="bold", highlight=False)
     console.print(escape(compared(comparison)), highlight=False)
+    for answer in answers(comparison):
+        console.print(escape(answer.plain), style="bold", highlight=False)
+    for oddity in oddities(comparison):
+        console.print(escape(oddity), highlight=False)
     if comparison.pairs:
         console.print(escape(primary_words(comparison)), highlight=False)
     console.print(_variants(comparison))
     console.print(
         _anomalies(
             comparison,
-            f"violations: runs hit (95 %); plans hitting only this : only {comparison.baseline}, p, difference (95 %)",
+            "violations: runs hit, of those judged",
             lambda row: row.violation,
-            _violation,
+            lambda row: str(row.violation.hits),
         )
     )
+    if comparison.pairs:
+        console.print(_paired(comparison))
     if comparison.variants[0].near_misses:
         console.print(_near_misses(comparison))
     missed = comparison.never_exercised
@@ -74,10 +79,10 @@ def _variants(comparison: Comparison) -> Table:
     for name, measure in MEASURES:
         table.add_row(name, *(escape(measure(variant)) for variant in comparison.variants))
         if name == LOSS and any(variant.unknown for variant in comparison.variants):
-            table.add_row("… if none or all of the unknown lost", *(bounds(v.loss) for v in comparison.variants))
+            table.add_row("… with the unknown", *(bounds(v.loss) for v in comparison.variants))
     for promise in comparison.variants[0].promises:
         hits = (str(variant.promises[promise].hits) for variant in comparison.variants)
-        table.add_row(f"acked loss against {promise}", *hits)
+        table.add_row(f"loss against {promise}", *hits)
     return table
 
 
@@ -95,29 +100,42 @@ def _anomalies(
 
 def _near_misses(comparison: Comparison) -> Table:
     """One row for each kind: runs in which one election more could have lost what was acknowledged."""
-    table = _table(comparison, "near misses: runs hit (95 %)")
+    table = _table(comparison, "near misses: runs hit")
     for name in comparison.variants[0].near_misses:
-        table.add_row(escape(name), *(_rate(variant.near_misses[name]) for variant in comparison.variants))
+        table.add_row(escape(name), *(str(variant.near_misses[name].hits) for variant in comparison.variants))
     return table
 
 
 def _table(comparison: Comparison, title: str) -> Table:
-    table = Table(title=escape(title), title_justify="left")
-    table.add_column("")
+    table = _bare(title)
     for variant in comparison.variants:
-        table.add_column(escape(variant.variant), justify="right")
+        table.add_column(escape(variant.variant), justify="right", overflow="fold")
     return table
 
 
-def _violation(row: AnomalyCount) -> str:
-    pair = row.paired
-    paired = (
-        f"\n{pair.only_here} : {pair.only_baseline}, {p_of(pair)}{' (primary)' if pair.primary else ''}\n{points(pair)}"
-        if pair and pair.only_here + pair.only_baseline
-        else ""
+def _bare(title: str) -> Table:
+    """Narrow enough for five variants in 80 columns; names are never cut, in a pipe neither."""
+    table = Table(
+        title=f"\n[bold]{escape(title)}[/]", title_justify="left", title_style="", box=None, padding=(0, 1, 0, 0)
     )
-    return f"{_rate(row.violation)}{paired}"
+    table.add_column("", no_wrap=True)
+    return table
+
+
+def _paired(comparison: Comparison) -> Table:
+    """One row for each variant but the baseline: any violation, on the plans that both were judged on."""
+    table = _bare(f"any violation, against {comparison.baseline} on the same plans")
+    for column in ("only here", "only there", "points (95 %)", "p"):
+        table.add_column(column, justify="right")
+    for variant in comparison.variants:
+        row = variant.count(ANY)
+        pair = row.paired if row else None
+        if pair is not None:
+            p_value = f"{p_of(pair).removeprefix('p ')}{' (primary)' if pair.primary else ''}"
+            difference = points(pair, "").replace("  ", " ")
+            table.add_row(escape(variant.variant), str(pair.only_here), str(pair.only_baseline), difference, p_value)
+    return table
 
 
 def _rate(rate: Rate) -> str:
-    return f"{rate.hits}/{rate.runs} ({interval(rate)})"
+    return f"{rate.hits}\n{interval(rate)}"

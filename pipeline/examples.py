@@ -10,19 +10,22 @@ from pipeline.campaign import simulator
 from pipeline.compare import NothingToCompareError, register_tables
 from pipeline.evidence import stored_runs
 from pipeline.manifest import Manifest
+from pipeline.replay_command import replay_command
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from harness.runs.judged import JudgedRun
+    from nemesis import Plan
     from pipeline.simulate import Simulate
 
 EASIEST_TO_EXPLAIN = ("lost-committed-write", "log-matching", "divergence")
 """Anomalies in the order in which a picture of them is preferred; the rest follow by name."""
 
 SIMPLEST = """
-    SELECT variant, plan, digest FROM (
-        SELECT r.variant, r.plan, r.digest, row_number() OVER (
-            PARTITION BY r.variant ORDER BY {rank}, r.faults, a.time_us, a.name, r.plan) AS place
+    SELECT variant, name, plan, digest, rank FROM (
+        SELECT r.variant, a.name, r.plan, r.digest, {rank} AS rank, row_number() OVER (
+            PARTITION BY r.variant, a.name ORDER BY r.faults, a.time_us, r.plan) AS place
         FROM runs r JOIN anomalies a ON r.variant = a.variant AND r.plan = a.plan
         WHERE a.verdict = 'violation' AND r.error IS NULL)
     WHERE place = 1"""
@@ -33,16 +36,17 @@ class RunChangedError(RuntimeError):
 
 
 def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None = None) -> tuple[Example, ...]:
-    """One run for each variant with a violation, in the campaign's order of variants.
+    """One run for each variant and anomaly that was a violation, in the campaign's order of variants; of a variant first the
+    anomalies of `EASIEST_TO_EXPLAIN`.
 
-    Preferred are the anomalies of `EASIEST_TO_EXPLAIN`, then few faults in the plan, then an early violation. The runs are
-    simulated again, so it does not matter whether the campaign kept their histories; runs in containers are all kept.
+    Preferred are few faults in the plan, then an early violation. The runs are simulated again, so it does not matter whether the
+    campaign kept their histories; runs in containers are all kept.
 
     Raises:
         NothingToCompareError: The folder holds no campaign.
         RunChangedError: The code is no longer the one that ran the campaign, or a run depends on more than its plan.
     """
-    folder = folder.resolve()
+    as_asked, folder = folder, folder.resolve()
     manifest = Manifest.read(folder)
     if manifest is None:
         raise NothingToCompareError(f"{folder} holds no campaign.")
@@ -50,16 +54,17 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     register_tables(spark, folder)
     cases = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(EASIEST_TO_EXPLAIN))
     rank = f"CASE a.name {cases} ELSE {len(EASIEST_TO_EXPLAIN)} END"
-    chosen = {row["variant"]: row for row in spark.sql(SIMPLEST.format(rank=rank)).collect()}
+    rows = spark.sql(SIMPLEST.format(rank=rank)).collect()
+    order = {variant: place for place, variant in enumerate(manifest.spec.variants)}
+    runs: dict[tuple[str, int], tuple[Plan, JudgedRun]] = {}
     examples = []
-    for variant in manifest.spec.variants:
-        if variant not in chosen:
-            continue
-        row = chosen[variant]
-        plan, result = simulate(manifest.spec, variant, row["plan"])
+    for row in sorted(rows, key=lambda row: (order[row["variant"]], row["rank"], row["name"])):
+        variant, number = row["variant"], row["plan"]
+        if (variant, number) not in runs:
+            runs[variant, number] = simulate(manifest.spec, variant, number)
+        plan, result = runs[variant, number]
         if result.digest != row["digest"]:
-            raise RunChangedError(
-                f"Plan {row['plan']} under {variant} no longer gives the run that the campaign stored."
-            )
-        examples.append(Example(variant, row["plan"], plan.to_json(), result.history, result.verdict))
+            raise RunChangedError(f"Plan {number} under {variant} no longer gives the run that the campaign stored.")
+        command = replay_command(manifest.spec, as_asked, variant, number)
+        examples.append(Example(variant, number, plan.to_json(), result.history, result.verdict, row["name"], command))
     return tuple(examples)

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,17 @@ class Manifest:
     spec: CampaignSpec
     chunk_size: int  # plans
     code: str  # digest of our source files
+    begun: str = ""  # the day, UTC; empty of a folder begun by an earlier version
 
     def to_json(self) -> dict[str, Any]:
         """The manifest as JSON values."""
-        return {"format": 1, "spec": self.spec.to_json(), "chunk_size": self.chunk_size, "code": self.code}
+        return {
+            "format": 1,
+            "spec": self.spec.to_json(),
+            "chunk_size": self.chunk_size,
+            "code": self.code,
+            "begun": self.begun,
+        }
 
     @classmethod
     def read(cls, folder: Path) -> Manifest | None:
@@ -54,7 +62,12 @@ class Manifest:
         path = folder / MANIFEST
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
-            return cls(CampaignSpec.from_json(data["spec"]), int(data["chunk_size"]), str(data["code"]))
+            return cls(
+                CampaignSpec.from_json(data["spec"]),
+                int(data["chunk_size"]),
+                str(data["code"]),
+                str(data.get("begun", "")),
+            )
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError) as error:
@@ -94,7 +107,8 @@ def open_campaign(folder: Path, spec: CampaignSpec, *, chunk_size: int | None, f
     if earlier is None:
         if any((folder / name).exists() for name in SCHEMAS):
             raise CampaignRefusedError(f"{folder} holds tables without a manifest; start over with --fresh.")
-        manifest = Manifest(spec, chunk_size or DEFAULT_CHUNK_SIZE, code_digest())
+        begun = datetime.now(UTC).date().isoformat()
+        manifest = Manifest(spec, chunk_size or DEFAULT_CHUNK_SIZE, code_digest(), begun)
         manifest.write(folder)
         return manifest
     wanted = Manifest(spec, chunk_size or earlier.chunk_size, code_digest())

@@ -13,8 +13,20 @@ from checkers.history import NemesisOp
 CUT = frozenset({"isolate", "from-peers", "one-way-in", "one-way-out", "disconnect"})
 """Whoever is touched by these cannot fetch: either its requests or the answers are lost."""
 _OF_ONE = CUT | {
-    *("from-controller", "slow", "lossy", "late-leadership", "lost-leadership"),
-    *("crash", "restart", "pause", "power", "disk", "container-kill", "disk-full", "slow-disk", "clock-jump"),
+    *("from-controller", "slow", "lossy", "late-leadership", "lost-leadership", "slow-controller", "lossy-controller"),
+    *(f"{how}-{what}" for how in ("late", "lost") for what in ("isr-changes", "heartbeats", "registrations")),
+    *(
+        "crash",
+        "restart",
+        "pause",
+        "power",
+        "power-metadata",
+        "disk",
+        "container-kill",
+        "disk-full",
+        "slow-disk",
+        "clock-jump",
+    ),
 }
 _OF_NOBODY = frozenset(
     {"preferred-election", "forced-election", "unclean-election", "reassignment", "delete-records", "retention"}

@@ -14,7 +14,8 @@ MARKS: dict[str, str] = {
     "no-leader-left": "nobody could be elected",
     # Reigns
     "reign-skipped-by-follower": "a follower went on in a reign without having heard of the one before",
-    "reign-skipped-by-leader": "a leader was elected again, and had not heard of the reign between",
+    "reign-skipped-by-leader": "a leader was elected again, and had not heard of the reign between (with ZooKeeper only "
+    "after a change of controllers: one tells each broker all it has to tell it, in turn)",
     "led-on-in-a-new-epoch": "a leader went on in the next epoch, as leader",
     "two-lead": "a leader wrote while a newer one had been elected",
     "deposed-leader-committed": "a leader's high watermark moved while a newer one had been elected",

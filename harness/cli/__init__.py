@@ -1,6 +1,6 @@
 """The command line: ``tidemark``.
 
-Exit codes: 0 valid, 1 anomaly found, 2 unknown, 254 bad arguments, 255 internal error, 130 interrupted.
+Exit codes: 0 valid, 1 anomaly found, 2 unknown, 254 bad arguments, 255 internal error, 130 interrupted (Ctrl-C or SIGTERM).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import traceback
 import click
 
 from harness.cli.check import check_command
+from harness.cli.closed_pipe import said_to_nobody
 from harness.cli.cluster import cluster_group
 from harness.cli.compare import compare_command
 from harness.cli.conform import conform_command
@@ -24,10 +25,13 @@ from harness.cli.hunt import hunt_command
 from harness.cli.images import images_group
 from harness.cli.report import report_command
 from harness.cli.run import run_command
+from harness.cli.runs import runs_command
 from harness.cli.scenario import scenario_command
 from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
+from harness.cli.vocabulary import anomalies_command, faults_command
+from harness.machines.interrupts import terminated_like_interrupted
 
 EPILOG = """\b
 Examples:
@@ -53,6 +57,8 @@ def tidemark() -> None:
 for command in (
     scenario_command,
     variants_command,
+    anomalies_command,
+    faults_command,
     run_command,
     compare_command,
     hunt_command,
@@ -63,6 +69,7 @@ for command in (
     check_command,
     export_command,
     report_command,
+    runs_command,
     cluster_group,
     images_group,
     doctor_command,
@@ -73,7 +80,7 @@ for command in (
 def main() -> None:
     """Run the command line; every failure is one sentence and an exit code."""
     try:
-        with absences_told():
+        with terminated_like_interrupted(), said_to_nobody(), absences_told():
             code = tidemark.main(standalone_mode=False)
     except click.exceptions.Abort:
         code = INTERRUPTED
@@ -83,9 +90,6 @@ def main() -> None:
         where = f" (try {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
         click.echo(f"tidemark: {error.format_message()}{where}", err=True)
         code = BAD_ARGUMENTS
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback unless asked for
         if os.environ.get("TIDEMARK_DEBUG"):
             traceback.print_exc()

@@ -17,7 +17,7 @@ from harness.cli.model import check_by_model, model_option
 from harness.cli.options import contract_option, json_option
 from harness.cli.own_checkers import checker_option, load_checkers
 from harness.cli.show import print_verdict
-from harness.runs.folder import load_file, load_history, store_verdict_again
+from harness.runs.folder import HISTORY, load_file, load_history, store_verdict_again
 
 if TYPE_CHECKING:
     from checkers import History
@@ -51,6 +51,8 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
     except HistoryFormatError as error:
         raise click.ClickException(f"{path}: {error}") from None
     except OSError as error:
+        if path.is_dir() and not (path / HISTORY).exists():
+            raise click.ClickException(f"{path} holds no run ({HISTORY})") from None
         raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
 
 

@@ -11,7 +11,10 @@ from rich.console import Console
 from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
 from harness.cli.extras import need
 from harness.cli.options import (
+    MOST_PLANS,
     RESULTS,
+    SEED,
+    SparkMaster,
     VariantList,
     cluster_of,
     cluster_options,
@@ -52,8 +55,12 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
     show_default=True,
     help="Variants, the baseline first; the last against it is the primary comparison.",
 )
-@click.option("--plans", type=click.IntRange(min=1), help="Plans for each variant.  [default: 200; 10 in containers]")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of plans and noise.")
+@click.option(
+    "--plans",
+    type=click.IntRange(min=1, max=MOST_PLANS),
+    help="Plans for each variant.  [default: 200; 10 in containers]",
+)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of plans and noise.")
 @profile_option
 @cluster_options
 @contract_option
@@ -74,7 +81,7 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 )
 @click.option("--fresh", is_flag=True, help="Throw away what an earlier campaign left in the folder.")
 @click.option("--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.")
-@click.option("--master", type=str, help="Spark master.  [default: local[*]]")
+@click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[*]]")
 @click.option("--report", is_flag=True, help="Write report.html, with an example of each violation, as well.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit 1 if any variant broke its promise.")
 @json_option

@@ -138,7 +138,6 @@ def _play(
     from harness.conform.play_all import play_missing
     from harness.conform.show_all import AllProgress
     from harness.machines.errors import ContainerWorldError
-    from harness.machines.interrupts import terminated_like_interrupted
 
     @contextmanager
     def open_player(on: str, pairs: Sequence[Pair]) -> Iterator[Player]:
@@ -148,7 +147,7 @@ def _play(
 
     kept = [one for _, one in played]
     try:
-        with terminated_like_interrupted(), AllProgress(kept, options["times"], KNOWN_DIFFERENCES, status) as watcher:
+        with AllProgress(kept, options["times"], KNOWN_DIFFERENCES, status) as watcher:
             play_missing(played, results, open_player, watcher, tries=options["times"])
     except ContainerWorldError as error:
         raise click.ClickException(f"{error}; what was played is kept in {results.folder}") from None

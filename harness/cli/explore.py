@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +11,15 @@ import click
 
 from harness.cli.exits import ANOMALY, UNKNOWN, VALID
 from harness.cli.options import KafkaVariantName, json_option
+from harness.cli.spread import master_option, spread_over
 from nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from harness.search.explore.bounds import Bounds
-    from harness.search.explore.search import Found
+    from harness.search.explore.search import Found, Limits
+    from harness.search.explore.truth_table import TruthCell, TruthRow
 
 EPILOG = """\b
 Examples:
@@ -29,6 +32,7 @@ Examples:
   tidemark explore --variant kafka-2.0 --invariant StrongIsr --invariant LogMatchingHw --json
   tidemark explore --walks 2000 --epochs 6 --records 6           beyond what can be exhausted: walks with priorities
   tidemark explore --truth-table                                which rule keeps which invariant
+  tidemark explore --truth-table --master spark://host:7077     each cell a Spark task
 
 \b
 Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the end, 254 bad arguments."""
@@ -71,6 +75,8 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 )
 @click.option("--truth-table", is_flag=True, help="Explore every cell of the table of rules and invariants.")
 @click.option("--cell", "cells", multiple=True, metavar="WORDS", help="Only cells whose name has these words.")
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes for --truth-table.  [default: 1]")
+@master_option
 @json_option
 def explore_command(
     variant: str,
@@ -91,6 +97,7 @@ def explore_command(
 
     walks, depth, seed = options.pop("walks"), options.pop("depth"), options.pop("seed")
     table, cells, script = options.pop("truth_table"), options.pop("cells"), options.pop("script")
+    jobs, master = options.pop("jobs"), options.pop("master")
     unknown = [name for name in invariants if name not in INVARIANTS]
     if unknown:
         raise click.UsageError(f"there is no invariant {unknown[0]!r}; there are {', '.join(INVARIANTS)}")
@@ -102,7 +109,9 @@ def explore_command(
         raise click.UsageError(f"{script} is there already")
     limits = Limits(max_states, seconds)
     if table or cells:
-        return _table(cells, limits, as_json=as_json)
+        return _table(cells, limits, jobs, master, as_json=as_json)
+    if jobs is not None or master is not None:
+        raise click.UsageError("--jobs and --master are for --truth-table: one search is one process")
     names = invariants or DEFAULT
     with _progress() as progress:
         if walks:
@@ -178,17 +187,15 @@ def _as_json(found: Found) -> dict[str, Any]:
     }
 
 
-def _table(words: tuple[str, ...], limits: Any, *, as_json: bool) -> int:  # noqa: ANN401 - imported late
+def _table(words: tuple[str, ...], limits: Limits, jobs: int | None, master: str | None, *, as_json: bool) -> int:
     """Exit code 1 where a cell is not as it must be, else 2 where one was not finished."""
-    from harness.search.explore.truth_table import cells_with, run_cell
+    from harness.search.explore.truth_table import cells_with
 
     chosen = cells_with(words)
     if not chosen:
         raise click.UsageError(f"no cell's name has {' and '.join(repr(word) for word in words)}")
     rows = []
-    for cell in chosen:
-        with _progress() as progress:
-            row = run_cell(cell, limits, progress)
+    for row in _rows(chosen, limits, jobs, master):
         rows.append(row)
         if not as_json:
             click.echo(row.in_words())
@@ -197,3 +204,16 @@ def _table(words: tuple[str, ...], limits: Any, *, as_json: bool) -> int:  # noq
     if any(row.differs for row in rows):
         return ANOMALY
     return UNKNOWN if any(row.outcome == "unfinished" for row in rows) else VALID
+
+
+def _rows(cells: list[TruthCell], limits: Limits, jobs: int | None, master: str | None) -> Iterator[TruthRow]:
+    """In the table's order. One process, unless more are asked for: a large cell takes hundreds of megabytes."""
+    from harness.search.explore.truth_table import run_cell
+
+    if jobs in (None, 1) and master is None:
+        for cell in cells:
+            with _progress() as progress:
+                yield run_cell(cell, limits, progress)
+        return
+    with spread_over(jobs, master, dear=True) as spread:
+        yield from spread(partial(run_cell, limits=limits), cells)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import time
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
@@ -17,9 +15,11 @@ from rich.markup import escape
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from harness.cli.corpus import corpus_option, keep_catches
 from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
 from harness.cli.options import (
     RESULTS,
+    SEED,
     VariantName,
     cluster_of,
     cluster_options,
@@ -27,6 +27,7 @@ from harness.cli.options import (
     json_option,
     writable_folder,
 )
+from harness.cli.spread import jobs_option, master_option, spread_over
 from nemesis import PROFILES, REAL_ONLY
 
 if TYPE_CHECKING:
@@ -35,9 +36,7 @@ if TYPE_CHECKING:
     from harness.search.hunt import Hunt, Progress
     from harness.search.hunt.kept_hunt import KeptHunt
 
-IN_THE_SIMULATOR = [
-    name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds) and "controller-crash" not in kinds
-]
+IN_THE_SIMULATOR = [name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds)]
 SAVE_EVERY_S = 20.0
 
 EPILOG = """\b
@@ -46,10 +45,12 @@ Examples:
   tidemark hunt --variant kafka-2.0 --for divergence --until-found
   tidemark hunt --variant kafka-4.0 --for lost-committed-write --seconds 120
   tidemark hunt --variant kafka-2.7 --profile destructive --tries 20000 --seed 7
+  tidemark hunt --variant kafka-4.0 --seconds 600 --master spark://host:7077 --round 512
   tidemark hunt --variant kafka-4.0+forget-log-ends --seconds 1800    the repair: nothing is to be found
 
 \b
-The same command again goes on with the corpus it had. Exit codes: 1 if something was caught, 0 if nothing was, 130 if it was ended
+The same command again goes on with the plans it had. What is caught is kept for `tidemark run --corpus`.
+Exit codes: 1 if something was caught, 0 if nothing was, 130 if it was ended
 (what was caught is kept), 254 for bad arguments."""
 
 
@@ -72,8 +73,17 @@ The same command again goes on with the corpus it had. Exit codes: 1 if somethin
 @click.option("--seconds", type=click.FloatRange(min=1), help="How long to search.  [default: 60]")
 @click.option("--tries", type=click.IntRange(min=1), help="How many plans to try, all together, instead of a time.")
 @click.option("--until-found", is_flag=True, help="Stop at the first; without --seconds or --tries search until then.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the search.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes that try plans.  [default: one for each core]")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the search.")
+@jobs_option
+@master_option
+@click.option(
+    "--round",
+    "plans_a_round",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    help="Plans tried side by side; more keeps more cores busy, and is another search.",
+)
 @cluster_options
 @contract_option
 @click.option(
@@ -81,32 +91,37 @@ The same command again goes on with the corpus it had. Exit codes: 1 if somethin
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]",
 )
+@corpus_option
 @click.option("--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted.")
 @json_option
 def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Search random plans on the model for an anomaly, guided by what they exercise, and keep the smallest plans that show it.
 
     Plans are changed rather than drawn anew where they came nearer than others to where bugs are: near misses, reigns skipped,
-    truncations behind a leader's back (docs/searching.md). How many processes try them changes nothing but the time.
+    truncations behind a leader's back (docs/searching.md). Who tries them, and how many, changes nothing but the time.
     """
     from harness.search.hunt import Hunt, Quarry
     from harness.search.hunt.hunt import Attempt
     from harness.search.hunt.kept_hunt import HuntDiffersError, KeptHunt
 
     _refuse_unknown(options["names"])
+    free = _asked_for_no_shape()
     cluster = cluster_of(options)
     if options["seconds"] is None and options["tries"] is None and not options["until_found"]:
         options["seconds"] = 60.0
     variant, profile, seed = options["variant"], options["profile"], options["seed"]
     quarry = Quarry(tuple(dict.fromkeys(options["names"])))
-    hunt = Hunt(Attempt(variant, quarry, options["contract"]), profile, cluster, seed)
+    attempt = Attempt(variant, quarry, options["contract"])
+    hunt = Hunt(attempt, profile, cluster, seed, options["plans_a_round"], free=free)
     folder = options["out"] or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"
     settings = {
         "variant": variant,
         "for": list(quarry.names),
         "profile": profile,
         "seed": seed,
+        "round": options["plans_a_round"],
         "contract": options["contract"],
+        "free": free,
         "cluster": json.loads(json.dumps(asdict(cluster))),
     }
     kept = KeptHunt(writable_folder(folder), settings)
@@ -119,10 +134,19 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     began = hunt.corpus.tries
     clock = time.monotonic()
     ended = _search(hunt, kept, options, Console(stderr=True))
-    _tell(hunt, kept, options, hunt.corpus.tries - began, time.monotonic() - clock)
+    caught = [(one, kept.results.path(one.file)) for one in kept.catches]
+    new = keep_catches(options["corpus"], caught, variant, options["contract"], _command(options))
+    _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
     if not ended:
         return INTERRUPTED
     return ANOMALY if kept.catches else VALID
+
+
+def _asked_for_no_shape() -> bool:
+    """Whether brokers and replicas are left to the hunt."""
+    context = click.get_current_context()
+    sources = {context.get_parameter_source(name) for name in ("brokers", "replication_factor")}
+    return sources == {click.core.ParameterSource.DEFAULT}
 
 
 def _refuse_unknown(names: tuple[str, ...]) -> None:
@@ -137,9 +161,8 @@ def _refuse_unknown(names: tuple[str, ...]) -> None:
 def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console) -> bool:
     """Search until it is enough; false if the person stopped it. What was found until then is kept."""
     try:
-        jobs = options["jobs"] or os.cpu_count() or 1
         with _Shown(status, endless=options["until_found"] and not options["seconds"]) as shown:
-            for progress in _rounds(hunt, jobs, options, kept):
+            for progress in _rounds(hunt, options, kept):
                 caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
                 shown.update(progress, kept.caught.total())
                 for catch in caught:
@@ -158,18 +181,23 @@ def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console
     return True
 
 
-def _rounds(hunt: Hunt, jobs: int, options: dict[str, Any], kept: KeptHunt) -> Iterator[Progress]:
+def _rounds(hunt: Hunt, options: dict[str, Any], kept: KeptHunt) -> Iterator[Progress]:
     """Rounds until time or tries are over."""
     if (options["until_found"] and kept.catches) or (options["tries"] or hunt.corpus.tries + 1) <= hunt.corpus.tries:
         return
     until = time.monotonic() + (options["seconds"] or float("inf"))
-    with ProcessPoolExecutor(jobs) as pool:
-        for progress in hunt.rounds(
-            lambda attempt, plans: pool.map(attempt, plans, chunksize=4) if jobs > 1 else map(attempt, plans)
-        ):
+    with spread_over(options["jobs"], options["master"]) as spread:
+        for progress in hunt.rounds(spread):
             yield progress
             if time.monotonic() >= until or (options["tries"] and progress.tries >= options["tries"]):
                 return
+
+
+def _command(options: dict[str, Any]) -> str:
+    names = "".join(f" --for {name}" for name in options["names"])
+    how = f"--variant {options['variant']}{names} --profile {options['profile']} --seed {options['seed']}"
+    size = "" if options["plans_a_round"] == 32 else f" --round {options['plans_a_round']}"
+    return f"tidemark hunt {how}{size}"
 
 
 class _Shown:
@@ -212,7 +240,7 @@ class _Shown:
             self._saved = time.monotonic()
 
 
-def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, seconds: float) -> None:
+def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], new: list[Path], tries: int, seconds: float) -> None:
     from checkers.marks import by_mark
 
     exercised = by_mark(hunt.corpus.seen)
@@ -228,6 +256,7 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
                 {"name": name, "cause": cause, "tries": tries} for (name, cause), tries in sorted(kept.caught.items())
             ],
             "catches": [{**one._asdict(), "plan": str(kept.results.path(one.file))} for one in catches],
+            "kept": [str(file) for file in new],
             "exercised": exercised,
         }
         click.echo(json.dumps(told))
@@ -259,5 +288,10 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
             console.print(
                 f"  tidemark {command} --variant {variant} --plan {file}{what}", soft_wrap=True, highlight=False
             )
+    if new:
+        plans = "one plan is" if len(new) == 1 else f"{len(new)} plans are"
+        console.print(
+            f"  {plans} kept in {options['corpus']}, for tidemark run --corpus", soft_wrap=True, highlight=False
+        )
     if not catches:
         console.print("  nothing was caught: no proof that there is nothing", highlight=False)

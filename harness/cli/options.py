@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 RESULTS = Path("results")
+SEED = click.IntRange(min=-(2**63), max=2**63 - 1)
+"""What fits the tables of a campaign: 64 bits."""
+MOST_PLANS = 10_000_000
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 CLUSTER_OPTIONS = ("brokers", "replication_factor", "partitions", "min_isr", "acks", "unclean_election")
 
 
@@ -117,12 +122,29 @@ profile_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
 
 
+class SparkMaster(click.ParamType[str]):
+    """Where Spark runs, checked before a JVM is started for it."""
+
+    name = "master"
+    _KNOWN = re.compile(r"local|local\[(\*|\d+)(,\d+)?\]|(spark|k8s|mesos|sc)://.+|yarn")
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what Spark does not know."""
+        if not self._KNOWN.fullmatch(value):
+            self.fail(f"{value!r} is no Spark master; use local[2], spark://HOST:7077, yarn or k8s://…", param, ctx)
+        return value
+
+
 def writable_folder(path: Path) -> Path:
     """Make a results folder.
 
     Raises:
-        click.ClickException: it cannot be made or written.
+        click.ClickException: it is none of this machine's, or cannot be made or written.
     """
+    if _ADDRESS.match(str(path)):
+        raise click.ClickException(
+            f"{path} is an address and no folder: results are written to folders; choose one with --out"
+        )
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

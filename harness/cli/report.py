@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +11,20 @@ import click
 from rich.console import Console
 
 from checkers import HistoryFormatError, check
+from checkers.own_checkers import and_checked_by
 from harness.cli.check import STANDARD_INPUT, read
 from harness.cli.extras import need
 from harness.cli.model import model_option
 from harness.cli.options import contract_option, json_option
+from harness.cli.own_checkers import checker_option, load_checkers
 from harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from nemesis import PlanError, read_plan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from checkers import History, Verdict
+    from checkers.own_checkers import OwnChecker
     from checkers.result import Result
 
 EPILOG = """\b
@@ -29,6 +35,7 @@ Examples:
   tidemark report store/latest/history.edn --out pages/monday.html
   tidemark report history.jsonl.gz --from 12 --to 15.5       what the timeline shows, in seconds
   tidemark report history.edn --model cas-register           what is no log
+  tidemark report history.jsonl --checker mine.py            and what a checker of one's own found
   zcat history.jsonl.gz | tidemark report - --out page.html
 """
 
@@ -48,6 +55,7 @@ Window = tuple[float | None, float | None]
 @click.option("--to", "end", type=float, help="The timeline ends here, seconds.")
 @contract_option
 @model_option
+@checker_option
 @click.option("--force", is_flag=True, help="Write over files that Tidemark did not write.")
 @json_option
 def report_command(
@@ -58,6 +66,7 @@ def report_command(
     end: float | None,
     contract: str | None,
     model: str | None,
+    checkers: tuple[str, ...],
     *,
     force: bool,
     as_json: bool,
@@ -71,8 +80,10 @@ def report_command(
         raise click.UsageError(f"--from {begin:g} is later than --to {end:g}")
     if contract is not None and model is not None:
         raise click.UsageError("a model makes no promise: --model or --contract, not both")
+    if checkers and model is not None:
+        raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
     if (path / MANIFEST).is_file() and not (path / HISTORY).is_file():
-        if out or contract or model or (begin, end) != (None, None):
+        if out or contract or model or checkers or (begin, end) != (None, None):
             raise click.UsageError(
                 "a campaign's page is report.html in its folder; of these options only --baseline is for it"
             )
@@ -88,7 +99,7 @@ def report_command(
         raise click.UsageError("--baseline is for campaigns")
     place = _place(path, out)
     try:
-        _report(path, place, (begin, end), contract, model, force=force, as_json=as_json)
+        _report(path, place, (begin, end), contract, model, checkers, force=force, as_json=as_json)
     except OSError as error:
         where = error.filename or place.parent
         raise click.ClickException(f"cannot write {where}: {error.strerror}; choose another place with --out") from None
@@ -108,7 +119,15 @@ def _place(path: Path, out: Path | None) -> Path:
 
 
 def _report(
-    path: Path, place: Path, window: Window, contract: str | None, model: str | None, *, force: bool, as_json: bool
+    path: Path,
+    place: Path,
+    window: Window,
+    contract: str | None,
+    model: str | None,
+    checkers: tuple[str, ...],
+    *,
+    force: bool,
+    as_json: bool,
 ) -> None:
     from harness.report.own_files import SomebodysFileError, refuse_to_overwrite
     from harness.report.timeline import NothingThereError
@@ -116,10 +135,10 @@ def _report(
     try:
         if not force:
             refuse_to_overwrite(place)
-        if path.is_dir() and (path / PLAN).is_file() and contract is None and model is None:
+        if path.is_dir() and (path / PLAN).is_file() and contract is None and model is None and not checkers:
             told = _report_run(path, place, window)
         else:
-            told = _report_history(path, place, window, contract, model)
+            told = _report_history(path, place, window, contract, model, checkers)
     except SomebodysFileError as error:
         raise click.ClickException(f"{error}; choose another place with --out, or write over it with --force") from None
     except NothingThereError as error:
@@ -140,20 +159,27 @@ def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
     return _told(page.page, page.timeline, verdict, page.plots.to_json())
 
 
-def _report_history(path: Path, place: Path, window: Window, contract: str | None, model: str | None) -> dict[str, Any]:
+def _report_history(
+    path: Path, place: Path, window: Window, contract: str | None, model: str | None, checkers: tuple[str, ...]
+) -> dict[str, Any]:
     from harness.report.history_page import write_history_page
 
-    history = read(path, rows=model is not None)
-    judged = _judged(path, history, contract, model)
+    own = load_checkers(checkers)
+    history = read(path, rows=model is not None or bool(own))
+    judged = _judged(path, history, contract, model, own)
     options = f" --contract {contract}" if contract else f" --model {model}" if model else ""
+    options += "".join(f" --checker {shlex.quote(one)}" for one in checkers)
     page = write_history_page(history, judged, place, str(path), options=options, window=window)
     return _told(page.page, page.timeline, judged, page.plots.to_json())
 
 
-def _judged(path: Path, history: History, contract: str | None, model: str | None) -> Verdict | Result:
+def _judged(
+    path: Path, history: History, contract: str | None, model: str | None, own: Mapping[str, OwnChecker]
+) -> Verdict | Result:
     try:
         if model is None:
-            return check(history, contract)
+            verdict = check(history, contract)
+            return and_checked_by(verdict, history, own) if own else verdict
         from checkers.workloads import judge
 
         return judge(history, model)
@@ -180,12 +206,14 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
     from pipeline.compare import NothingToCompareError, compare
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
+    from pipeline.manifest import CampaignRefusedError, Manifest
     from pipeline.session import spark_session
 
     try:
+        Manifest.read(folder)  # before a JVM is started for nothing
         spark = spark_session(master)
         comparison = compare(spark, folder, baseline)
-    except (NothingToCompareError, JavaNotFoundError) as error:
+    except (NothingToCompareError, CampaignRefusedError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps(comparison.to_json()))

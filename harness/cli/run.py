@@ -13,11 +13,13 @@ from rich.markup import escape
 
 from checkers import Verdict, check
 from checkers.marks import exercised
+from harness.cli.corpus import EVERY, OWN, keep, read_plan_or_kept, replay_corpus
 from harness.cli.exits import UNKNOWN, exit_code
 from harness.cli.extras import need
 from harness.cli.options import (
     CLUSTER_OPTIONS,
     RESULTS,
+    SEED,
     VariantName,
     cluster_of,
     cluster_options,
@@ -27,12 +29,15 @@ from harness.cli.options import (
     writable_folder,
 )
 from harness.cli.show import print_verdict
+from harness.cli.spread import jobs_option
 from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of, variant_on
 from harness.cli.world import containers, refuse_container_options, world_options
 from harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
 from harness.runs.judged import JudgedRun
+from harness.search.shrink.cause import causes_of
+from harness.search.shrink.choice import chosen
 from harness.simulator import simulate
-from nemesis import Plan, PlanError, generate_plan, read_plan
+from nemesis import Plan, PlanError, generate_plan
 from nodes.families import parse_variant
 
 if TYPE_CHECKING:
@@ -48,6 +53,7 @@ Examples:
   tidemark run --world docker --profile machines --index 3 --clients aiokafka
   tidemark run --system kafka:2.8.2 --variant kafka-0.10   on real Kafka brokers that follow this rule
   tidemark run --system kafka:4.1.1 --index 7 --report     on today's Kafka
+  tidemark run --corpus                                every plan that was ever kept: does it show what it showed?
 """
 
 
@@ -60,7 +66,7 @@ class RunBrokenOffError(Exception):
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path, dir_okay=False), help="Plan file, instead of a random plan."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random plans.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the random plans.")
 @click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Which plan of the seed.")
 @profile_option
 @cluster_options
@@ -73,12 +79,27 @@ class RunBrokenOffError(Exception):
     help="Folder.  [default: results/runs/VARIANT-SEED-INDEX, with -docker in containers]",
 )
 @click.option("--report", is_flag=True, help="Write report.html as well.")
+@click.option(
+    "--keep", "is_kept", is_flag=True, help=f"Keep the plan in {OWN}: its violation, or that it must stay valid."
+)
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path),
+    is_flag=False,
+    flag_value=EVERY,
+    metavar="[FOLDER]",
+    help="Play all kept plans again instead, of a folder or file; without one all of results/corpus and results/published/corpus.",
+)
+@jobs_option
 @json_option
 def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Carry out one run, check it, and store plan, history and verdict."""
+    if options["corpus"] is not None:
+        return replay_corpus(options["corpus"], options)
     need(report=options["report"])
     system = system_of(options)
     refuse_container_options(options)
+    _refuse(options)
     (options["variant"],) = chosen_variants(system, (options["variant"],), "variant")
     plan = plan_of(options).scaled(time_scale_of(options, system))
     variant, contract = options["variant"], options["contract"]
@@ -97,6 +118,7 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
         return _broken_off(str(error), variant, folder, as_json=options["as_json"])
     verdict = run.verdict
     store_verdict(folder, verdict, run.digest)
+    kept = _kept(plan, run, options) if options["is_kept"] else None
     if options["report"]:
         from harness.report.page import render_run
 
@@ -104,6 +126,8 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
     marks = exercised(run.history.trace)
     if options["as_json"]:
         told = {"variant": variant, "folder": str(folder), "digest": run.digest, **verdict.to_json()}
+        if options["is_kept"]:
+            told["kept"] = None if kept is None else str(kept)
         click.echo(json.dumps(told | {"exercised": {name: mark.times for name, mark in marks.items()}}))
     else:
         console = Console()
@@ -117,10 +141,29 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
         if marks:
             console.print(f"  exercised: {', '.join(marks)}", soft_wrap=True, highlight=False)
         console.print(f"  {folder / HISTORY}" + (f", {folder / REPORT}" if options["report"] else ""))
+        if options["is_kept"]:
+            console.print(f"  kept: {kept or 'nothing new'}", soft_wrap=True)
     return exit_code([verdict.valid])
 
 
 _OF = {"sim": " of virtual time", "docker": " in containers"}
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    if options["jobs"] is not None:
+        raise click.UsageError("--jobs is for --corpus: one run is one process")
+    if options["is_kept"] and options["world"] != "sim":
+        raise click.UsageError("--keep is for the simulator, in which kept plans are played again")
+
+
+def _kept(plan: Plan, run: JudgedRun, options: dict[str, Any]) -> Path | None:
+    found = chosen(run.verdict)
+    if found is None and run.verdict.valid != "valid":
+        raise click.ClickException("what is unknown is not kept")
+    shown = None if found is None else (causes_of(found, run.verdict, run.history)[0], found.message)
+    file = options["plan_file"]
+    origin = f"tidemark run of {file.stem}" if file else f"plan {plan.index} of seed {plan.seed} ({plan.profile})"
+    return keep(OWN, plan, options["variant"], options["contract"], shown, origin)
 
 
 def _simulated(plan: Plan, variant: str, contract: str | None, folder: Path) -> JudgedRun:
@@ -176,6 +219,6 @@ def plan_of(options: dict[str, Any]) -> Plan:
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} cannot be given with --plan: the plan file says it (edit a copy of it)")
     try:
-        return read_plan(options["plan_file"])
+        return read_plan_or_kept(options["plan_file"])
     except PlanError as error:
         raise click.ClickException(str(error)) from None

@@ -16,10 +16,12 @@ from rich.markup import escape
 
 from checkers import HistoryFormatError
 from checkers.verdict import VIOLATION
+from harness.cli.corpus import corpus_option, keep
 from harness.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID, exit_code
 from harness.cli.options import (
     CLUSTER_OPTIONS,
     RESULTS,
+    SEED,
     VariantName,
     cluster_options,
     contract_option,
@@ -29,6 +31,7 @@ from harness.cli.options import (
 )
 from harness.cli.run import plan_of
 from harness.cli.show import MARKS
+from harness.search.corpus.played_again import violation_under
 from harness.search.shrink import INTERRUPTED as STOPPED
 from harness.search.shrink import Budget, BudgetSpentError, Cause, Progress, Shrunk, causes_of, how_often, shrink
 from harness.search.shrink.as_it_happened import ways_it_may_have_gone
@@ -80,13 +83,14 @@ class _Task:
 
     Attributes:
         plan, variant, contract: what is replayed, and by which promise it is judged (None: the variant's own).
-        name: what it is called. stored: where it comes from, if it is a stored run.
+        name: what it is called. source: what it is shrunk from, in words. stored: the run it comes from, if it is a stored one.
     """
 
     plan: Plan
     variant: str
     contract: str | None
     name: str
+    source: str
     stored: StoredRun | None
 
 
@@ -106,7 +110,7 @@ class _Aim:
 @click.option(
     "--plan", "plan_file", type=click.Path(path_type=Path, dir_okay=False), help="Plan file, instead of a random plan."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random plans.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the random plans.")
 @click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Which plan of the seed.")
 @profile_option
 @cluster_options
@@ -125,6 +129,10 @@ class _Aim:
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File of the shrunk plan.  [default: results/shrunk/VARIANT-SEED-INDEX.json]",
+)
+@corpus_option
+@click.option(
+    "--repaired", type=VariantName(), help="Variant without the bug, under which what is left must show no violation."
 )
 @json_option
 def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
@@ -154,6 +162,7 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
             shrunk = shrink(aim.plan, aim.cause, replayed, budget=budget, noises=noises, watch=shown.tell)
             found = _found(shrunk, aim, budget)
             shown.keep(found.after)
+            kept = _kept(found, task, options)
             often = _how_often(found, run)
     except _NothingToShrinkError as nothing:
         if options["as_json"]:
@@ -162,12 +171,32 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
             click.echo(str(nothing))
         return nothing.code
     if options["as_json"]:
-        click.echo(json.dumps(_as_json(found, aim, task, file, often)))
+        click.echo(json.dumps(_as_json(found, aim, task, file, often) | {"kept": None if kept is None else str(kept)}))
     else:
         _print(Console(), found, aim, task, file, often)
+        if kept is not None:
+            click.echo(f"  kept in {kept}")
     if found.ended == STOPPED:
         return INTERRUPTED
     return ANOMALY if found.cause.verdict == VIOLATION else VALID
+
+
+def _kept(found: Shrunk, task: _Task, options: dict[str, Any]) -> Path | None:
+    """Its file in the corpus, if it is the smallest there; the repair is named if it is one."""
+    repaired = options["repaired"]
+    if repaired is not None and (still := violation_under(found.after, repaired, options["contract"])):
+        click.echo(f"{repaired} is no repair of what is left: under it there is {still}", err=True)
+        repaired = None
+    shown = (found.cause, found.anomaly.message)
+    return keep(
+        options["corpus"],
+        found.after,
+        task.variant,
+        task.contract,
+        shown,
+        f"tidemark shrink of {task.source}",
+        repaired,
+    )
 
 
 def _found(found: Shrunk | None, aim: _Aim, budget: Budget) -> Shrunk:
@@ -192,7 +221,8 @@ def _task(options: dict[str, Any]) -> _Task:
         plan = plan_of(options)
         file = options["plan_file"]
         name = file.stem if file else f"{plan.seed}-{plan.index}"
-        return _Task(plan, variant, options["contract"], f"{variant}-{name}", None)
+        source = file.stem if file else f"plan {plan.index} of seed {plan.seed} ({plan.profile})"
+        return _Task(plan, variant, options["contract"], f"{variant}-{name}", source, None)
     context = click.get_current_context()
     for name in ("plan_file", "seed", "index", "profile", *CLUSTER_OPTIONS):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
@@ -215,7 +245,7 @@ def _task(options: dict[str, Any]) -> _Task:
         ) from None
     own = folder.resolve().name
     name = own if own.startswith(variant) else f"{variant}-{own}"
-    return _Task(stored.plan, variant, options["contract"], name, stored)
+    return _Task(stored.plan, variant, options["contract"], name, own, stored)
 
 
 def _aim(task: _Task, run: Callable[[Plan], JudgedRun], budget: Budget, options: dict[str, Any]) -> _Aim:

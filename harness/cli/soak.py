@@ -13,7 +13,7 @@ from rich.console import Console
 
 from harness.cli.exits import INTERRUPTED, VALID
 from harness.cli.extras import need
-from harness.cli.options import RESULTS, cluster_of, cluster_options, json_option, writable_folder
+from harness.cli.options import RESULTS, SEED, cluster_of, cluster_options, json_option, writable_folder
 from nemesis import PROFILES
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class ProfileList(click.ParamType[Any]):
 @click.option(
     "--plans", type=click.IntRange(min=1), default=30, show_default=True, help="Plans of each profile on each system."
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the plans.")
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the plans.")
 @cluster_options
 @click.option(
     "--time-scale",
@@ -156,13 +156,12 @@ def _run(
 ) -> bool:
     """Carry out what is missing; false if the person stopped it."""
     from harness.machines.errors import ContainerWorldError
-    from harness.machines.interrupts import terminated_like_interrupted
     from harness.soak.run_all import run_missing
     from harness.soak.show import SoakProgress
 
     brokers = max(run.plan.cluster.brokers for run, _ in runs)
     try:
-        with terminated_like_interrupted(), SoakProgress([one for _, one in runs], status) as watcher:
+        with SoakProgress([one for _, one in runs], status) as watcher:
             run_missing(
                 runs,
                 results,

@@ -33,18 +33,23 @@ class ProducerScript:
         self._keys = keys
         self._noise = Random(f"{noise_seed}/{self.process}")
         self._next_value = number * VALUES_PER_PRODUCER
+        self._sent = 0
 
     def pause(self) -> float:
         """Seconds until the next batch."""
         if self._planned is not None:
             return max(self._planned[-1].at_us - self._clock(), 0) / 1e6 if self._planned else FOR_EVER_S
-        return self._spec.interval_us * (0.5 + self._noise.random()) / 1e6
+        burst = self._spec.burst
+        if self._sent % burst:
+            return 0.0
+        return burst * self._spec.interval_us * (0.5 + self._noise.random()) / 1e6
 
     def batch(self) -> tuple[str, tuple[int, ...]]:
         """A partition and the next values."""
         if self._planned is not None:
             send = self._planned.pop()
             return self._keys[send.partition % len(self._keys)], self._values(send.records)
+        self._sent += 1
         count = 1 + int(self._noise.random() * self._spec.batch)
         key = self._keys[int(self._noise.random() * len(self._keys))]
         return key, self._values(count)

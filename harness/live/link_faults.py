@@ -6,8 +6,7 @@ effect             carried out by                                               
 cut                iptables, DROP                                                       the receiving node
 lossy              iptables, ``statistic --mode random``                                the receiving node
 slow               ``tc netem``; without it the node's transport                        the sending node
-late-leadership    the transport, a rule for the kind of message                        the controller
-lost-leadership    the same                                                             the controller
+late-…, lost-…     the transport, a rule for each kind of message                       the sending node
 =================  ===================================================================  ==================
 
 Links to and from clients (−1) act on the port of the listener that clients use.
@@ -22,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from harness.machines import firewall, netem
 from harness.machines.machine import HOST_PORT
-from nemesis.injector import EVERYONE
+from nemesis.fault import late_or_lost
+from nemesis.injector import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     """See ``harness.systems.system.System.spread``."""
 
 NETEM, TRANSPORT = "netem", "transport"
-_LEADERSHIP = {"late-leadership": "delay", "lost-leadership": "drop"}
+_EFFECTS = {"late": "delay", "lost": "drop"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,11 @@ class LinkFault:
 
 def transport_rules(fault: LinkFault, node: int, delay: str = TRANSPORT) -> list[dict[str, Any]]:
     """What the transport of this node, as a sender, must do for a fault; empty if nothing."""
-    if fault.effect in _LEADERSHIP:
-        kind, effect = "leadership", _LEADERSHIP[fault.effect]
+    found = late_or_lost(fault.effect)
+    kind: str | None
+    if found is not None:
+        how, (to_controller, from_controller) = found
+        kind, effect = from_controller if node == CONTROLLER else to_controller, _EFFECTS[how]
     elif fault.effect == "slow" and delay == TRANSPORT:
         kind, effect = None, "delay"
     else:

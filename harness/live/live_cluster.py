@@ -278,9 +278,20 @@ class LiveCluster:
     def stop(self, broker: int, how: str) -> None:
         """End the process; ``clean`` only asks for it."""
         if broker == CONTROLLER and self.system.hands_over_controller:
-            self._hand_over(there=False)
+            if self.running(CONTROLLER):
+                self._hand_over(there=False)
         else:
             self.processes.stop(broker, how)
+
+    def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
+        """Nobody can, of a real file system; plans that ask for it were refused.
+
+        Raises:
+            RunError: always.
+        """
+        raise RunError(
+            f"{self.nodes[broker].name} has a real file system, which gives no {' and no '.join(sorted(what))} back"
+        )
 
     def _hand_over(self, *, there: bool) -> None:
         self._controller_failed = not there

@@ -197,8 +197,9 @@ class Processes:
     # Stopping
 
     def stop(self, node: int, how: str) -> None:
-        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down."""
+        """End the process: ``crash``, ``power``, ``disk`` or ``container``; ``clean`` asks it to shut down. It stays ended."""
         state = self._states[node]
+        state.restart_wanted = state.waits_for_room = False
         if not state.running:
             return
         if how == "clean":
@@ -305,13 +306,14 @@ class Processes:
         state.end()
         if not how:
             self._surroundings.trace_event(node, "stop", "", "crash")
-        state.waits_for_room = state.disk_was_full and how != "clean" and not again
+        starved = state.disk_was_full and how != "clean" and not again
+        state.waits_for_room = starved and not stopping
         if again:
             # Whoever supervises brokers starts such a one until it works, unless it was to stop.
             self._came_too_early(node, incarnation, words)
             restart = restart or not stopping
             state.too_early += 1
-        elif state.waits_for_room:
+        elif starved:
             self.starved.add((node, incarnation))
         elif not asked:
             self._died(node, incarnation, manner(how, words, self._surroundings.is_halt), words)

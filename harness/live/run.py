@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from checkers.history import History
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from harness.machines.cluster import Cluster
     from harness.systems.system import System
     from nemesis import Plan
+    from nodes.core.cluster import ClusterSpec
     from nodes.core.variant import Variant
 
 CLIENT_LOG = "clients.log"
@@ -191,7 +192,7 @@ class _Run:
         try:
             return Workload(
                 bootstrap,
-                plan.cluster,
+                _as_clients_know(plan),
                 plan.workload,
                 clock=cluster.now_us,
                 record=self._recorder.op,
@@ -235,3 +236,9 @@ class _Run:
         history = History(meta, recorder.ops, recorder.nemesis, trace)
         recorder.replace(history)
         return ContainedRun(history, traces.answers, len(trace) + len(history.ops) + len(history.nemesis), end_us)
+
+
+def _as_clients_know(plan: Plan) -> ClusterSpec:
+    """The cluster, with the clients' own patience instead of the brokers'."""
+    cluster, patience = plan.cluster, plan.workload.patience_us
+    return replace(cluster, settings=replace(cluster.settings, produce_timeout_us=patience)) if patience else cluster

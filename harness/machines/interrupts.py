@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Held:
-    """A handler of SIGINT that only remembers."""
+    """A handler of SIGINT, and of SIGTERM where that means the same, which only remembers."""
 
     def __init__(self) -> None:
         self.came = False
@@ -24,7 +25,7 @@ class _Held:
 
 @contextmanager
 def held_interrupts() -> Iterator[None]:
-    """What is inside runs to its end; a Ctrl-C that came meanwhile is KeyboardInterrupt afterwards.
+    """What is inside runs to its end; a Ctrl-C or a SIGTERM (as below) that came meanwhile is KeyboardInterrupt afterwards.
 
     Only for what takes seconds at most. In another thread than the main one, which no Ctrl-C reaches, it does nothing.
     """
@@ -33,23 +34,36 @@ def held_interrupts() -> Iterator[None]:
         yield
         return
     held = _Held()
+    terminated = signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGINT, held)
+    if callable(terminated):
+        signal.signal(signal.SIGTERM, held)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGTERM, terminated)
     if held.came:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def terminated_like_interrupted() -> Iterator[None]:
-    """While it lasts, SIGTERM is KeyboardInterrupt, as Ctrl-C is; in another thread than the main one it does nothing."""
+    """While it lasts, SIGTERM is KeyboardInterrupt, as Ctrl-C is; in another thread than the main one it does nothing.
+
+    A process that is forked off meanwhile ends at once by SIGTERM, as usual.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
+    ours = os.getpid()
+
     def interrupt(number: int, frame: FrameType | None) -> None:
+        if os.getpid() != ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTERM)
+            return
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGTERM, interrupt)

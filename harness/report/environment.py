@@ -33,7 +33,6 @@ def environment() -> Environment:
         "p_of": lambda pair: _unbroken(words.p_of(pair)),
         "points": lambda pair: _unbroken(words.points(pair)),
         "primary": words.primary_words,
-        "finding": words.finding,
         "compared": words.compared,
     }
     found.filters |= filters

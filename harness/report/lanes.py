@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from checkers.history import History
-from nemesis.fault import LINK_FAULTS
+from nemesis.fault import CONTROLLER_LINKS, LINK_FAULTS
 
 
 @dataclass(slots=True)
@@ -179,7 +179,7 @@ def _fault_spans(history: History, node: int, end: int) -> list[Span]:
     """The network and leadership faults that were aimed at this node."""
     spans: dict[int, Span] = {}
     for time, action, index, kind, detail in history.nemesis:
-        if action == "strike" and kind in LINK_FAULTS and detail.get("node") == node:
+        if action == "strike" and kind in (*LINK_FAULTS, *CONTROLLER_LINKS) and detail.get("node") == node:
             spans[index] = Span(time, end, "fault", kind)
         elif action == "heal":
             for healed, span in spans.items():

@@ -73,6 +73,7 @@ class AnomalyCount:
     violation: Rate
     permitted: Rate
     paired: Paired | None  # of the violations; None for the baseline itself
+    plans: tuple[int, ...] = ()  # the first plans that showed the violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,8 @@ class VariantResult:
     exercised: Mapping[str, int] = field(
         default_factory=dict
     )  # mark -> runs that came to it; empty where nobody looked
+    replay: str = ""  # the command that has a run again, with PLAN for its number
+    permitted_by: Mapping[str, int] = field(default_factory=dict)  # clause -> runs that lost an acked record by it
 
     @property
     def violating(self) -> Rate:
@@ -159,6 +162,9 @@ class Comparison:
     world: str = "sim"
     system: str = "tidemark"
     primary: str | None = None  # the variant whose row ANY is the primary comparison
+    contract: str | None = None  # the promise that was asked for, in place of the variants' own
+    code: str = ""  # digest of the source that ran it
+    begun: str = ""  # the day, UTC
 
     @property
     def pairs(self) -> tuple[Paired, ...]:
@@ -187,10 +193,12 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One run to explain."""
+    """One run to explain: by the anomaly called `name`, or by the clearest."""
 
     variant: str
     plan_index: int
     plan: Mapping[str, Any]  # JSON, as `tidemark run --plan` reads it
     history: History
     verdict: Verdict
+    name: str | None = None
+    command: str = ""  # has the run again

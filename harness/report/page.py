@@ -6,16 +6,19 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
 from checkers.history import History
+from checkers.known_anomalies import meaning
 from checkers.marks import MARKS
 from checkers.verdict import GRAVITY, Anomaly, Verdict
 from harness.report import figures, words
+from harness.report.answer import answers, oddities
 from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
@@ -87,6 +90,17 @@ class RunView:
     elsewise: tuple[str, ...] = ()  # what of the plan was left out, or something else
 
 
+@dataclass(frozen=True, slots=True)
+class BriefView:
+    """The story of one anomaly, without a picture."""
+
+    anchor: str
+    title: str
+    variant: str
+    story: Story
+    command: str
+
+
 def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -> Path:
     """Write `report.html`, its figures and the examples' plans to `out_dir`.
 
@@ -107,12 +121,15 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
                 figures.availability(comparison), out_dir, "availability", "Share of sends acknowledged, by variant"
             ),
         }
+    pictured = {example.variant: example for example in reversed(examples)}
     runs = [
         _run_view(
             example.plan, example.history, example.verdict, out_dir, f"{example.variant}-plan-{example.plan_index}"
         )
         for example in examples
+        if example is pictured[example.variant]
     ]
+    briefs = [view for example in examples if (view := _brief(example)) is not None]
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
     page = (
         environment()
@@ -120,8 +137,15 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
         .render(
             comparison=comparison,
             pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
+            answers=answers(comparison),
+            oddities=oddities(comparison),
             runs=runs,
             elsewise=elsewise_under([variant.variant for variant in comparison.variants]),
+            briefs=briefs,
+            explained={brief.anchor for brief in briefs},
+            meaning=meaning,
+            anchor=anchor,
+            version=version("tidemark"),
             glossary=GLOSSARY,
             promises=PROMISES,
             ANY=ANY,
@@ -183,6 +207,22 @@ def write_run_page(
         )
     )
     return WrittenPage(_written(out, page), beside, plots)
+
+
+def anchor(*names: str) -> str:
+    """An id for what bears these names."""
+    return "-".join(re.sub(r"[^A-Za-z0-9._-]", "_", name) for name in names)
+
+
+def _brief(example: Example) -> BriefView | None:
+    """The story of the anomaly that the example is for: the one of that name that explains the run best."""
+    of_name = [one for one in example.verdict.anomalies if one.name == example.name]
+    told = choose_anomaly(replace(example.verdict, anomalies=tuple(of_name)))
+    if told is None or example.name is None:
+        return None
+    where = anchor("example", example.variant, example.name)
+    title = f"{example.name} under {example.variant}: plan {example.plan_index}"
+    return BriefView(where, title, example.variant, tell(example.history, told), example.command)
 
 
 def gravest(verdict: Verdict) -> list[Anomaly]:

@@ -9,7 +9,7 @@ from typing import Any
 from checkers.history import History
 from checkers.verdict import GRAVITY, Anomaly, Verdict
 from harness.report.lanes import Lane, lanes_of
-from nemesis.fault import CONTROLLER_KINDS, LINK_FAULTS
+from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, LINK_FAULTS
 
 CLIENTS = -1
 CONTROLLER = 0
@@ -201,7 +201,7 @@ class _Teller:
         struck = {}
         for time, action, index, kind, detail in self._history.nemesis:
             node = detail.get("node", CONTROLLER)
-            if kind not in (*LINK_FAULTS, *CONTROLLER_KINDS):
+            if kind not in (*LINK_FAULTS, *CONTROLLER_LINKS, *CONTROLLER_KINDS):
                 continue
             if action == "strike" and (node in self._lanes or kind in CONTROLLER_KINDS):
                 struck[index] = node

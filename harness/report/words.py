@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.report.model import ANY, Comparison, Paired, Rate, Recovery, VariantResult
+from harness.report.model import Comparison, Paired, Rate, Recovery
 
 SECOND = 1_000_000  # µs
 
@@ -136,51 +136,3 @@ def _cluster(cluster: Mapping[str, Any]) -> str:
         f"acks={cluster['acks']}, {cluster['brokers']} broker{'s' if cluster['brokers'] > 1 else ''}, {partitions}"
         f"replication factor {cluster['replication_factor']} and min ISR {settings['min_isr']}{unclean}"
     )
-
-
-def finding(comparison: Comparison) -> str:
-    """The finding in plain words: acked losses of every variant, those against the promise and those that it permits; what unknown
-    runs could change; then what else was violated.
-    """
-    alike: dict[tuple[Rate, Rate], list[str]] = {}
-    for variant in comparison.variants:
-        alike.setdefault((variant.any_loss, variant.loss), []).append(variant.variant)
-    losses = []
-    for place, ((lost, against), names) in enumerate(alike.items()):
-        verb = "lost acked records in" if place == 0 else "in"
-        each = " each" if len(names) > 1 else ""
-        losses.append(f"{listed(names)} {verb} {lost.hits} of {lost.runs} runs{each}{_in_what_way(lost, against)}")
-    words = f"{'; '.join(losses)}."
-    return " ".join(filter(None, [words, _bounded(comparison), *map(_others, comparison.variants)]))
-
-
-def _in_what_way(lost: Rate, against: Rate) -> str:
-    """How many of the runs that lost records did so against the promise."""
-    share = (
-        f"({percent(against.share)}, {interval(against).removesuffix(' %')})"
-        if against.hits
-        else f"({interval(against)})"
-    )
-    if lost.hits == 0:
-        return f" {share}"
-    if lost.hits == against.hits:
-        return f", all against the promise {share}"
-    return f": {against.hits} against the promise {share}, {lost.hits - against.hits} only as it permits"
-
-
-def _bounded(comparison: Comparison) -> str:
-    """What the unknown runs could change about losses against the promise; nothing if there are none."""
-    unsure = [variant for variant in comparison.variants if variant.unknown]
-    if not unsure:
-        return ""
-    words = (f"{variant.variant} {bounds(variant.loss)} ({variant.unknown} unknown)" for variant in unsure)
-    return f"Against the promise, from none to all of the unknown runs included: {', '.join(words)}."
-
-
-def _others(variant: VariantResult) -> str:
-    """What else the variant violated, most frequent first; nothing if nothing."""
-    rows = [row for row in variant.anomalies if row.violation.hits and row.name not in {ANY, "lost-committed-write"}]
-    if not rows:
-        return ""
-    rows.sort(key=lambda row: (-row.violation.hits, row.name))
-    return f"{variant.variant} also showed {listed([f'{row.name} ({row.violation.hits})' for row in rows])}."

@@ -95,15 +95,15 @@ class SimNode(Actor):
         self.stopping = False
         self.restart_wanted = False
 
-    def carry_out(self, action: Action) -> None:
+    def carry_out(self, action: Action, now: int) -> None:
         """Do what the machine asks of its disk or its process."""
         disk = self.disk
         if isinstance(action, WriteHighWatermarks):
-            disk.high_watermarks = action.offsets
+            disk.write_checkpoint("high_watermarks", action.offsets, now)
         elif isinstance(action, WriteEpochs):
-            disk.file(action.partition).epochs = action.entries
+            disk.write_epochs(action.partition, action.entries, now)
         elif isinstance(action, Truncate):
-            disk.truncate(action.partition, action.offset)
+            disk.truncate(action.partition, action.offset, now)
         elif isinstance(action, Sync):
             disk.sync(action.partition)
         elif isinstance(action, BeginAt):
@@ -111,7 +111,7 @@ class SimNode(Actor):
         elif isinstance(action, DropBefore):
             disk.drop_before(action.partition, action.offset)
         elif isinstance(action, WriteLogStarts):
-            disk.log_starts = action.offsets
+            disk.write_checkpoint("log_starts", action.offsets, now)
         elif isinstance(action, WriteVote):
             disk.votes[action.partition] = (action.generation, action.candidate)
         elif isinstance(action, MarkCleanShutdown):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodes.core.log import Batch
 from nodes.core.power_loss import WRITEBACK_US, draw_survivors
@@ -30,11 +30,31 @@ class SimLogFile:
     base: int = 0
 
 
+class SimCut(NamedTuple):
+    """A truncation that the file system may not have committed yet: when, of what, what went, when that was written, and how many
+    batches of the log were durable before.
+    """
+
+    time: int
+    partition: str
+    gone: list[Batch]
+    written_us: list[int]
+    synced: int
+
+
 class SimDisk:
-    """One broker's disk. Checkpoint files are written, fsynced and renamed, so they survive; log appends may not."""
+    """One broker's disk. Checkpoint files are written, fsynced and renamed, so they survive; log appends may not.
+
+    Attributes:
+        came_back: partition → the offset from which on its log is again as it was before cuts; until the next :meth:`load`.
+    """
 
     def __init__(self) -> None:
         """An empty disk."""
+        self.came_back: dict[str, int] = {}
+        self._cuts: list[SimCut] = []
+        self._replaced: list[tuple[int, str, Any]] = []
+        """When a checkpoint file was replaced, its name (a partition's is that of its epochs), and what it held."""
         self.files: dict[str, SimLogFile] = {}
         self.high_watermarks: dict[str, int] = {}
         self.log_starts: dict[str, int] = {}
@@ -54,12 +74,16 @@ class SimDisk:
         log.batches.append(batch)
         log.written_us.append(now)
 
-    def truncate(self, partition: str, offset: int) -> None:
-        """Cut at a batch boundary; the cut itself is durable at once (a journalled metadata change)."""
+    def truncate(self, partition: str, offset: int, now: int = 0) -> None:
+        """Cut at a batch boundary; the cut itself is durable at once (a journalled metadata change), unless it is taken back."""
         log = self.file(partition)
-        while log.batches and log.batches[-1].end > offset:
-            log.batches.pop()
-            log.written_us.pop()
+        kept = len(log.batches)
+        while kept and log.batches[kept - 1].end > offset:
+            kept -= 1
+        if kept < len(log.batches):
+            self._cuts.append(SimCut(now, partition, log.batches[kept:], log.written_us[kept:], log.synced))
+            del log.batches[kept:]
+            del log.written_us[kept:]
         log.synced = min(log.synced, len(log.batches))
         if not log.batches:
             log.base = offset
@@ -67,6 +91,7 @@ class SimDisk:
     def begin_at(self, partition: str, offset: int) -> None:
         """Empty the file; it begins at an offset now. As durable as a cut."""
         log = self.file(partition)
+        self._commit_cuts(partition)
         log.batches.clear()
         log.written_us.clear()
         log.synced, log.base = 0, offset
@@ -74,6 +99,7 @@ class SimDisk:
     def drop_before(self, partition: str, offset: int) -> None:
         """Take whole batches from the beginning; the same."""
         log = self.file(partition)
+        self._commit_cuts(partition)
         gone = sum(1 for batch in log.batches if batch.end <= offset)
         del log.batches[:gone]
         del log.written_us[:gone]
@@ -81,12 +107,55 @@ class SimDisk:
 
     def delete(self, partition: str) -> None:
         """Delete the partition's directory; durable at once, as a cut is."""
+        self._commit_cuts(partition)
         self.files.pop(partition, None)
 
     def sync(self, partition: str) -> None:
         """Fsync."""
         log = self.file(partition)
         log.synced = len(log.batches)
+        self._commit_cuts(partition)
+
+    def write_epochs(self, partition: str, epochs: tuple[tuple[int, int], ...], now: int) -> None:
+        """Replace the partition's file of epochs."""
+        log = self.file(partition)
+        self._replaced.append((now, partition, log.epochs))
+        log.epochs = epochs
+
+    def write_checkpoint(self, name: str, offsets: dict[str, int], now: int) -> None:
+        """Replace a file that is about all partitions, ``high_watermarks`` or ``log_starts``."""
+        self._replaced.append((now, name, getattr(self, name)))
+        setattr(self, name, offsets)
+
+    def take_back(self, since: int, what: frozenset[str]) -> None:
+        """The power is about to be lost, and with it truncations (``cuts``) and replaced ``files`` since then.
+
+        That was the file system's last commit: a cut log is what it was, with all that was written before the commit, and
+        nothing of what was written behind the cut. How much survives of the rest, the loss draws.
+        """
+        if "files" in what:
+            for time, name, before in reversed(self._replaced):
+                if time >= since:
+                    if name in self.files:
+                        self.files[name].epochs = before
+                    elif hasattr(self, name):
+                        setattr(self, name, before)
+        for cut in reversed(self._cuts if "cuts" in what else ()):
+            if cut.time >= since:
+                log, offset = self.file(cut.partition), cut.gone[0].base
+                kept = sum(1 for batch in log.batches if batch.end <= offset)
+                log.batches[kept:] = cut.gone
+                log.written_us[kept:] = cut.written_us
+                log.synced = min(cut.synced, len(log.batches))
+                self.came_back[cut.partition] = min(offset, self.came_back.get(cut.partition, offset))
+        for partition in self.came_back:
+            log = self.file(partition)
+            log.synced = max(log.synced, sum(1 for written in log.written_us if written < since))
+        self._cuts.clear()
+        self._replaced.clear()
+
+    def _commit_cuts(self, partition: str) -> None:
+        self._cuts = [cut for cut in self._cuts if cut.partition != partition]
 
     def lose_power(self, now: int, noise: Random) -> None:
         """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch (:mod:`nodes.core.power_loss`)."""
@@ -133,4 +202,5 @@ class SimDisk:
             partitions, dict(self.high_watermarks), self.clean_broker_epoch, dict(self.log_starts), dict(self.votes)
         )
         self.clean_broker_epoch = None
+        self.came_back = {}
         return image

@@ -80,7 +80,9 @@ class Simulation:
         network = self.stream("network") if fixed_delay_us is None else Steady(share_of(fixed_delay_us))
         self._latency = network.random
         self.faults = NetworkFaults(
-            self.stream("links"), Steady(1.0) if self._fixed else None, self.family.tells_leadership
+            self.stream("links"),
+            Steady(1.0) if self._fixed else None,
+            self.family.tells_leadership,
         )
         self.detour: object = self.faults.rules
         """While this is true, every message takes the long way through :meth:`send`; a subclass may set it for good."""
@@ -197,7 +199,7 @@ class Simulation:
                     self._seq = seq = self._seq + 1
                     heappush(heap, (at + action.delay_us, seq, port, token, action.event))
                 else:
-                    node.carry_out(action)
+                    node.carry_out(action, at)
         self.now = until
 
     def dispose(self) -> None:
@@ -294,11 +296,15 @@ class Simulation:
         node.port.paused = False
         node.incarnation += 1
         node.port.token = node.incarnation
+        came_back = node.disk.came_back
         image = node.disk.load()
         recovered = recover(image, self.variant.recovery)
         self._trace(broker, "start", "", node.incarnation)
         for name, found in recovered.partitions.items():
-            self._trace(broker, "recovered", name, found.leo, found.hw, self._lost(node, name, found.leo))
+            end = min(found.leo, came_back.get(name, found.leo))
+            self._trace(broker, "recovered", name, end, found.hw, self._lost(node, name, end))
+            for batch in (one for one in found.batches if one.base >= end):
+                self._trace(broker, "append", name, batch.base, batch.epoch, batch.values)
             if found.start:
                 self._trace(broker, "log-start", name, found.start, 0, "recovered")
             node.disk.recover(name, found)
@@ -339,6 +345,7 @@ class Simulation:
             self.push(self.now, node, ControllerFailed())
             return
         if how == "clean":
+            node.restart_wanted = False
             if not node.stopping:
                 node.stopping = True
                 self.push(self.now, node, ShutdownRequested())
@@ -354,6 +361,10 @@ class Simulation:
             for name in self.partitions():
                 if name in had or broker in self.state_of(name).replicas:
                     node.disk.file(name)
+
+    def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
+        """The metadata of a disk that is about to lose its power were not committed."""
+        self.nodes[broker].disk.take_back(self.now - back_us, what)
 
     def halted(self, node: SimNode, how: str) -> None:
         """The process ended itself."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from harness.evidence.log_agreement import agreement_of_all, tells_of_logs
 from harness.evidence.replica_evidence import doubts_together
 from harness.machines.needs import MachineNeeds
-from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT
+from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
+from nemesis.fault import messages_of
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 
 if TYPE_CHECKING:
@@ -140,6 +141,25 @@ class System(ABC):
             raise SystemRefusalError(self.refuses_retention())
         if not self.reassigns and any(fault.kind == REASSIGNMENT for fault in plan.faults):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
+        simulated = sorted({fault.kind for fault in plan.faults} & SIMULATED_ONLY)
+        if simulated:
+            raise SystemRefusalError(
+                f"the disks of {self.name} are real, so it cannot do {', '.join(simulated)}: run this plan in the simulator"
+            )
+        for fault in plan.faults:
+            for kind in messages_of(fault):
+                if not self.tells_apart(kind):
+                    raise SystemRefusalError(
+                        f"{self.refuses_messages(kind)}, so it cannot do {fault.kind} (pick {fault.pick})"
+                    )
+
+    def tells_apart(self, kind: str) -> bool:
+        """Whether messages of a kind (:data:`nodes.core.messages.KINDS`) can be told from others, and so lost, held or delayed."""
+        return True
+
+    def refuses_messages(self, kind: str) -> str:
+        """Why such messages cannot be disturbed by themselves, as a sentence."""
+        return f"{self.name} has no {kind} of their own"
 
     # Install, configure, control
 

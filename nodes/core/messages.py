@@ -315,8 +315,13 @@ KINDS: dict[str, type] = {
     "epoch requests": EpochRequest,
     "epoch responses": EpochResponse,
     "leadership": LeaderAndIsr,
+    "leadership answers": StateTaken,
     "ISR changes": AlterPartition,
+    "ISR answers": AlterPartitionResponse,
+    "registrations": Register,
+    "registration answers": Registered,
     "heartbeats": Heartbeat,
+    "heartbeat answers": HeartbeatReply,
     "acks": ProduceResponse,
 }
 """What people call a kind of message when they want to stop it: in scenarios, and in a node's transport."""

@@ -67,7 +67,7 @@ class Family:
         counterparts: kind of fault → what it does here instead, as a sentence.
         not_suffered: kind of fault → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
-        tells_leadership: whether a message is one of those that tell who leads.
+        tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
         reads_anywhere: whether consumers may read from any server.
     """
 
@@ -80,11 +80,11 @@ class Family:
     modifiers: Callable[[Any], Sequence[str]]
     kind: type
     machine: MakeMachine
-    tells_leadership: Callable[[object], bool]
     controller: Callable[..., Controller] | None = None
     counterparts: Mapping[str, str] = field(default_factory=dict)
     not_suffered: Mapping[str, str] = field(default_factory=dict)
     unheard: Mapping[str, str] = field(default_factory=dict)
+    tells_leadership: Callable[[object], bool] | None = None
     reads_anywhere: bool = False
 
     @property

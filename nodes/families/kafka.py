@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from nodes.core.broker import Broker
 from nodes.core.controller import make_controller
 from nodes.core.describe import describe, modifiers
-from nodes.core.messages import LeaderAndIsr
 from nodes.core.variant import PRESETS, Variant, parse_variant
 from nodes.families.family import Family
 
@@ -30,10 +29,6 @@ def _broker(
     return Broker(node_id, incarnation, variant, settings, recovered)
 
 
-def _tells_leadership(message: object) -> bool:
-    return isinstance(message, LeaderAndIsr)
-
-
 KAFKA = Family(
     name="kafka",
     title="Kafka's replication protocol",
@@ -44,6 +39,5 @@ KAFKA = Family(
     modifiers=modifiers,
     kind=Variant,
     machine=_broker,
-    tells_leadership=_tells_leadership,
     controller=make_controller,
 )

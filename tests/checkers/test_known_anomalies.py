@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from checkers.known_anomalies import NEAR_MISSES, OF_RUNS
+from checkers.known_anomalies import MEANINGS, NEAR_MISS_MEANINGS, NEAR_MISSES, OF_RUNS, meaning
 
 DOCS = Path(__file__).parents[2] / "docs" / "anomalies.md"
 EDGES = {"ww", "wr", "process", "realtime"}
@@ -21,3 +21,11 @@ def test_they_are_those_of_the_docs():
 
 def test_each_is_named_once():
     assert len({*OF_RUNS, *NEAR_MISSES}) == len(OF_RUNS) + len(NEAR_MISSES)
+
+
+def test_each_has_one_sentence_of_its_own():
+    sentences = [meaning(name) for name in (*OF_RUNS, *NEAR_MISSES)]
+
+    assert all(sentence.endswith(".") for sentence in sentences)
+    assert not MEANINGS.keys() & NEAR_MISS_MEANINGS.keys()
+    assert meaning("what a checker of one's own calls it") == ""

@@ -70,9 +70,14 @@ class NotedWorld:
         self.links.pop(key)
 
     def stop(self, broker, how):
+        if broker in self.down:
+            return
         self.said.append(("stop", broker, how))
         self.down.add(broker)
         self.paused.discard(broker)
+
+    def take_back(self, broker, back_us, what):
+        self.said.append(("take back", broker, back_us, *sorted(what)))
 
     def start(self, broker):
         self.said.append(("start", broker))

@@ -7,7 +7,7 @@ from nemesis.fault import KINDS, TARGETS, TRIGGER_EVENTS
 
 
 def test_every_kind_says_what_it_does():
-    assert len(KINDS) == 31
+    assert len(KINDS) == 40
     assert all(KINDS.values())
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, cluster_of_plans, generate_plan
-from nemesis.fault import CONTROLLER_KINDS, DELETIONS, KINDS, MACHINE_KINDS
+from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, SIMULATED_ONLY, cluster_of_plans, generate_plan
+from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, KINDS, MACHINE_KINDS
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
 
@@ -64,9 +64,9 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_eight_profiles():
+def test_there_are_nine_profiles():
     assert list(PROFILES) == [
-        *("intact", "destructive", "machines", "controllers"),
+        *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
         "reassignments",
     ]
@@ -84,6 +84,11 @@ def test_only_one_profile_needs_machines():
 def test_only_one_profile_needs_a_controller_that_lasts():
     assert [name for name, kinds in PROFILES.items() if set(kinds) & LASTING_CONTROLLER_ONLY] == ["controllers"]
     assert set(PROFILES["controllers"]) - set(PROFILES["intact"]) == set(CONTROLLER_KINDS)
+
+
+def test_one_profile_disturbs_each_talk_with_the_controller_by_itself():
+    assert [name for name, kinds in PROFILES.items() if set(kinds) & set(CONTROLLER_LINKS)] == ["controller-links"]
+    assert set(PROFILES["controller-links"]) - set(PROFILES["intact"]) == set(CONTROLLER_LINKS)
 
 
 def test_three_profiles_delete_records_on_purpose():
@@ -141,7 +146,7 @@ def test_what_befalls_replicas_that_move_is_waited_for_in_plans_that_move_them(p
 
 
 def test_together_the_profiles_have_every_kind():
-    assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS)
+    assert {kind for kinds in PROFILES.values() for kind in kinds} == set(KINDS) - SIMULATED_ONLY
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
@@ -207,6 +212,7 @@ def test_triggers_and_both_partitions_are_used(plans):
 @pytest.mark.parametrize("profile", list(PROFILES))
 def test_a_kind_with_a_measure_has_one(plans, profile):
     measured = {"slow", "lossy", "late-leadership", "fast-failover", "slow-disk", "clock-jump", *DELETIONS}
+    measured |= {"slow-controller", "lossy-controller", "late-isr-changes", "late-heartbeats", "late-registrations"}
     for plan in plans[profile]:
         for fault in plan.faults:
             assert bool(fault.amount) == (fault.kind in measured)

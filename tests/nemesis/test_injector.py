@@ -3,6 +3,7 @@
 import pytest
 
 from nemesis import Fault, Trigger
+from nemesis.fault import CONTROLLER_LINKS
 
 CONTROLLER, CLIENTS = 0, -1
 NO_LEADER = {"leader": -1, "isr": ()}
@@ -168,6 +169,12 @@ def test_a_trigger_waits_until_the_node_has_finished_its_step(world):
         ("lossy", "lossy", both((1, 2), (1, 3), (1, 4))),
         ("late-leadership", "late-leadership", {(CONTROLLER, 1)}),
         ("lost-leadership", "lost-leadership", {(CONTROLLER, 1)}),
+        ("slow-controller", "slow", both((1, CONTROLLER))),
+        ("lossy-controller", "lossy", both((1, CONTROLLER))),
+        ("late-isr-changes", "late-isr-changes", both((1, CONTROLLER))),
+        ("lost-isr-changes", "lost-isr-changes", both((1, CONTROLLER))),
+        ("late-heartbeats", "late-heartbeats", both((1, CONTROLLER))),
+        ("lost-registrations", "lost-registrations", both((1, CONTROLLER))),
         ("controller-isolated", "cut", both((1, CONTROLLER), (2, CONTROLLER), (3, CONTROLLER), (4, CONTROLLER))),
     ],
 )
@@ -179,6 +186,18 @@ def test_a_link_fault_cuts_these_links(world, kind, effect, expected):
     w.until(15)
     assert w.links == {}
     assert w.healed() == [(15, 0, kind)]
+
+
+@pytest.mark.parametrize(
+    ("pick", "expected"),
+    [(0, both((1, CONTROLLER))), (1, {(1, CONTROLLER)}), (2, {(CONTROLLER, 1)}), (3, both((1, CONTROLLER)))],
+)
+@pytest.mark.parametrize("kind", CONTROLLER_LINKS)
+def test_talk_with_the_controller_is_disturbed_both_ways_or_one_way(world, kind, pick, expected):
+    w, _ = world(Fault(kind, 5, 10, pick=pick, amount=77))
+    w.until(5)
+
+    assert links(w) == expected
 
 
 @pytest.mark.parametrize("kind", ["isolate", "from-peers"])
@@ -227,6 +246,23 @@ def test_a_stopped_process_starts_again_at_the_end(world, kind, how):
 
     w.until(15)
     assert w.said == [("stop", 1, how), ("start", 1)]
+
+
+@pytest.mark.parametrize(
+    ("pick", "what"), [(0, ("cuts", "files")), (1, ("cuts",)), (2, ("files",)), (3, ("cuts", "files"))]
+)
+def test_a_power_loss_may_take_metadata_back(world, pick, what):
+    w, _ = world(Fault("power-metadata", 5, 10, pick=pick, amount=77))
+    w.until(15)
+
+    assert w.said == [("take back", 1, 77, *what), ("stop", 1, "power"), ("start", 1)]
+
+
+def test_of_a_broker_that_is_down_nothing_is_taken_back(world):
+    w, _ = world(Fault("crash", 5, 10), Fault("power-metadata", 7, 2, amount=77))
+    w.until(15)
+
+    assert w.said == [("stop", 1, "crash"), ("start", 1)]
 
 
 @pytest.mark.parametrize(("kind", "how"), [("crash-all", "crash"), ("power-all", "power")])
@@ -391,28 +427,54 @@ def test_a_lone_replica_is_elected_twice(world):
 # Overlaps
 
 
-def test_a_crashed_broker_is_not_crashed_again_and_started_by_the_first_fault_only(world):
+def test_a_crashed_broker_is_not_crashed_again_and_started_when_no_fault_holds_it(world):
     w, _ = world(Fault("crash", 5, 10), Fault("crash", 7, 20))
     w.until(7)
-    assert w.entries[1][4]["nodes"] == []
+    assert w.entries[1][4]["nodes"] == [1]
+    w.until(26)
+    assert w.said == [("stop", 1, "crash")]
 
     w.until(99)
     assert w.said == [("stop", 1, "crash"), ("start", 1)]
     assert w.healed() == [(15, 0, "crash"), (27, 1, "crash")]
 
 
-def test_crash_all_leaves_out_who_is_down_already(world):
+def test_crash_all_holds_who_is_down_already(world):
     w, _ = world(Fault("crash", 5, 10, "b3"), Fault("crash-all", 7, 20))
-    w.until(7)
+    w.until(26)
 
-    assert w.entries[1][4]["nodes"] == [1, 2, 4]
+    assert w.entries[1][4]["nodes"] == [1, 2, 3, 4]
+    assert w.down == {1, 2, 3, 4}
+
+
+def test_a_pause_that_ends_resumes_nobody_whom_another_holds(world):
+    w, _ = world(Fault("pause", 5, 10), Fault("pause", 7, 20))
+    w.until(26)
+    assert w.said == [("pause", 1)]
+
+    w.until(27)
+    assert w.said == [("pause", 1), ("resume", 1)]
+
+
+def test_a_pause_holds_the_process_that_comes_after_a_crash(world):
+    w, _ = world(Fault("pause", 5, 100), Fault("crash", 7, 10))
+    w.until(20)
+
+    assert w.said == [("pause", 1), ("stop", 1, "crash"), ("start", 1), ("pause", 1)]
+
+
+def test_a_pause_that_strikes_a_broker_that_is_down_holds_its_next_process(world):
+    w, _ = world(Fault("crash", 5, 10), Fault("pause", 7, 10))
+    w.until(17)
+
+    assert w.said == [("stop", 1, "crash"), ("start", 1), ("pause", 1), ("resume", 1)]
 
 
 def test_a_paused_broker_can_crash(world):
-    w, _ = world(Fault("pause", 5, 100), Fault("crash", 7, 10))
+    w, _ = world(Fault("pause", 5, 7), Fault("crash", 7, 10))
     w.until(99)
 
-    assert w.said == [("pause", 1), ("stop", 1, "crash"), ("start", 1)]
+    assert [one for one in w.said if one[0] != "resume"] == [("pause", 1), ("stop", 1, "crash"), ("start", 1)]
 
 
 def test_link_faults_have_keys_of_their_own(world):

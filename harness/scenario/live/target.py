@@ -370,6 +370,8 @@ class LiveTarget(ScriptTarget):
                 if link.kind is None and link.source is not None and link.to is not None:
                     self._nodes.cut(f"{effect} {link}", link.source, link.to)
                     continue
+                if link.kind is not None and not self._system.tells_apart(link.kind):
+                    raise CannotPlayError(self._system.refuses_messages(link.kind))
                 rule: Rule = {"kind": link.kind, "to": link.to, "effect": effect, "amount": 0}
                 senders = self._nodes.ids if link.source is None else (link.source,)
                 self._nodes.put_rules(f"{effect} {link}", {node: [rule] for node in senders})

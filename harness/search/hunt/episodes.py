@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nemesis import PROFILES, Fault, Plan
-from nemesis.fault import CONTROLLER_KINDS, DELETIONS, LINK_FAULTS, REASSIGNMENT
-from nemesis.plan import WorkloadSpec
+from harness.search.hunt.kinds import Kinds, log_uniform, some_fault
+from harness.search.hunt.scenes import some_scene
+from nemesis import Fault, Plan
 from nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from random import Random
 
+    from harness.search.hunt.circumstances import Circumstances
     from nodes.core.cluster import ClusterSpec
 
 BEGIN_US = 300 * MS
@@ -25,99 +26,63 @@ AFTER_LAST_US = 300 * MS
 """Faults end so long after the last one struck."""
 LATEST_US = 6_000 * MS
 MOST_FAULTS = 12
-
-_STOPS = ("crash", "restart", "crash-all", "power", "power-all", "disk")
-_ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
-
-
-class Kinds:
-    """The kinds of fault that a profile has, by the part they play.
-
-    Args:
-        profile: a key of :data:`nemesis.PROFILES`.
-    """
-
-    def __init__(self, profile: str) -> None:
-        known = PROFILES[profile]
-        self.profile = profile
-        self.hindrances = (*(kind for kind in LINK_FAULTS if kind in known), "pause", "pause", "crash", "restart")
-        self.elections = (*_ELECTIONS, *(("unclean-election",) if "unclean-election" in known else ()))
-        self.failures = (*(kind for kind in _STOPS if kind in known), "pause", "isolate")
-        self.others = tuple(
-            kind
-            for kind in (*DELETIONS, REASSIGNMENT, *CONTROLLER_KINDS)
-            if kind in known and kind != "controller-crash"
-        )
-        self.all = (*self.hindrances, *self.elections, *self.failures, *self.others)
+_SCENES = 0.25
+"""Share of episodes that are a scene."""
 
 
-def episode(rng: Random, kinds: Kinds, cluster: ClusterSpec) -> Plan:
+def episode(rng: Random, kinds: Kinds, circumstances: Circumstances) -> Plan:
     """A plan with one or two episodes."""
+    cluster = circumstances.cluster(rng)
     faults: list[Fault] = []
     now = BEGIN_US
     for _ in range(rng.choice((1, 1, 2))):
-        gap = _log_uniform(rng, 5 * MS, 200 * MS)
-        elections = rng.choice((1, 2, 2, 3))
-        for _ in range(rng.choice((1, 2, 2, 3))):
-            early = rng.random() < 0.4
-            at = now - int(gap * rng.random()) if early else now + int(1.2 * gap * elections * rng.random())
-            lasts = (
-                int(gap * (0.5 + 5 * rng.random())) if rng.random() < 0.7 else _log_uniform(rng, 30 * MS, 1_200 * MS)
-            )
-            faults.append(some_fault(rng, rng.choice(kinds.hindrances), max(at, 100 * MS), cluster, lasts))
-        for _ in range(elections):
-            now += int(gap * (0.3 + 1.4 * rng.random()))
-            faults.append(some_fault(rng, rng.choice(kinds.elections), now, cluster, 0))
-        if kinds.others and rng.random() < 0.5:
-            at = now - int(2 * gap * rng.random())
-            faults.append(some_fault(rng, rng.choice(kinds.others), max(at, 100 * MS), cluster))
-        if rng.random() < 0.5:
-            now += int(gap * (0.3 + 2 * rng.random()))
-            faults.append(some_fault(rng, rng.choice(kinds.failures), now, cluster, role="leader"))
-        now += 100 * MS
-    workload = WorkloadSpec(
-        producers=2, consumers=1, interval_us=rng.choice((10, 20, 60)) * MS, batch=rng.choice((1, 1, 3))
-    )
+        drawn = some_scene(rng, kinds, cluster, now) if rng.random() < _SCENES else _mixture(rng, kinds, cluster, now)
+        faults += drawn
+        now = max(now, *(fault.at_us for fault in drawn)) + 100 * MS
+    workload = circumstances.workload(rng, cluster)
     plan = Plan(0, 0, rng.randrange(1 << 48), kinds.profile, cluster, workload, (), 0)
     return with_faults(plan, faults)
 
 
+def _mixture(rng: Random, kinds: Kinds, cluster: ClusterSpec, now: int) -> list[Fault]:
+    """Hindrances, elections, and perhaps something else and a failure."""
+    faults = []
+    gap = log_uniform(rng, 5 * MS, 200 * MS)
+    elections = rng.choice((1, 2, 2, 3))
+    for _ in range(rng.choice((1, 2, 2, 3))):
+        early = rng.random() < 0.4
+        at = now - int(gap * rng.random()) if early else now + int(1.2 * gap * elections * rng.random())
+        lasts = int(gap * (0.5 + 5 * rng.random())) if rng.random() < 0.7 else log_uniform(rng, 30 * MS, 1_200 * MS)
+        faults.append(some_fault(rng, kinds.hindrance(rng), max(at, 100 * MS), cluster, lasts))
+    for _ in range(elections):
+        now += int(gap * (0.3 + 1.4 * rng.random()))
+        faults.append(some_fault(rng, rng.choice(kinds.elections), now, cluster, 0))
+    if kinds.others and rng.random() < 0.5:
+        at = now - int(2 * gap * rng.random())
+        faults.append(some_fault(rng, rng.choice(kinds.others), max(at, 100 * MS), cluster))
+    if rng.random() < 0.5:
+        now += int(gap * (0.3 + 2 * rng.random()))
+        faults.append(some_fault(rng, rng.choice(kinds.failures), now, cluster, role="leader"))
+    return faults
+
+
 def with_faults(plan: Plan, faults: list[Fault]) -> Plan:
-    """The plan with these faults, in order of time, and an end soon after the last of them."""
-    faults = sorted((replace(one, at_us=min(one.at_us, LATEST_US)) for one in faults), key=lambda one: one.at_us)
+    """The plan with these faults, in order of time, and an end soon after the last of them; brokers that it lacks are others."""
+    brokers = plan.cluster.brokers
+    faults = sorted((_at_home(replace(one, at_us=min(one.at_us, LATEST_US)), brokers) for one in faults), key=_time)
     end = max((one.at_us for one in faults), default=BEGIN_US) + AFTER_LAST_US
     return replace(plan, faults=tuple(faults[:MOST_FAULTS]), faults_end_us=end)
 
 
-def some_fault(
-    rng: Random, kind: str, at: int, cluster: ClusterSpec, lasts: int | None = None, role: str | None = None
-) -> Fault:
-    """A fault of a kind, with whatever it needs."""
-    if lasts is None:
-        lasts = _log_uniform(rng, 100 * MS, 1_600 * MS)
-    amount = 0
-    if kind in {"slow", "late-leadership"}:
-        amount = _log_uniform(rng, 20 * MS, 600 * MS)
-    elif kind == "lossy":
-        amount = rng.choice((200, 500, 800))
-    elif kind == "fast-failover":
-        amount = _log_uniform(rng, 2 * MS, 300 * MS)
-    elif kind in DELETIONS:
-        amount = rng.choice((1000, rng.randrange(1, 1000)))
-    target = some_target(rng, cluster)
-    if kind in {"forced-election", "fast-failover"} and rng.random() < 0.7:
-        target = "follower"
-    elif role is not None and rng.random() < 0.7:
-        target = role
-    partition = rng.randrange(cluster.partitions)
-    return Fault(kind, at, lasts, target, rng.randrange(12), partition, amount, clients=rng.random() < 0.1)
+def _time(fault: Fault) -> int:
+    return fault.at_us
 
 
-def some_target(rng: Random, cluster: ClusterSpec) -> str:
-    """A role, or a broker by its number."""
-    return rng.choice(("leader", "follower", *(f"b{broker}" for broker in cluster.broker_ids())))
-
-
-def _log_uniform(rng: Random, low: int, high: int) -> int:
-    """Short and long are equally likely."""
-    return int(low * (high / low) ** rng.random())
+def _at_home(fault: Fault, brokers: int) -> Fault:
+    """The fault, at a broker that there is."""
+    number = fault.target[1:]
+    if not number.isdecimal() or int(number) <= brokers:
+        return fault
+    here = (int(number) - 1) % brokers + 1
+    after = fault.after and replace(fault.after, node=here if fault.after.node else 0)
+    return replace(fault, target=f"b{here}", after=after)

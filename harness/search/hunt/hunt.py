@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness.search.hunt.circumstances import Circumstances
 from harness.search.hunt.corpus import Corpus
-from harness.search.hunt.episodes import Kinds, episode
+from harness.search.hunt.episodes import episode
+from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.mutations import Mutations
 from harness.search.hunt.trial import attempt
 from nodes.families import parse_variant
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     """How a round's plans are tried: `map`, or a pool's, in order."""
 
 ROUND = 32
-"""Plans a round."""
+"""Plans a round, if nobody wants more."""
 _YOUNG = 0.25
 """Share of young plans, once there are others to change."""
 
@@ -79,14 +81,26 @@ class Hunt:
         profile: which kinds of fault (:data:`nemesis.PROFILES`).
         cluster: of all plans.
         seed: of all draws.
+        plans_a_round: the more, the more cores are put to use, and the less each plan knows of those just before it.
+        free: whether plans may have other numbers of brokers and replicas than the cluster.
     """
 
-    def __init__(self, attempt: Attempt, profile: str, cluster: ClusterSpec, seed: int) -> None:
+    def __init__(
+        self,
+        attempt: Attempt,
+        profile: str,
+        cluster: ClusterSpec,
+        seed: int,
+        plans_a_round: int = ROUND,
+        *,
+        free: bool = False,
+    ) -> None:
         self.corpus = Corpus()
+        self._size = plans_a_round
         self._attempt = attempt
         self._kinds = Kinds(profile)
-        self._mutations = Mutations(self._kinds)
-        self._cluster = cluster
+        self._circumstances = Circumstances(cluster, profile, free=free)
+        self._mutations = Mutations(self._kinds, self._circumstances)
         self._seed = seed
         self.round = 0
         """The next one."""
@@ -99,15 +113,15 @@ class Hunt:
 
     def _draw(self) -> list[Plan]:
         plans = []
-        for place in range(ROUND):
+        for place in range(self._size):
             rng = Random(f"tidemark hunt/{self._seed}/{self.round}/{place}")
             if not len(self.corpus) or rng.random() < _YOUNG:
-                plan = episode(rng, self._kinds, self._cluster)
+                plan = episode(rng, self._kinds, self._circumstances)
             else:
                 entry, moments = self.corpus.take(rng)
                 other, _ = self.corpus.take(rng)
                 plan = self._mutations.of(rng, entry.plan, moments, other.plan)
-            plans.append(replace(plan, index=self.round * ROUND + place, seed=self._seed))
+            plans.append(replace(plan, index=self.round * self._size + place, seed=self._seed))
         self.round += 1
         return plans
 

@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from harness.search.hunt.episodes import some_fault, some_target, with_faults
+from harness.search.hunt.episodes import with_faults
+from harness.search.hunt.kinds import log_uniform, some_fault, some_target
+from harness.search.hunt.scenes import some_scene
 from nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from harness.search.hunt.episodes import Kinds
+    from harness.search.hunt.circumstances import Circumstances
+    from harness.search.hunt.kinds import Kinds
     from nemesis import Fault, Plan
 
 EARLIEST_US = 20 * MS
 _AGAIN = 0.5
 """How likely one more change is, after each."""
+_OTHERWISE = 0.07
+"""How likely a changed plan has other circumstances too."""
+_KEPT_FOR_SCENES = 8
+"""So many faults of a plan may stay beside a scene that comes in, which has up to six."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """A plan that is being changed.
+
+    Attributes:
+        rng: for all draws.
+        plan: all of it but its faults.
+        faults: those it will have, in any order.
+        moments: times in µs at which something rare happened in its run.
+        other: another plan, to take faults from.
+    """
+
+    rng: Random
+    plan: Plan
+    faults: list[Fault]
+    moments: Sequence[int]
+    other: Plan
+
+    def change_one(self, change: Callable[[Fault], Fault]) -> None:
+        """Change one of the faults, if there are any."""
+        if self.faults:
+            place = self.rng.randrange(len(self.faults))
+            self.faults[place] = change(self.faults[place])
+
+    def moment(self) -> int:
+        """Just after something rare happened, now and then before."""
+        rng = self.rng
+        at = rng.choice(self.moments) + int(MS * 200 ** rng.random()) - (50 * MS if rng.random() < 0.2 else 0)
+        return max(at, EARLIEST_US)
 
 
 class Mutations:
@@ -25,122 +63,104 @@ class Mutations:
 
     Args:
         kinds: of fault that may come in.
+        circumstances: that may come in their stead.
     """
 
-    def __init__(self, kinds: Kinds) -> None:
+    def __init__(self, kinds: Kinds, circumstances: Circumstances) -> None:
         self._kinds = kinds
+        self._circumstances = circumstances
 
     def of(self, rng: Random, plan: Plan, moments: Sequence[int], other: Plan) -> Plan:
-        """A changed plan.
-
-        Args:
-            rng: for all draws.
-            plan: to be changed.
-            moments: times in µs at which something rare happened in its run.
-            other: another plan, to take faults from.
-        """
+        """A changed plan; see :class:`Draft` for the arguments."""
+        draft = Draft(rng, plan, list(plan.faults), moments, other)
         changes = (
             *(self._strike_at_moment,) * (4 if moments else 0),
+            *((self._play_at_moment,) if moments else ()),
             *(self._move,) * 3,
             *(self._stretch,) * 2,
             *(self._retarget,) * 2,
             self._other_kind,
             *(self._drop,) * 2,
             self._again,
+            self._right_after,
             self._splice,
             self._busier,
         )
-        faults = list(plan.faults)
         while True:
-            plan, faults = rng.choice(changes)(rng, plan, faults, moments, other)
+            rng.choice(changes)(draft)
             if rng.random() >= _AGAIN:
                 break
+        if rng.random() < _OTHERWISE:
+            draft.plan = self._circumstances.otherwise(rng, draft.plan)
         if rng.random() < 0.5:
-            plan = replace(plan, noise_seed=rng.randrange(1 << 48))
-        return with_faults(plan, faults)
+            draft.plan = replace(draft.plan, noise_seed=rng.randrange(1 << 48))
+        return with_faults(draft.plan, draft.faults)
 
-    def _strike_at_moment(
-        self, rng: Random, plan: Plan, faults: list[Fault], moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
+    def _strike_at_moment(self, draft: Draft) -> None:
         """What has just happened may be what an ordinary failure turns into a loss."""
-        at = rng.choice(moments) + int(MS * 200 ** rng.random()) - (50 * MS if rng.random() < 0.2 else 0)
-        kind = rng.choice(self._kinds.all)
+        kind = self._kinds.any(draft.rng)
         role = "leader" if kind in self._kinds.failures else None
-        return plan, [*faults, some_fault(rng, kind, max(at, EARLIEST_US), plan.cluster, role=role)]
+        draft.faults.append(some_fault(draft.rng, kind, draft.moment(), draft.plan.cluster, role=role))
 
-    def _move(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
-        def moved(fault: Fault) -> Fault:
-            by = int(rng.gauss(0, MS * 100 ** rng.random()))
-            return replace(fault, at_us=max(fault.at_us + by, EARLIEST_US))
+    def _play_at_moment(self, draft: Draft) -> None:
+        """The same with a scene."""
+        draft.faults = draft.faults[:_KEPT_FOR_SCENES]
+        draft.faults += some_scene(draft.rng, self._kinds, draft.plan.cluster, draft.moment())
 
-        return plan, _changed(rng, faults, moved)
+    def _move(self, draft: Draft) -> None:
+        by = int(draft.rng.gauss(0, MS * 100 ** draft.rng.random()))
+        draft.change_one(lambda fault: replace(fault, at_us=max(fault.at_us + by, EARLIEST_US)))
 
-    def _stretch(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
+    def _stretch(self, draft: Draft) -> None:
+        rng = draft.rng
+
         def stretched(fault: Fault) -> Fault:
             if fault.amount and rng.random() < 0.3:
                 return replace(fault, amount=max(int(fault.amount * 4 ** rng.uniform(-1, 1)), 1))
             return replace(fault, lasts_us=int(fault.lasts_us * 4 ** rng.uniform(-1, 1)))
 
-        return plan, _changed(rng, faults, stretched)
+        draft.change_one(stretched)
 
-    def _retarget(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
-        def retargeted(fault: Fault) -> Fault:
-            return replace(fault, target=some_target(rng, plan.cluster), pick=rng.randrange(12))
+    def _retarget(self, draft: Draft) -> None:
+        target, pick = some_target(draft.rng, draft.plan.cluster), draft.rng.randrange(12)
+        draft.change_one(lambda fault: replace(fault, target=target, pick=pick))
 
-        return plan, _changed(rng, faults, retargeted)
+    def _other_kind(self, draft: Draft) -> None:
+        rng, kind = draft.rng, self._kinds.any(draft.rng)
+        draft.change_one(lambda fault: some_fault(rng, kind, fault.at_us, draft.plan.cluster, fault.lasts_us or None))
 
-    def _other_kind(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
-        def another(fault: Fault) -> Fault:
-            return some_fault(rng, rng.choice(self._kinds.all), fault.at_us, plan.cluster, fault.lasts_us or None)
+    def _drop(self, draft: Draft) -> None:
+        if len(draft.faults) > 1:
+            del draft.faults[draft.rng.randrange(len(draft.faults))]
 
-        return plan, _changed(rng, faults, another)
-
-    def _drop(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
-        if len(faults) < 2:
-            return plan, faults
-        place = rng.randrange(len(faults))
-        return plan, faults[:place] + faults[place + 1 :]
-
-    def _again(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
+    def _again(self, draft: Draft) -> None:
         """The same a little later."""
-        if not faults:
-            return plan, faults
-        fault = rng.choice(faults)
-        return plan, [*faults, replace(fault, at_us=fault.at_us + int(MS * 300 ** rng.random()))]
+        if draft.faults:
+            fault = draft.rng.choice(draft.faults)
+            draft.faults.append(replace(fault, at_us=fault.at_us + int(MS * 300 ** draft.rng.random())))
 
-    def _splice(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], other: Plan
-    ) -> tuple[Plan, list[Fault]]:
+    def _right_after(self, draft: Draft) -> None:
+        """Another failure of the same broker, as soon as it is over one."""
+        rng = draft.rng
+        lasting = [place for place, fault in enumerate(draft.faults) if fault.lasts_us]
+        if not lasting:
+            return
+        place = rng.choice(lasting)
+        fault = draft.faults[place]
+        if not fault.target[1:].isdecimal():
+            target = f"b{rng.choice(draft.plan.cluster.broker_ids())}"
+            fault = draft.faults[place] = replace(fault, target=target)
+        at = fault.at_us + fault.lasts_us + log_uniform(rng, MS, 80 * MS)
+        failure = some_fault(rng, rng.choice(self._kinds.failures), at, draft.plan.cluster)
+        draft.faults.append(replace(failure, target=fault.target))
+
+    def _splice(self, draft: Draft) -> None:
         """Some of another plan's faults come in."""
-        if not other.faults:
-            return plan, faults
-        begin = rng.randrange(len(other.faults))
-        return plan, [*faults, *other.faults[begin : begin + rng.choice((1, 2, 3))]]
+        others = draft.other.faults
+        if others:
+            begin = draft.rng.randrange(len(others))
+            draft.faults += others[begin : begin + draft.rng.choice((1, 2, 3))]
 
-    def _busier(
-        self, rng: Random, plan: Plan, faults: list[Fault], _moments: Sequence[int], _other: Plan
-    ) -> tuple[Plan, list[Fault]]:
-        workload = replace(
-            plan.workload, interval_us=rng.choice((10, 20, 60, 120)) * MS, batch=rng.choice((1, 1, 3, 10))
-        )
-        return replace(plan, workload=workload), faults
-
-
-def _changed(rng: Random, faults: list[Fault], change: Callable[[Fault], Fault]) -> list[Fault]:
-    """With one of them changed."""
-    if not faults:
-        return faults
-    place = rng.randrange(len(faults))
-    return [change(fault) if i == place else fault for i, fault in enumerate(faults)]
+    def _busier(self, draft: Draft) -> None:
+        interval_us, batch = draft.rng.choice((10, 20, 60, 120)) * MS, draft.rng.choice((1, 1, 3, 10))
+        draft.plan = replace(draft.plan, workload=replace(draft.plan.workload, interval_us=interval_us, batch=batch))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DELAYS_US = (1_000, 500, 2_000, 1_500, 5_000, 800, 1_200, 3_000)
 """What fixed delays are tried, in this order."""
-BY_CHANCE = frozenset({"lossy", "power", "power-all", "container-kill"})
+BY_CHANCE = frozenset({"lossy", "power", "power-all", "power-metadata", "container-kill"})
 """Faults that draw from their noise streams though delays are fixed: which message is lost, how much a disk has kept."""
 
 

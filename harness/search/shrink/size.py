@@ -20,7 +20,13 @@ SPECIAL = {"b": 4, "any": 3, "isr-member": 2}
 
 MANY_AT_ONCE = {"crash-all": "crash", "power-all": "power", "fast-failover": "forced-election"}
 """Kinds that do several things at once, and one that does a part of it."""
-KEEPS_LESS = {"disk": "power", "power": "crash", "crash": "restart", "unclean-election": "forced-election"}
+KEEPS_LESS = {
+    "disk": "power",
+    "power-metadata": "power",
+    "power": "crash",
+    "crash": "restart",
+    "unclean-election": "forced-election",
+}
 """Kinds that destroy more, or may, and the next that destroys less."""
 
 Size = tuple[int, ...]
@@ -59,7 +65,14 @@ def times_of(plan: Plan) -> list[int]:
     """All times of a plan, amounts and pauses included, in µs."""
     sends = [send.at_us for send in plan.workload.sends or ()]
     faults = [time for fault in plan.faults for time in (fault.at_us, fault.lasts_us, fault.amount)]
-    return [plan.faults_end_us, plan.fixed_delay_us or 0, plan.workload.poll_us, *sends, *faults]
+    return [
+        plan.faults_end_us,
+        plan.fixed_delay_us or 0,
+        plan.workload.poll_us,
+        plan.workload.patience_us,
+        *sends,
+        *faults,
+    ]
 
 
 def _trouble(time: int) -> int:

@@ -32,7 +32,7 @@ class Producer(Client):
             DrawnSends(spec, self._noise) if spec.sends is None else PlannedSends(number, spec.sends)
         )
         self._acks = simulation.cluster.acks
-        self._timeout = simulation.cluster.settings.produce_timeout_us
+        self._timeout = spec.patience_us or simulation.cluster.settings.produce_timeout_us
         self._next_value = number * VALUES_PER_PRODUCER
         self._key = ""
         self._values: tuple[int, ...] = ()
@@ -41,7 +41,7 @@ class Producer(Client):
 
     @property
     def is_sending(self) -> bool:
-        """Whether a batch is on its way, or waits for a leader; it is given up after ``produce_timeout_us``."""
+        """Whether a batch is on its way, or waits for a leader; it is given up in the end."""
         return bool(self._values)
 
     def begin(self) -> None:

@@ -22,13 +22,18 @@ class DrawnSends:
         """Draw from the producer's own stream."""
         self._spec = spec
         self._noise = noise
+        self._sent = 0
 
     def pause(self, now: int) -> int | None:
-        """µs until the next send."""
-        return int(self._spec.interval_us * (0.5 + self._noise.random()))
+        """µs until the next send; none within a burst."""
+        burst = self._spec.burst
+        if self._sent % burst:
+            return 0
+        return int(burst * self._spec.interval_us * (0.5 + self._noise.random()))
 
     def batch(self, partitions: int) -> tuple[int, int]:
         """Number of a partition, and of records."""
+        self._sent += 1
         count = 1 + int(self._noise.random() * self._spec.batch)
         return int(self._noise.random() * partitions), count
 

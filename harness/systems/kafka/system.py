@@ -28,7 +28,7 @@ from harness.systems.kafka.protocol_versions import (
     protocol_for,
     shown_preset,
 )
-from harness.systems.system import Deployment, Rules, System
+from harness.systems.system import Deployment, Rules, System, SystemRefusalError
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
@@ -51,6 +51,9 @@ LOOK_S = 0.1
 ELECTION_S = 30.0
 REASSIGNMENT_S = 30.0
 LEADERSHIP = "leadership"
+ISR_CHANGES = "ISR changes"
+OF_KRAFT = frozenset({"ISR answers", "heartbeat answers", "registrations", "registration answers"})
+OF_ZOOKEEPER = frozenset({"leadership answers"})
 HALT = "log truncation is not allowed"
 STARTING = "Fatal error during KafkaServer startup"
 TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredException")
@@ -117,9 +120,20 @@ class KafkaSystem(System):
         """What the binary is by itself, or under the protocol it is held to."""
         return shown_preset(self.kafka)
 
+    def tells_apart(self, kind: str) -> bool:
+        """ZooKeeper's answers do not say what they answer, and who registers does so in its session; with KRaft brokers fetch what
+        they are told.
+        """
+        return kind not in (OF_KRAFT if self.kafka.uses_zookeeper else OF_ZOOKEEPER)
+
     def check(self, plan: Plan, variant: Variant) -> None:
         """Refuse a plan whose settings no broker would start with."""
         super().check(plan, variant)
+        if plan.workload.patience_us:
+            raise SystemRefusalError(
+                f"brokers of {self.name} wait as long as a client tells them, so that none is more patient than they are: "
+                "leave out workload.patience_us"
+            )
         place = JvmPlace(1, "10.0.0.2", "", "10.0.0.1", "/")
         server_properties(self.kafka, protocol_for(self.kafka, variant.name), plan.cluster, place, self.broker_config)
 
@@ -183,13 +197,14 @@ class KafkaSystem(System):
     def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
         """To every sidecar: a message passes that of the machine which accepted its connection, whoever sent it.
 
-        What the controller says of leaders comes from whichever broker is it: node 0 is the first, but not the only one that can.
+        What the controller says of leaders comes from whichever broker is it, and there ISR changes go: node 0 is the first,
+        but not the only one that can.
         """
         everywhere = [
             {
                 "kind": rule["kind"],
                 "from": None if sender == CONTROLLER and rule["kind"] == LEADERSHIP else sender,
-                "to": rule["to"],
+                "to": None if rule["kind"] == ISR_CHANGES else rule["to"],
                 "effect": rule["effect"],
                 "amount": rule["amount"],
             }

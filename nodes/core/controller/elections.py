@@ -265,7 +265,7 @@ class Controller(ABC):
         """An operator's election; refused (nothing happens) where Kafka would refuse it."""
         partition = self.partitions[m.partition]
         target = partition.replicas[0] if m.how == "preferred" else m.target
-        if not self._opened or target == partition.leader or not self._live(target):
+        if not self._opened or target == partition.leader or target not in partition.replicas or not self._live(target):
             return
         if target in partition.candidates():
             how = "forced" if m.how == "unclean" else m.how

@@ -8,6 +8,8 @@ NO_CONTROLLER = "there is no controller that could be cut off or fail: the serve
 NO_LOG_START = "there is no log start: nothing is deleted"
 NOT_SUFFERED = {
     "from-controller": NO_CONTROLLER,
+    **dict.fromkeys(("slow-controller", "lossy-controller", "late-isr-changes", "lost-isr-changes"), NO_CONTROLLER),
+    **dict.fromkeys(("late-heartbeats", "lost-heartbeats", "late-registrations", "lost-registrations"), NO_CONTROLLER),
     "controller-isolated": NO_CONTROLLER,
     "controller-crash": NO_CONTROLLER,
     "unclean-election": "nobody can make a server lead that a majority does not vote for",

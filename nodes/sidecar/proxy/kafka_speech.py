@@ -14,22 +14,25 @@ Observe = Callable[[int, int, str | None, int, bytes, bytes | None], None]
 FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, EPOCHS, ALTER_PARTITION = 1, 4, 5, 6, 23, 56
 FETCH_SNAPSHOT, REGISTRATION, HEARTBEAT = 59, 62, 63
 
-_LEADERSHIP, _ISR, _BEATS = ("leadership",), ("ISR changes",), ("heartbeats",)
+_LEADERSHIP, _LEADERSHIP_ANSWER = ("leadership",), ("leadership answers",)
+_ISR, _ISR_ANSWER = ("ISR changes",), ("ISR answers",)
+_BEATS, _BEAT_ANSWER = ("heartbeats",), ("heartbeat answers",)
+_REGISTRATION, _REGISTRATION_ANSWER = ("heartbeats", "registrations"), ("heartbeat answers", "registration answers")
 _NONE: tuple[str, ...] = ()
 _ON_BROKERS = {
     FETCH: (("fetch requests",), ("fetch responses",)),
     EPOCHS: (("epoch requests",), ("epoch responses",)),
-    LEADER_AND_ISR: (_LEADERSHIP, _NONE),
-    STOP_REPLICA: (_LEADERSHIP, _NONE),
-    UPDATE_METADATA: (_LEADERSHIP, _NONE),
-    ALTER_PARTITION: (_ISR, _NONE),
+    LEADER_AND_ISR: (_LEADERSHIP, _LEADERSHIP_ANSWER),
+    STOP_REPLICA: (_LEADERSHIP, _LEADERSHIP_ANSWER),
+    UPDATE_METADATA: (_LEADERSHIP, _LEADERSHIP_ANSWER),
+    ALTER_PARTITION: (_ISR, _ISR_ANSWER),
 }
 _ON_CONTROLLERS = {
     FETCH: (_NONE, _LEADERSHIP),
     FETCH_SNAPSHOT: (_NONE, _LEADERSHIP),
-    HEARTBEAT: (_BEATS, _NONE),
-    REGISTRATION: (_BEATS, _NONE),
-    ALTER_PARTITION: (_ISR, _NONE),
+    HEARTBEAT: (_BEATS, _BEAT_ANSWER),
+    REGISTRATION: (_REGISTRATION, _REGISTRATION_ANSWER),
+    ALTER_PARTITION: (_ISR, _ISR_ANSWER),
 }
 """API key → kinds of the request, kinds of its answer. A KRaft controller's metadata log is what tells brokers who leads."""
 

@@ -180,3 +180,24 @@ def test_help_has_examples(tidemark):
 
     assert code == 0
     assert "tidemark report store/latest/history.edn --out pages/monday.html" in out
+
+
+def test_what_a_checker_of_ones_own_found_is_on_the_page_and_in_its_command(tidemark, tmp_path):
+    (tmp_path / "mine.jsonl").write_text(JSONL)
+    (tmp_path / "odd.py").write_text(
+        "from checkers import Anomaly\n"
+        "def check(history):\n"
+        "    yield Anomaly('odd-offset', 'violation', 4000, 't-0', 'Record 2 of t-0 is at offset 1.')\n"
+    )
+
+    assert tidemark("report", "mine.jsonl", "--checker", "odd.py")[0] == 0
+
+    page = (tmp_path / "mine-report.html").read_text()
+    assert "Record 2 of t-0 is at offset 1." in page
+    assert "tidemark check mine.jsonl --checker odd.py" in page
+
+
+def test_a_model_judges_instead_of_checkers(tidemark, tmp_path):
+    (tmp_path / "mine.jsonl").write_text(JSONL)
+
+    assert "--model or --checker" in refused(tidemark("report", "mine.jsonl", "--model", "set", "--checker", "odd.py"))

@@ -88,6 +88,14 @@ def test_leadership_messages_are_late_or_lost_at_the_controller():
     assert transport_rules(DEAF, 2) == []
 
 
+def test_talk_with_the_controller_is_late_or_lost_at_whoever_says_it():
+    lost = LinkFault(((2, 0), (0, 2)), "lost-isr-changes")
+
+    assert transport_rules(lost, 2) == [{"kind": "ISR changes", "to": 0, "effect": "drop", "amount": 0}]
+    assert transport_rules(lost, 0) == [{"kind": "ISR answers", "to": 2, "effect": "drop", "amount": 0}]
+    assert transport_rules(lost, 1) == []
+
+
 def test_without_netem_each_sender_delays_its_own_messages():
     made = faults(k3=SLOW)
 

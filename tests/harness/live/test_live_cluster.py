@@ -575,6 +575,31 @@ def test_a_broker_that_was_asked_to_stop_does_not_wait_for_room(cluster):
     assert not cluster.running(1)
 
 
+def test_a_broker_that_is_to_be_down_is_not_started_by_room(cluster):
+    """Another fault holds it down: it gave up before, or gives up while it shuts down."""
+    for node, stopped_first in ((1, False), (2, True)):
+        cluster.hinder(5, node, "disk-full", 0)
+        if stopped_first:
+            cluster.stop(node, "clean")
+        cluster.nodes[node].end_itself("fatal")
+        settle(cluster)
+        cluster.stop(node, "clean")
+        cluster.unhinder(5)
+        settle(cluster)
+
+        assert not cluster.running(node)
+
+
+def test_a_start_that_was_wanted_is_not_if_another_fault_stops_the_broker(cluster):
+    cluster.stop(1, "clean")
+    cluster.start(1)
+    cluster.stop(1, "clean")
+    cluster.nodes[1].end_itself("clean")
+    settle(cluster)
+
+    assert not cluster.running(1)
+
+
 def test_a_broker_that_gives_up_just_when_room_is_made_starts_as_well(cluster):
     cluster.hinder(5, 1, "disk-full", 0)
     cluster.unhinder(5)

@@ -95,3 +95,28 @@ def test_other_threads_leave_the_handler_of_a_kill_alone():
     thread.join()
 
     assert seen == [before]
+
+
+def test_a_kill_waits_for_what_must_not_be_interrupted():
+    done = []
+
+    def remove():
+        with held_interrupts():
+            os.kill(os.getpid(), signal.SIGTERM)
+            done.append("removed")
+
+    with terminated_like_interrupted(), pytest.raises(KeyboardInterrupt):
+        remove()
+
+    assert done == ["removed"]
+
+
+def test_a_forked_process_is_ended_by_a_kill_as_usual():
+    with terminated_like_interrupted():
+        child = os.fork()
+        if child == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+
+    assert os.WTERMSIG(status) == signal.SIGTERM

@@ -30,13 +30,14 @@ from harness.report import (
     VariantResult,
     figures,
 )
+from harness.report.answer import answers, oddities
 from harness.report.faults import fault_lines
 from harness.report.lanes import Span, Term, lanes_of
 from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks
-from harness.report.words import compared, finding, interval, p_words, percent, primary_words, recovered, seconds
+from harness.report.words import compared, interval, p_words, percent, primary_words, recovered, seconds
 
 PARTITION = "t-0"
 M1, M2, M3 = 101, 102, 103
@@ -374,9 +375,14 @@ def test_inline_figures_do_not_share_ids() -> None:
 def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page: Path) -> None:
     text, folder = comparison_page.read_text(encoding="utf-8"), comparison_page.parent
     assert text.count("<svg ") == 4
-    assert "kafka-0.10 lost acked records in 37 of 500 runs, all against the promise (7.4 %, 5.4–10.0)" in text
-    assert "<h2>Near misses</h2>" in text
-    assert "<td>strong-isr</td><td>39 of 500</td>" in text
+    assert (
+        "<strong>kafka-0.10</strong> lost acknowledged records against what “documented” promises in 37 of 500 runs"
+        in text
+    )
+    assert '<h2 id="near">Near misses</h2>' in text
+    assert re.search(
+        r'<th scope="row">strong-isr<br>.+it is elected, the record is lost.</span></th><td>39 of 500</td>', text
+    )
     assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10" in text
     assert "--contract" not in text
     assert json.loads((folder / "kafka-0.10-plan-7-plan.json").read_text(encoding="utf-8")) == plan()
@@ -423,7 +429,7 @@ def test_one_comparison_is_primary_and_the_others_are_corrected(comparison_page:
         "corrected (Holm)."
     ) in text
     assert "<br>primary: p &lt; 0.001" in text
-    assert "0 / 37: -7.4 points (-10.0 to -5.4)<br>corrected: p &lt; 0.001" in text
+    assert "0 / 37:<br>-7.4 points (-10.0 to -5.4)<br>corrected: p &lt; 0.001" in text
 
 
 def test_a_comparison_without_a_primary_one_says_that_all_are_corrected() -> None:
@@ -497,14 +503,50 @@ def test_a_fault_that_waited_in_vain_did_not_strike() -> None:
 # ------------------------------------------------------------------------------------------------------------- the words
 
 
-def test_the_finding_names_alike_variants_together() -> None:
+def test_each_variant_is_answered_in_a_sentence() -> None:
+    one, other = comparison().variants
+    stuck = AnomalyCount("stuck", Rate(4, 500, 0.003, 0.02), Rate(0, 500, 0.0, 0.0076), None)
+    waits = replace(
+        other, variant="kafka-2.7", anomalies=(AnomalyCount(ANY, stuck.violation, stuck.permitted, None), stuck)
+    )
+
+    lost, kept, failed = answers(replace(comparison(), variants=(one, other, waits)))
+
+    assert lost.plain == (
+        "kafka-0.10 lost acknowledged records against what “documented” promises in 37 of 500 runs "
+        "(7.4 %; 95 % interval 5.4–10.0 %)."
+    )
+    assert (lost.kept, [(share.kind, share.width) for share in lost.shares]) == (False, [("lost", 7.4)])
+    assert kept.plain == (
+        "kafka-2.1 kept what “documented” promises in all 500 runs (95 % sure: it breaks it in fewer than 0.76 % of such runs)."
+    )
+    assert (kept.kept, kept.shares) == (True, ())
+    assert failed.plain == (
+        "kafka-2.7 lost no acknowledged record against what “documented” promises, but failed in other ways in 4 of 500 runs "
+        "(0.8 %; 95 % interval 0.3–2.0 %). Also: stuck in 4."
+    )
+    assert (failed.kept, [share.kind for share in failed.shares]) == (False, ["failed"])
+
+
+def test_a_newer_rule_that_does_worse_is_told_with_whether_it_may_be_chance() -> None:
+    old, new = comparison().variants
+    none, few = Rate(0, 500, 0.0, 0.0076), Rate(2, 500, 0.001, 0.0145)
+
+    assert oddities(comparison()) == []
+    (told,) = oddities(replace(comparison(), variants=(replace(new, loss=none), replace(old, loss=few))))
+    assert told == (
+        "kafka-0.10 lost acknowledged records against its promise in more runs than kafka-2.1 (2 against 0 of 500): the intervals "
+        "overlap, so this may be chance."
+    )
+    assert oddities(replace(comparison(), variants=(new, old)))[0].endswith(
+        "the intervals lie apart, so this is no chance."
+    )
+
+
+def test_the_words_of_the_comparison_name_the_world() -> None:
     one, other = comparison().variants
     three = replace(comparison(), variants=(one, other, replace(other, variant="kafka-2.7")))
 
-    assert finding(three) == (
-        "kafka-0.10 lost acked records in 37 of 500 runs, all against the promise (7.4 %, 5.4–10.0); "
-        "kafka-2.1 and kafka-2.7 in 0 of 500 runs each (0–0.76 %)."
-    )
     assert compared(three).startswith("kafka-0.10, kafka-2.1 and kafka-2.7 each met the same 500 random fault plans")
     assert "no log loss), with acks=all, 3 brokers, replication factor 3 and min ISR 2, and every run" in compared(
         three
@@ -525,28 +567,59 @@ def test_the_introduction_tells_of_the_cluster_that_was_run() -> None:
 def test_what_was_lost_with_permission_is_said_first_too() -> None:
     old, new = comparison().variants
     none, all_but_one = Rate(0, 60, 0.0, 0.0602), Rate(59, 60, 0.911, 0.997)
-    permitted = replace(new, variant="kafka-3.7", loss=none, any_loss=all_but_one, permitted_loss=all_but_one)
+    permitted = replace(
+        new,
+        runs=60,
+        loss=none,
+        any_loss=all_but_one,
+        permitted_loss=all_but_one,
+        permitted_by={"unclean-election": 40, "no-live-isr-member": 19},
+        anomalies=(AnomalyCount(ANY, none, all_but_one, None),),
+    )
     both = replace(old, any_loss=Rate(66, 500, 0.105, 0.165), permitted_loss=Rate(40, 500, 0.059, 0.107))
 
-    assert finding(replace(comparison(), variants=(permitted,))) == (
-        "kafka-3.7 lost acked records in 59 of 60 runs: 0 against the promise (0–6.0 %), 59 only as it permits."
+    all_permitted, some = answers(replace(comparison(), variants=(permitted, both)))
+
+    assert all_permitted.plain == (
+        "kafka-2.1 kept what “documented” promises in all 60 runs (95 % sure: it breaks it in fewer than 6 % of such runs); "
+        "in 59 runs it lost some as it may (after an unclean election that was asked for: 40; after a moment without any live "
+        "in-sync replica: 19)."
     )
+    assert [(share.kind, share.width) for share in all_permitted.shares] == [("permitted", 98.33)]
     # In 11 of the 40 runs with a permitted loss another one was against the promise.
-    assert finding(replace(comparison(), variants=(both, new))) == (
-        "kafka-0.10 lost acked records in 66 of 500 runs: 37 against the promise (7.4 %, 5.4–10.0), 29 only as it permits; "
-        "kafka-2.1 in 0 of 500 runs (0–0.76 %)."
+    assert some.plain.endswith(
+        "in 37 of 500 runs (7.4 %; 95 % interval 5.4–10.0 %); in 29 more runs it lost some as it may."
     )
 
 
-def test_the_finding_says_what_unknown_runs_could_change() -> None:
+def test_the_answer_says_what_unknown_runs_could_change() -> None:
+    old, _ = comparison().variants
+    some = replace(old, runs=625, loss=replace(old.loss, unknown=125), unknown=125)
+    nobody = replace(old, runs=2, judged=0, unknown=2, loss=Rate(0, 0, 0.0, 1.0, 2))
+
+    one, none = answers(replace(comparison(), variants=(some, nobody)))
+
+    assert one.plain.endswith(
+        " 125 of its 625 runs could not be judged: if none or all of them lost records, 5.9–25.9 % did."
+    )
+    assert none.plain.startswith("kafka-0.10 was not judged in any run")
+
+
+def test_a_number_leads_to_its_runs_and_to_an_example(tmp_path: Path) -> None:
     old, new = comparison().variants
-    some = replace(old, loss=replace(old.loss, unknown=125), unknown=125)
-    few = replace(new, loss=replace(new.loss, unknown=1), unknown=1)
+    any_violation, loss = old.anomalies
+    listed = replace(old, anomalies=(any_violation, replace(loss, plans=(7, 9))), replay="tidemark run --index PLAN")
+    explained = replace(example(), name="lost-committed-write", command="tidemark run --index 7")
 
-    assert finding(replace(comparison(), variants=(some, few))).endswith(
-        " Against the promise, from none to all of the unknown runs included: kafka-0.10 5.9–25.9 % (125 unknown), "
-        "kafka-2.1 0–0.20 % (1 unknown)."
-    )
+    text = render(replace(comparison(), variants=(listed, new)), [explained], tmp_path).read_text(encoding="utf-8")
+
+    assert 'href="#runs-kafka-0.10-lost-committed-write">37 violations</a>' in text
+    row = text[text.index('id="runs-kafka-0.10-lost-committed-write"') :]
+    assert "7, 9, … (<code>tidemark runs hand --variant kafka-0.10 --anomaly lost-committed-write" in row
+    assert 'href="#example-kafka-0.10-lost-committed-write"' in row
+    brief = text[text.index('<details id="example-kafka-0.10-lost-committed-write">') :]
+    assert "Broker 2 cuts its log from 2 to 1" in brief[: brief.index("</details>")]
+    assert "<pre>tidemark run --index 7</pre>" in brief
 
 
 @pytest.mark.parametrize(

@@ -202,6 +202,47 @@ outcome kafka-2.7: valid
     assert outcome.mismatches == []
 
 
+@pytest.mark.parametrize("verbs", [("hold", "release"), ("block", "unblock")])
+def test_the_controllers_answers_can_be_held_and_lost(verbs):
+    """The ISR is smaller, and A has not heard of it: m1 waits for B, and is acknowledged when A hears."""
+    away, back = verbs
+    outcome = run(f"""\
+1. A leads.
+   > {away} ISR answers to A
+   > block fetch requests from B
+   > send m1
+   > until the ISR is A
+   > run 20 ms
+   > expect A: HW 0
+   > {back} ISR answers to A
+   > until m1 is acked
+   > unblock fetch requests from B
+   > until the ISR is A, B
+""")
+
+    assert [one for one in outcome.mismatches if "outcome" not in one and "in the end" not in one] == []
+
+
+def test_a_registration_can_be_held():
+    outcome = run(
+        """\
+1. B comes back.
+   > write m1
+   > hold registrations from B
+   > crash B
+   > until B is fenced
+   > start B
+   > run 2 s
+   > until B is fenced within 1 ms
+   > release registrations from B
+   > until the ISR is A, B
+""",
+        GOOD_END.replace("unknown", "valid"),
+    )
+
+    assert [one for one in outcome.mismatches if "outcome" not in one and "in the end" not in one] == []
+
+
 def test_a_paused_broker_does_nothing_until_it_resumes():
     outcome = run(
         """\

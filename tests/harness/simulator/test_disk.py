@@ -6,6 +6,7 @@ from random import Random
 import pytest
 
 from harness.simulator.disk import SimDisk
+from harness.simulator.steady import Steady
 from nodes.core.log import Batch
 from nodes.core.recovery import recover
 
@@ -153,3 +154,84 @@ def test_losing_power_with_nothing_to_lose_loses_nothing(count):
     disk.sync(T)
 
     assert len(lost_power(disk, 1)) == count
+
+
+BOTH = frozenset({"cuts", "files"})
+
+
+def cut_disk():
+    """Three records of epoch 0 that were synced; cut to one at 50, and one of epoch 1 written behind that at 60."""
+    disk = SimDisk()
+    for offset in range(3):
+        disk.append(10, T, Batch(offset, 0, (offset,)))
+    disk.sync(T)
+    disk.write_epochs(T, ((0, 0),), 11)
+    disk.write_checkpoint("high_watermarks", {T: 3}, 12)
+    disk.truncate(T, 1, 50)
+    disk.append(60, T, Batch(1, 1, (7,)))
+    disk.write_epochs(T, ((0, 0), (1, 1)), 61)
+    disk.write_checkpoint("high_watermarks", {T: 1}, 62)
+    return disk
+
+
+def epochs_of(disk):
+    return [batch.epoch for batch in disk.file(T).batches]
+
+
+def test_a_power_loss_takes_a_truncation_back():
+    disk = cut_disk()
+    disk.take_back(40, BOTH)
+    disk.lose_power(70, Steady(0.0))
+
+    assert epochs_of(disk) == [0, 0, 0]
+    assert disk.came_back == {T: 1}
+    assert (disk.file(T).epochs, disk.high_watermarks) == (((0, 0),), {T: 3})
+    disk.load()
+    assert disk.came_back == {}
+
+
+@pytest.mark.parametrize(("since", "what"), [(55, BOTH), (40, frozenset({"files"}))])
+def test_but_not_one_that_was_committed_or_is_not_meant(since, what):
+    disk = cut_disk()
+    disk.take_back(since, what)
+
+    assert epochs_of(disk) == [0, 1]
+    assert disk.high_watermarks == {T: 3}
+
+
+def test_nor_checkpoints_that_are_not_meant():
+    disk = cut_disk()
+    disk.take_back(40, frozenset({"cuts"}))
+
+    assert (disk.file(T).epochs, disk.high_watermarks) == (((0, 0), (1, 1)), {T: 1})
+
+
+def test_a_sync_commits_the_cut():
+    disk = cut_disk()
+    disk.sync(T)
+    disk.take_back(40, BOTH)
+
+    assert epochs_of(disk) == [0, 1]
+
+
+def test_one_cut_after_another_comes_back():
+    disk = cut_disk()
+    disk.truncate(T, 0, 65)
+    disk.take_back(40, BOTH)
+
+    assert epochs_of(disk) == [0, 0, 0]
+    assert disk.came_back == {T: 0}
+
+
+def test_of_what_came_back_survives_what_was_written_before_and_any_prefix_more():
+    ends = set()
+    for seed in range(60):
+        disk = SimDisk()
+        for offset in range(4):
+            disk.append(45 if offset else 39, T, Batch(offset, 0, (offset,)))
+        disk.truncate(T, 0, 50)
+        disk.take_back(40, BOTH)
+        disk.lose_power(70, Random(seed))
+        ends.add(len(disk.file(T).batches))
+
+    assert ends == {1, 2, 3, 4}

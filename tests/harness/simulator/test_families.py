@@ -7,7 +7,7 @@ from harness.simulator import simulate
 from harness.simulator.execute import execute
 from harness.simulator.suffering import suffer
 from nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from nemesis.fault import Trigger
+from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
 from nodes.core.cluster import ClusterSpec
 from nodes.families import family_of, parse_variant
 
@@ -127,3 +127,15 @@ def test_no_ops_are_not_shown_to_consumers():
     ]
 
     assert min(written) < 0 <= min(read)
+
+
+def test_what_is_about_a_controller_is_left_out_where_there_is_none():
+    for kind in (*CONTROLLER_KINDS, *CONTROLLER_LINKS):
+        assert kind in family_of(parse_variant("raft")).not_suffered
+
+
+def test_every_word_of_the_list_is_a_kind_of_fault():
+    family = family_of(parse_variant("raft"))
+
+    assert {*family.not_suffered, *family.counterparts} <= set(KINDS)
+    assert not set(family.not_suffered) & set(family.counterparts)

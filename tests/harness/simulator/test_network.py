@@ -4,8 +4,16 @@ from random import Random
 
 import pytest
 
-from harness.simulator.network import NetworkFaults
-from nodes.core.messages import Heartbeat, LeaderAndIsr
+from harness.simulator.network import CLIENTS_FROM, NetworkFaults
+from nodes.core.messages import (
+    AlterPartition,
+    AlterPartitionResponse,
+    Heartbeat,
+    HeartbeatReply,
+    LeaderAndIsr,
+    Register,
+    Registered,
+)
 
 WORD = LeaderAndIsr(0, "t-0", 1, 0, (1,), 0, (1, 2), 1)
 OTHER = Heartbeat(1, 1)
@@ -67,6 +75,31 @@ def test_leadership_messages_can_be_late_alone_and_out_of_order(faults):
     assert judged(faults, 0, 2) == {0}
 
 
+OF_CONTROLLER = {
+    "isr-changes": (AlterPartition(1, "t-0", 0, 0, ((1, 1),), 1, 1), AlterPartitionResponse(0, "t-0", 1, 0, (1,), 1)),
+    "heartbeats": (Heartbeat(1, 1), HeartbeatReply(0, may_stop=False)),
+    "registrations": (Register(1, 1, -1), Registered(0, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("what", OF_CONTROLLER)
+@pytest.mark.parametrize("how", ["late", "lost"])
+def test_each_talk_with_the_controller_can_be_disturbed_alone_and_one_way(faults, what, how):
+    def fates():
+        return [
+            judged(faults, source, to, message) - {0}
+            for requests in OF_CONTROLLER.values()
+            for (source, to), message in zip([(1, 0), (0, 1)], requests, strict=True)
+        ]
+
+    place = 2 * list(OF_CONTROLLER).index(what)
+    for links, hit in ((((1, 0), (0, 1)), {place, place + 1}), (((1, 0),), {place}), (((0, 1),), {place + 1})):
+        faults.add(1, links, f"{how}-{what}", 1_000)
+        told = fates()
+        assert {i for i, found in enumerate(told) if found} == hit
+        assert all((found == {LOST}) == (how == "lost") and max(found) < 1_000 for found in told if found)
+
+
 def test_a_link_with_several_faults_suffers_all_of_them(faults):
     faults.add(1, ((1, 2),), "slow", 1_000)
     faults.add(2, ((1, 2),), "slow", 1_000)
@@ -95,5 +128,6 @@ def test_taking_off_what_is_not_there_is_no_error(faults):
 def test_all_clients_are_one_end_of_a_link(faults):
     faults.add(1, ((1, -1), (-1, 1)), "cut", 0)
 
-    assert judged(faults, 101, 1) == judged(faults, 201, 1) == judged(faults, 1, 300) == {LOST}
-    assert judged(faults, 101, 2) == {0}
+    one, other, third = (client * CLIENTS_FROM + 1 for client in (1, 2, 3))
+    assert judged(faults, one, 1) == judged(faults, other, 1) == judged(faults, 1, third) == {LOST}
+    assert judged(faults, one, 2) == {0}

@@ -7,6 +7,7 @@ import pytest
 from harness.evidence.replica_evidence import ReplicaEvidence
 from harness.systems.system import Deployment, System, SystemRefusalError
 from harness.systems.tidemark import TidemarkSystem
+from nemesis import Fault, Plan, WorkloadSpec
 from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
 from nodes.core.variant import VariantError, parse_variant
@@ -113,3 +114,18 @@ def test_our_own_nodes_are_told_their_part_of_the_cluster():
 
     assert (told["node"], told["incarnation"], told["variant"], told["first_leader_epoch"]) == (2, 5, "kafka-0.11", 7)
     assert told["peers"] == {str(node): f"10.0.0.{node}:9092" for node in range(4)}
+
+
+def test_no_real_disk_takes_metadata_back(bare):
+    plan = Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(), (Fault("power-metadata", 5, 10),), 1_000_000)
+
+    with pytest.raises(SystemRefusalError, match="the disks of bare are real, so it cannot do power-metadata"):
+        bare.check(plan, parse_variant("kafka-4.0"))
+
+
+def test_all_messages_can_be_told_apart_unless_it_says_otherwise(bare):
+    faults = tuple(
+        Fault(f"{how}-{what}", 5, 10) for how in ("late", "lost") for what in ("isr-changes", "registrations")
+    )
+
+    bare.check(Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(), faults, 1_000_000), parse_variant("kafka-4.0"))

@@ -41,7 +41,7 @@ def test_rules_that_cannot_be(data, words):
 
 def test_a_kind_that_cannot_be_told_apart_is_refused():
     assert MessageRule.from_json({"effect": "drop", "kind": "acks"}).kind == "acks"
-    with pytest.raises(RuleError, match=r"kind must be null or one of fetch requests, .*heartbeats, not 'acks'"):
+    with pytest.raises(RuleError, match=r"kind must be null or one of fetch requests, .*heartbeat answers, not 'acks'"):
         MessageRule.from_json({"effect": "drop", "kind": "acks"}, PROXIED_KINDS)
 
 

@@ -309,6 +309,13 @@ def test_who_is_not_live_is_never_elected(either, how):
 
 
 @pytest.mark.parametrize("how", ["forced", "unclean"])
+def test_who_is_no_replica_is_never_elected(either, how):
+    c = either(replicas=(1, 2), brokers=(1, 2, 3))
+
+    assert c.step(1_200 * MS, Elect(0, T, how, 3)) == []
+
+
+@pytest.mark.parametrize("how", ["forced", "unclean"])
 def test_nor_is_who_is_about_to_stop(either, how):
     c = either()
     c.beat(1, 1, shutting_down=True)

@@ -3,18 +3,19 @@
 from dataclasses import replace
 from random import Random
 
+from harness.search.hunt.circumstances import Circumstances
 from harness.search.hunt.corpus import KEPT, Corpus
-from harness.search.hunt.episodes import MOST_FAULTS, Kinds, episode
-from harness.search.hunt.mutations import EARLIEST_US, Mutations
+from harness.search.hunt.episodes import episode
+from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.trial import Trial
-from nemesis import PROFILES, Plan
 from nodes.core.cluster import ClusterSpec
 
 INTACT = Kinds("intact")
+AS_ASKED = Circumstances(ClusterSpec(), "intact", free=False)
 
 
 def plan(seed=1):
-    return episode(Random(seed), INTACT, ClusterSpec())
+    return episode(Random(seed), INTACT, AS_ASKED)
 
 
 def with_faults(count):
@@ -55,23 +56,3 @@ def test_what_is_rare_or_near_is_taken_more_often():
 
     assert taken.count(rare) > 80
     assert taken.count(near) > 80
-
-
-def test_episodes_have_the_faults_of_their_profile():
-    for profile in ("intact", "destructive", "retention", "reassignments"):
-        kinds = Kinds(profile)
-        for seed in range(50):
-            assert {fault.kind for fault in episode(Random(seed), kinds, ClusterSpec()).faults} <= set(
-                PROFILES[profile]
-            )
-
-
-def test_changed_plans_are_plans():
-    mutations, rng = Mutations(INTACT), Random(3)
-    one, other = plan(1), plan(2)
-    for _ in range(300):
-        changed = mutations.of(rng, one, (700_000,), other)
-        assert Plan.from_json(changed.to_json()) == changed
-        assert len(changed.faults) <= MOST_FAULTS
-        assert all(EARLIEST_US <= fault.at_us < changed.faults_end_us for fault in changed.faults)
-        one = changed

@@ -10,7 +10,7 @@ from harness.machines.errors import NodeError
 from harness.systems.kafka import system as module
 from harness.systems.kafka.system import KafkaSystem
 from harness.systems.system import SystemRefusalError
-from nemesis import Plan, WorkloadSpec
+from nemesis import Fault, Plan, WorkloadSpec
 from nodes.admin.message_rules import MessageRule
 from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
@@ -72,6 +72,33 @@ def test_what_a_binary_cannot_be_is_refused():
 
 def plan(**settings):
     return Plan(0, 0, 1, "by hand", ClusterSpec(settings=Settings(**settings)), WorkloadSpec(), (), 0)
+
+
+def checked(system, *faults, **work):
+    plan = Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(**work), faults, 1_000_000)
+    system.check(plan, system.variant(system.default_variant))
+
+
+@pytest.mark.parametrize(
+    ("kind", "pick"),
+    [("late-isr-changes", 0), ("lost-isr-changes", 2), ("lost-heartbeats", 2), ("late-registrations", 1)],
+)
+def test_with_zookeeper_some_messages_cannot_be_told_apart(kind, pick):
+    fault = Fault(kind, 5, 10, pick=pick)
+    with pytest.raises(SystemRefusalError, match=f"so it cannot do {kind}"):
+        checked(kafka("kafka:2.8.2"), fault)
+
+    checked(kafka("kafka:4.0.0"), fault)
+
+
+@pytest.mark.parametrize("kind", ["lost-isr-changes", "late-heartbeats", "slow-controller", "lossy-controller"])
+def test_others_can(kind):
+    checked(kafka("kafka:2.8.2"), Fault(kind, 5, 10, pick=1))
+
+
+def test_no_client_is_more_patient_than_brokers_that_it_tells():
+    with pytest.raises(SystemRefusalError, match=r"leave out workload\.patience_us"):
+        checked(kafka(), patience_us=3_000_000)
 
 
 def test_times_that_no_broker_starts_with_are_refused_before_anything_is_started():

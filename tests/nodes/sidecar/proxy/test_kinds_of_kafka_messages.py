@@ -9,19 +9,19 @@ from nodes.sidecar.proxy.kafka_speech import KafkaSpeech
 BROKER = {
     1: ("fetch requests", "fetch responses"),
     23: ("epoch requests", "epoch responses"),
-    4: ("leadership", None),
-    5: ("leadership", None),
-    6: ("leadership", None),
-    56: ("ISR changes", None),
+    4: ("leadership", "leadership answers"),
+    5: ("leadership", "leadership answers"),
+    6: ("leadership", "leadership answers"),
+    56: ("ISR changes", "ISR answers"),
     18: (None, None),
     62: (None, None),
 }
 CONTROLLER = {
     1: (None, "leadership"),
     59: (None, "leadership"),
-    62: ("heartbeats", None),
-    63: ("heartbeats", None),
-    56: ("ISR changes", None),
+    62: ("heartbeats", "heartbeat answers"),
+    63: ("heartbeats", "heartbeat answers"),
+    56: ("ISR changes", "ISR answers"),
     23: (None, None),
 }
 
@@ -40,6 +40,12 @@ def test_on_a_broker(kafka, key, kinds):
 @pytest.mark.parametrize(("key", "kinds"), CONTROLLER.items())
 def test_on_a_kraft_controller(kafka, key, kinds):
     assert kinds_of(KafkaSpeech(2, 0, controller=True), kafka, key) == kinds
+
+
+def test_a_registration_is_a_heartbeat_too(kafka):
+    speech = KafkaSpeech(2, 0, controller=True)
+    assert speech.request(memoryview(kafka.request(62, 7))[4:], 100).kinds == ("heartbeats", "registrations")
+    assert speech.response(memoryview(kafka.answer(7))[4:], 100).kinds == ("heartbeat answers", "registration answers")
 
 
 @pytest.mark.parametrize("key", BROKER)

@@ -1,0 +1,84 @@
+"""Where work is spread: over this machine's cores, or over Spark's."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import click
+
+from harness.cli.extras import need
+from harness.cli.options import SparkMaster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+CHEAP = 4
+"""So many pieces of cheap work travel to a process together."""
+
+
+class Spread(Protocol):
+    """Does a piece of work for each item; the results are in the items' order, and each is there as soon as it can be."""
+
+    def __call__(self, work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+        """``work`` and the items must travel to other processes."""
+
+
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), help="Processes on this machine.  [default: one for each core]"
+)
+master_option = click.option(
+    "--master",
+    type=SparkMaster(),
+    metavar="URL",
+    help="Spark master to spread over instead, such as local[4] or spark://host:7077.",
+)
+
+
+@contextmanager
+def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = False) -> Iterator[Spread]:
+    """Processes of this machine, or a Spark session's, while it lasts.
+
+    Args:
+        jobs: how many processes; None for one for each core.
+        master: Spark's master URL, if it is to be Spark.
+        dear: whether an item takes seconds rather than milliseconds.
+
+    Raises:
+        click.UsageError: both are given.
+        click.ClickException: there is no Spark or no Java, or Spark gave up.
+    """
+    if master is not None:
+        if jobs is not None:
+            raise click.UsageError("--jobs is for this machine's processes: with --master Spark decides")
+        with _spark(master, dear=dear) as spread:
+            yield spread
+        return
+    count = jobs or os.cpu_count() or 1
+    if count == 1:
+        yield map
+        return
+    with ProcessPoolExecutor(count) as pool:
+
+        def over_processes(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+            return pool.map(work, items, chunksize=1 if dear else CHEAP)
+
+        yield over_processes
+
+
+@contextmanager
+def _spark(master: str, *, dear: bool) -> Iterator[Spread]:
+    need(campaign=True)
+    from pipeline.java import JavaNotFoundError
+    from pipeline.spread import SparkFailedError, SparkSpread
+
+    try:
+        with SparkSpread(master) as spark:
+            yield spark.one_by_one if dear else spark.together
+    except (SparkFailedError, JavaNotFoundError) as error:
+        raise click.ClickException(str(error)) from None

@@ -1,0 +1,139 @@
+"""The answer of a comparison, one plain sentence for each variant: what was lost against its promise, and what with permission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from harness.report.model import ANY, Comparison, Rate, VariantResult
+from harness.report.words import bounds, interval, listed, percent
+
+CLAUSES = {
+    "no-live-isr-member": "after a moment without any live in-sync replica",
+    "unclean-shutdowns>=min-isr": "after as many of its holders as min ISR had shut down uncleanly",
+    "lost-logs>=min-isr": "after as many of its holders as min ISR had lost their logs",
+    "unclean-election": "after an unclean election that was asked for",
+    "acks-1-not-replicated": "as acks is not all, before it was replicated",
+    "needs-replica-evidence": "as far as clients alone can tell",
+}
+"""Clause of a promise → in which circumstances it lets a record be lost (docs/anomalies.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a variant's runs, as the bar beside its sentence shows it: `kind` is its looks, `width` in % of all runs."""
+
+    kind: str
+    words: str
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is to be said of a variant first.
+
+    Attributes:
+        sentence: what it did, without its name. kept: it broke no promise, and nothing was unknown.
+        others: what else was violated, as (name, runs), most frequent first.
+    """
+
+    variant: str
+    sentence: str
+    kept: bool
+    others: tuple[tuple[str, int], ...]
+    shares: tuple[Share, ...]
+
+    @property
+    def plain(self) -> str:
+        """All of it as text."""
+        also = listed([f"{name} in {runs}" for name, runs in self.others])
+        return f"{self.variant} {self.sentence}{f' Also: {also}.' if also else ''}"
+
+
+def answers(comparison: Comparison) -> list[Answer]:
+    """One for each variant, in their order."""
+    return [_answer(variant) for variant in comparison.variants]
+
+
+def oddities(comparison: Comparison) -> list[str]:
+    """A sentence for each variant that did worse than the one before it, whose rule is older: can it be chance?"""
+    told = []
+    for older, newer in zip(comparison.variants, comparison.variants[1:], strict=False):
+        for what, one, other in (
+            ("lost acknowledged records against its promise", older.loss, newer.loss),
+            ("violated something", older.violating, newer.violating),
+        ):
+            if other.share <= one.share:
+                continue
+            apart = other.low > one.high
+            told.append(
+                f"{newer.variant} {what} in more runs than {older.variant} ({other.hits} against {one.hits} of {other.runs}): "
+                + (
+                    "the intervals lie apart, so this is no chance."
+                    if apart
+                    else "the intervals overlap, so this may be chance."
+                )
+            )
+            break
+    return told
+
+
+def _answer(variant: VariantResult) -> Answer:
+    others = [row for row in variant.anomalies if row.violation.hits and row.name not in {ANY, "lost-committed-write"}]
+    others.sort(key=lambda row: (-row.violation.hits, row.name))
+    words = f"{_first(variant)}{_permitted(variant)}."
+    if variant.unknown:
+        words += f" {variant.unknown} of its {variant.runs} runs could not be judged"
+        words += f": if none or all of them lost records, {bounds(variant.loss)} did." if variant.judged else "."
+    return Answer(
+        variant.variant,
+        words,
+        variant.violating.hits == 0 and variant.judged > 0,
+        tuple((row.name, row.violation.hits) for row in others),
+        _shares(variant),
+    )
+
+
+def _first(variant: VariantResult) -> str:
+    promise = f"what “{listed(variant.contracts)}” promises"
+    loss, any_violation = variant.loss, variant.violating
+    if not variant.judged:
+        return "was not judged in any run"
+    if loss.hits:
+        return f"lost acknowledged records against {promise} in {_of(loss)}"
+    if any_violation.hits:
+        return f"lost no acknowledged record against {promise}, but failed in other ways in {_of(any_violation)}"
+    return (
+        f"kept {promise} in all {loss.runs} runs (95 % sure: it breaks it in fewer than "
+        f"{percent(any_violation.high)} of such runs)"
+    )
+
+
+def _of(rate: Rate) -> str:
+    return f"{rate.hits} of {rate.runs} runs ({percent(rate.share)}; 95 % interval {interval(rate)})"
+
+
+def _permitted(variant: VariantResult) -> str:
+    runs = variant.any_loss.hits - variant.loss.hits
+    if not runs:
+        return ""
+    clauses = sorted(variant.permitted_by.items(), key=lambda one: (-one[1], one[0]))
+    why = "; ".join(f"{CLAUSES.get(clause, clause)}: {hits}" for clause, hits in clauses)
+    more = "more " if variant.loss.hits else ""
+    return f"; in {runs} {more}runs it lost some as it may{f' ({why})' if why else ''}"
+
+
+def _shares(variant: VariantResult) -> tuple[Share, ...]:
+    runs = variant.runs or 1
+    loss, violating = variant.loss.hits, variant.violating.hits
+    only_permitted = max(variant.any_loss.hits - violating, 0)
+    parts = (
+        ("lost", "lost acknowledged records against the promise", loss),
+        ("failed", "failed in other ways", violating - loss),
+        ("permitted", "lost records as the promise permits", only_permitted),
+        ("unknown", "could not be judged", variant.unknown),
+    )
+    return tuple(
+        Share(kind, f"{hits} of {variant.runs} runs {words}", round(100 * hits / runs, 2))
+        for kind, words, hits in parts
+        if hits
+    )

@@ -1,0 +1,68 @@
+"""What of a plan is no fault: how much a fetch brings, how clients send and wait, how many brokers there are.
+
+All of it is part of the plan, so that whoever plays the plan has it too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nemesis import cluster_of_plans
+from nemesis.plan import WorkloadSpec
+from nodes.core.settings import MS
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from nemesis import Plan
+    from nodes.core.cluster import ClusterSpec
+
+SHAPES = ((4, 4), (5, 5), (4, 3), (5, 3), (2, 2))
+"""Brokers and replicas, where nobody asked for any."""
+_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE = 0.1, 0.1, 0.15, 0.1
+
+
+class Circumstances:
+    """Draws them.
+
+    Args:
+        cluster: as it was asked for.
+        profile: of the hunt.
+        free: whether the number of brokers and replicas was left to the hunt.
+    """
+
+    def __init__(self, cluster: ClusterSpec, profile: str, *, free: bool) -> None:
+        self._cluster = cluster_of_plans(profile, cluster)
+        self._profile = profile
+        self._free = free
+
+    def cluster(self, rng: Random) -> ClusterSpec:
+        """As asked for; now and then with other numbers of brokers and replicas, or with fetches of one or two batches."""
+        cluster = self._cluster
+        if self._free and rng.random() < _ANOTHER_SHAPE:
+            brokers, factor = rng.choice(SHAPES)
+            if cluster.settings.min_isr <= factor:
+                shaped = replace(cluster, brokers=brokers, replication_factor=factor)
+                cluster = cluster_of_plans(self._profile, shaped)
+        if rng.random() < _SMALL_FETCHES:
+            cluster = replace(cluster, settings=replace(cluster.settings, max_fetch_batches=rng.choice((1, 2))))
+        return cluster
+
+    def workload(self, rng: Random, cluster: ClusterSpec) -> WorkloadSpec:
+        """Busy clients; some send in bursts, some are more patient than the brokers, whose own time-outs they hear."""
+        work = WorkloadSpec(
+            producers=2, consumers=1, interval_us=rng.choice((10, 20, 60)) * MS, batch=rng.choice((1, 1, 3))
+        )
+        if rng.random() < _BURSTS:
+            work = replace(work, burst=rng.choice((3, 5, 10)))
+        if rng.random() < _PATIENT:
+            work = replace(work, patience_us=rng.choice((2, 3)) * cluster.settings.produce_timeout_us)
+        return work
+
+    def otherwise(self, rng: Random, plan: Plan) -> Plan:
+        """The plan under other circumstances."""
+        cluster = self.cluster(rng)
+        if not self._free or rng.random() < 0.5:
+            cluster = replace(plan.cluster, settings=cluster.settings)
+        return replace(plan, cluster=cluster, workload=self.workload(rng, cluster), faults=())

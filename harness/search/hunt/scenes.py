@@ -1,0 +1,187 @@
+"""Scenes: a few faults that belong together, as replication is known to break on them; times and brokers are drawn.
+
+A random plan hardly ever has one: that two of its faults mean the same broker, one right after the other, is luck.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from harness.search.hunt.kinds import Kinds, log_uniform, some_fault
+from nemesis import Fault, Trigger
+from nodes.core.settings import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+    from nodes.core.cluster import ClusterSpec
+
+    Scene = Callable[[Random, Kinds, ClusterSpec, int], list[Fault]]
+    """Draws the faults of a scene that begins at a time in µs."""
+
+_DEAF = (
+    "slow",
+    "lossy",
+    "late-leadership",
+    "lost-leadership",
+    "lost-leadership",
+    "slow-controller",
+    "lossy-controller",
+)
+_ASLEEP = ("pause", "pause", "isolate", "from-controller", "from-peers", "lost-leadership")
+_ENDS_A_PROCESS = ("crash", "restart", "power")
+
+
+def back_and_forth(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Fast elections between two brokers."""
+    one, other, _ = _cast(rng, cluster)
+    gap = log_uniform(rng, 2 * MS, 80 * MS)
+    faults = []
+    for turn in range(rng.choice((3, 4, 5, 6))):
+        faults.append(_on(rng, "forced-election", at, cluster, (one, other)[turn % 2], 0))
+        at += int(gap * rng.uniform(0.3, 1.7))
+    return faults
+
+
+def asleep_through_reigns(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A broker misses two elections or more; soon after it is back, it is elected, or whom it follows fails."""
+    sleeper, one, other = _cast(rng, cluster)
+    gap = log_uniform(rng, 5 * MS, 120 * MS)
+    elected = []
+    now = at
+    for turn in range(rng.choice((2, 2, 3, 4))):
+        now += int(gap * rng.uniform(0.3, 1.7))
+        elected.append(_on(rng, "forced-election", now, cluster, (one, other)[turn % 2], 0))
+    wakes = now + int(gap * rng.uniform(0.2, 1.5))
+    after = wakes + log_uniform(rng, 1 * MS, 80 * MS)
+    last = _on(rng, "forced-election", after, cluster, sleeper, 0)
+    if rng.random() < 0.4:
+        last = some_fault(rng, rng.choice(kinds.failures), after, cluster, role="leader")
+    return [_on(rng, kinds.among(rng, *_ASLEEP), at, cluster, sleeper, wakes - at), *elected, last]
+
+
+def one_right_after_another(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A broker is back, and fails again: a power loss right after a clean stop, before anything was checkpointed.
+
+    How long a clean stop takes nobody knows, so that what follows it waits for the start, most often.
+    """
+    node, other, _ = _cast(rng, cluster)
+    kind = kinds.among(rng, "restart", "restart", *_ENDS_A_PROCESS, "pause")
+    ends = log_uniform(rng, (300 if kind == "restart" else 20) * MS, 900 * MS)
+    first = _on(rng, kind, at, cluster, node, ends)
+    kind = kinds.among(rng, "power", "power", "power", "crash", "disk", "pause")
+    again = _on(rng, kind, at + ends + log_uniform(rng, 1 * MS, 80 * MS), cluster, node)
+    if first.kind in _ENDS_A_PROCESS and rng.random() < (0.8 if first.kind == "restart" else 0.4):
+        again = replace(again, at_us=at + ends, after=Trigger("start", 1, int(node[1:])))
+    between = _on(rng, "forced-election", at + int(ends * rng.random()), cluster, rng.choice((node, other)), 0)
+    return [first, *((between,) if rng.random() < 0.6 else ()), again]
+
+
+def elected_while_one_is_deaf(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower is slow or deaf while another is elected; then it is elected itself, or a third, or that one fails."""
+    deaf, elected, third = _cast(rng, cluster)
+    gap = log_uniform(rng, 5 * MS, 150 * MS)
+    then = at + int(gap * rng.uniform(0.8, 3))
+    last = _on(rng, "forced-election", then, cluster, rng.choice((deaf, third)), 0)
+    if rng.random() < 0.3:
+        last = _on(rng, rng.choice(kinds.failures), then, cluster, elected)
+    lasts = int(gap * rng.uniform(0.8, 5))
+    return [
+        _on(rng, kinds.among(rng, *_DEAF), at, cluster, deaf, lasts),
+        _on(rng, "forced-election", at + int(gap * rng.random()), cluster, elected, 0),
+        last,
+    ]
+
+
+def isr_in_doubt(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower falls out of the ISR for its lag, or comes back, while its leader's changes or their answers are late or lost."""
+    slow, leader, _ = _cast(rng, cluster)
+    lag = cluster.settings.lag_time_us
+    lasts = int(lag * rng.uniform(1.05, 1.5))
+    back = at + lasts
+    begins = at + rng.choice((0, int(lag * 0.9), lasts - 50 * MS))
+    talk = kinds.among(rng, "late-isr-changes", "lost-isr-changes", "lossy-controller", "slow-controller")
+    now = max(begins, back - 100 * MS) + log_uniform(rng, 5 * MS, 400 * MS)
+    moves = _on(rng, "forced-election", now, cluster, slow, 0)
+    if rng.random() < 0.5:
+        moves = some_fault(rng, rng.choice(kinds.failures), now, cluster, role="leader")
+    return [
+        _on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        _on(rng, kinds.among(rng, "from-peers", "one-way-in", "one-way-out", "pause"), at, cluster, slow, lasts),
+        _on(rng, talk, begins, cluster, leader, log_uniform(rng, 100 * MS, 900 * MS)),
+        moves,
+    ]
+
+
+def of_an_earlier_life(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A broker's process ends and comes back at once, while what controller and broker say to each other is late or lost.
+
+    What was meant for the process before is said again to the new one.
+    """
+    node, other, _ = _cast(rng, cluster)
+    down = log_uniform(rng, 1 * MS, 200 * MS)
+    gap = log_uniform(rng, 5 * MS, 150 * MS)
+    talk = kinds.among(
+        rng,
+        "late-leadership",
+        "lost-leadership",
+        "late-registrations",
+        "lost-registrations",
+        "slow-controller",
+        "lossy-controller",
+    )
+    return [
+        _on(rng, talk, max(at - gap, 20 * MS), cluster, node, gap + down + log_uniform(rng, 5 * MS, 300 * MS)),
+        _on(rng, "forced-election", max(at - int(gap * rng.random()), 20 * MS), cluster, rng.choice((node, other)), 0),
+        _on(rng, kinds.among(rng, "crash", "crash", "restart", "power"), at, cluster, node, down),
+        _on(rng, "forced-election", at + int(gap * rng.uniform(0, 3)), cluster, rng.choice((node, other)), 0),
+    ]
+
+
+def cut_and_taken_back(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off with what nobody else has, another is elected, it truncates, and loses its power.
+
+    The file system had not committed the truncation, or the checkpoints.
+    """
+    old, elected, _ = _cast(rng, cluster)
+    gap = log_uniform(rng, 20 * MS, 200 * MS)
+    back = at + int(gap * rng.uniform(1.5, 3))
+    kind = kinds.among(rng, "power-metadata", "power-metadata", "power-metadata", "crash")
+    lost = _on(rng, kind, back, cluster, old, log_uniform(rng, 10 * MS, 300 * MS))
+    return [
+        _on(rng, "forced-election", max(at - gap, 20 * MS), cluster, old, 0),
+        _on(rng, kinds.among(rng, "from-peers", "isolate"), at, cluster, old, back - at),
+        _on(rng, "forced-election", at + gap, cluster, elected, 0),
+        replace(lost, after=Trigger("truncate", 1, int(old[1:]))),
+        _on(rng, "forced-election", back + cluster.settings.request_timeout_us + gap, cluster, old, 0),
+    ]
+
+
+SCENES: dict[str, Scene] = {
+    "back and forth": back_and_forth,
+    "asleep through reigns": asleep_through_reigns,
+    "one right after another": one_right_after_another,
+    "elected while one is deaf": elected_while_one_is_deaf,
+    "ISR in doubt": isr_in_doubt,
+    "of an earlier life": of_an_earlier_life,
+    "cut, and taken back": cut_and_taken_back,
+}
+
+
+def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """One of them."""
+    return rng.choice(list(SCENES.values()))(rng, kinds, cluster, at)
+
+
+def _cast(rng: Random, cluster: ClusterSpec) -> tuple[str, str, str]:
+    """Three brokers, different ones as far as there are so many."""
+    ids = list(cluster.broker_ids())
+    rng.shuffle(ids)
+    one, other, third = (f"b{ids[place % len(ids)]}" for place in range(3))
+    return one, other, third
+
+
+def _on(rng: Random, kind: str, at: int, cluster: ClusterSpec, target: str, lasts: int | None = None) -> Fault:
+    return replace(some_fault(rng, kind, at, cluster, lasts), target=target)

@@ -1,0 +1,155 @@
+"""The runs of a campaign, one by one: which anomalies each showed, when first, and the command that has it again.
+
+Read off the tables' files, one chunk at a time and without Spark: a list begins at once, and needs no more memory for ten million
+runs than for ten.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from checkers.verdict import GRAVITY
+from pipeline.manifest import Manifest
+from pipeline.replay_command import replay_command
+from pipeline.tables import ANOMALIES, RUNS, chunk_file, variant_folder
+
+_OF_RUNS = ["plan", "faults", "valid", "first_violation_us", "marks", "unknown_because", "error"]
+_ENOUGH = len("chunk-")
+
+
+class NoCampaignError(ValueError):
+    """The folder holds no campaign, or not what was asked for; the text is one sentence."""
+
+
+class UnreadableTableError(ValueError):
+    """A file of the campaign's tables is damaged or missing; the text is one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which runs to list; None: whichever.
+
+    Attributes:
+        variant: of this variant.
+        anomaly: with at least one of this name, judged as `verdict` says.
+        verdict: ``violation``, ``permitted``, ``near-miss`` or ``informational``.
+        mark: that came to this mark.
+        unknown: that ended ``unknown``, or raised.
+    """
+
+    variant: str | None = None
+    anomaly: str | None = None
+    verdict: str | None = None
+    mark: str | None = None
+    unknown: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRun:
+    """One run. `anomalies` has (name, verdict, how often), the gravest first; `first_violation_us` is None without violation."""
+
+    variant: str
+    plan: int
+    faults: int | None
+    valid: str
+    anomalies: tuple[tuple[str, str, int], ...]
+    first_violation_us: int | None
+    marks: tuple[str, ...]
+    because: str | None
+    command: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "variant": self.variant,
+            "plan": self.plan,
+            "faults": self.faults,
+            "valid": self.valid,
+            "anomalies": [
+                {"name": name, "verdict": verdict, "count": count} for name, verdict, count in self.anomalies
+            ],
+            "first_violation_us": self.first_violation_us,
+            "marks": list(self.marks),
+            "because": self.because,
+            "command": self.command,
+        }
+
+
+def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
+    """The runs that are wanted, by variant and plan; without any wish those that broke their promise.
+
+    Raises:
+        NoCampaignError: see there.
+        UnreadableTableError: a file of its tables is damaged.
+    """
+    manifest = Manifest.read(folder)
+    if manifest is None:
+        raise NoCampaignError(f"{folder} holds no campaign.")
+    spec = manifest.spec
+    if wanted.variant is not None and wanted.variant not in spec.variants:
+        raise NoCampaignError(f"{wanted.variant} is none of the campaign's variants: {', '.join(spec.variants)}.")
+    # The campaign's name in the paths is what the folder was called when it began.
+    for variant in spec.variants if wanted.variant is None else (wanted.variant,):
+        for number in _finished(folder, spec.name, variant):
+            found = _anomalies(chunk_file(folder, "anomalies", spec.name, variant, number))
+            runs = _read(chunk_file(folder, "runs", spec.name, variant, number), _OF_RUNS, RUNS)
+            for row in runs.to_pylist():
+                if _is_wanted(row, found[row["plan"]], wanted):
+                    yield ListedRun(
+                        variant,
+                        row["plan"],
+                        row["faults"],
+                        row["valid"],
+                        _by_gravity(found[row["plan"]]),
+                        row["first_violation_us"],
+                        tuple(row["marks"] or ()),
+                        row["error"].strip().splitlines()[-1] if row["error"] else row["unknown_because"],
+                        replay_command(spec, folder, variant, row["plan"]),
+                    )
+
+
+def _finished(folder: Path, campaign: str, variant: str) -> list[int]:
+    """The numbers of the chunks that are whole."""
+    files = variant_folder(folder, "runs", campaign, variant).glob("chunk-*.parquet")
+    return sorted(int(file.stem[_ENOUGH:]) for file in files)
+
+
+def _read(file: Path, columns: list[str], schema: pa.Schema) -> pa.Table:
+    try:
+        return pq.read_table(file, columns=columns, schema=schema)
+    except (pa.ArrowException, OSError) as error:
+        why = str(error).strip().splitlines()[0]
+        raise UnreadableTableError(f"{file} cannot be read ({why}).") from None
+
+
+def _anomalies(file: Path) -> dict[int, Counter[tuple[str, str]]]:
+    """Plan → (name, verdict) → how often."""
+    table = _read(file, ["plan", "name", "verdict"], ANOMALIES)
+    counted = pa.TableGroupBy(table, ["plan", "name", "verdict"]).aggregate([([], "count_all")])
+    found: dict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
+    for row in counted.to_pylist():
+        found[row["plan"]][row["name"], row["verdict"]] = row["count_all"]
+    return found
+
+
+def _is_wanted(row: dict[str, Any], anomalies: Counter[tuple[str, str]], wanted: Wanted) -> bool:
+    valid: str = row["valid"]
+    if wanted.unknown:
+        return valid == "unknown"
+    if wanted.mark is not None and wanted.mark not in (row["marks"] or ()):
+        return False
+    if wanted.anomaly is None and wanted.verdict is None:
+        return wanted.mark is not None or valid == "invalid"
+    return any(wanted.anomaly in (None, name) and wanted.verdict in (None, verdict) for name, verdict in anomalies)
+
+
+def _by_gravity(anomalies: Counter[tuple[str, str]]) -> tuple[tuple[str, str, int], ...]:
+    ordered = sorted(anomalies.items(), key=lambda one: (GRAVITY.index(one[0][1]), -one[1], one[0][0]))
+    return tuple((name, verdict, count) for (name, verdict), count in ordered)

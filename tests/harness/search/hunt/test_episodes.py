@@ -1,0 +1,252 @@
+"""Young plans and changed ones: what is drawn, that it is what it says, and that it is a plan that can be played from its file."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from checkers.marks import exercised
+from harness.search.hunt.circumstances import SHAPES, Circumstances
+from harness.search.hunt.episodes import MOST_FAULTS, episode, with_faults
+from harness.search.hunt.kinds import Kinds
+from harness.search.hunt.mutations import EARLIEST_US, Mutations
+from harness.search.hunt.scenes import SCENES
+from harness.simulator import simulate
+from nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec
+from nemesis.fault import CONTROLLER_LINKS
+from nodes.core.cluster import ClusterSpec
+from nodes.core.settings import Settings
+from nodes.core.variant import parse_variant
+
+MS = 1_000
+PROFILES_OF_HUNTS = ("intact", "destructive", "retention", "reassignments")
+
+
+def young(count, profile="intact", *, free=True, cluster=None):
+    kinds, circumstances = Kinds(profile), Circumstances(cluster or ClusterSpec(), profile, free=free)
+    return [episode(Random(seed), kinds, circumstances) for seed in range(count)]
+
+
+@pytest.mark.parametrize("profile", PROFILES_OF_HUNTS)
+def test_they_have_the_faults_of_their_profile_and_those_on_talks_with_the_controller(profile):
+    drawn = {fault.kind for plan in young(400, profile) for fault in plan.faults}
+
+    metadata = SIMULATED_ONLY if profile == "destructive" else frozenset()
+    assert drawn <= set(PROFILES[profile]) | set(CONTROLLER_LINKS) | metadata
+    assert drawn >= {*CONTROLLER_LINKS, *metadata}
+
+
+def test_what_is_no_fault_is_drawn_too_and_is_in_the_plan():
+    plans = young(400)
+    shapes = Counter((plan.cluster.brokers, plan.cluster.replication_factor) for plan in plans)
+
+    assert set(shapes) == {*SHAPES, (3, 3)}
+    assert shapes[3, 3] > 300
+    assert {plan.cluster.settings.max_fetch_batches for plan in plans} == {1, 2, Settings().max_fetch_batches}
+    assert {plan.workload.burst for plan in plans} == {1, 3, 5, 10}
+    assert {plan.workload.patience_us // Settings().produce_timeout_us for plan in plans} == {0, 2, 3}
+    assert all(Plan.from_json(plan.to_json()) == plan for plan in plans)
+
+
+def test_a_cluster_that_was_asked_for_stays():
+    asked = ClusterSpec(brokers=5, replication_factor=2, partitions=2)
+    clusters = [plan.cluster for plan in young(200, free=False, cluster=asked)]
+    shapes = {(one.brokers, one.replication_factor, one.partitions) for one in clusters}
+
+    assert shapes == {(5, 2, 2)}
+
+
+def test_where_replicas_move_there_is_somewhere_to_go():
+    assert all(p.cluster.brokers > p.cluster.replication_factor for p in young(200, "reassignments"))
+
+
+def test_changed_plans_are_plans():
+    circumstances = Circumstances(ClusterSpec(), "destructive", free=True)
+    mutations, rng = Mutations(Kinds("destructive"), circumstances), Random(3)
+    one, *others = young(40, "destructive")
+    for turn in range(1_500):
+        changed = mutations.of(rng, one, (700_000,) if turn % 2 else (), rng.choice(others))
+        assert Plan.from_json(changed.to_json()) == changed
+        assert len(changed.faults) <= MOST_FAULTS
+        assert all(EARLIEST_US <= fault.at_us < changed.faults_end_us for fault in changed.faults)
+        one = changed
+
+
+def test_brokers_that_a_smaller_cluster_lacks_are_others():
+    plan = Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(), (), 0)
+    moved = with_faults(plan, [Fault("pause", 9, 9, "b5"), Fault("pause", 9, 9, "b3")])
+
+    assert [fault.target for fault in moved.faults] == ["b2", "b3"]
+
+
+# Scenes: each does what its name says
+
+
+def played(name, profile="destructive", variant="kafka-4.0", seeds=12, **settings):
+    """The traces of a scene, played under several draws, beside its faults."""
+    cluster = ClusterSpec(settings=Settings(**settings))
+    for seed in range(seeds):
+        faults = SCENES[name](Random(seed), Kinds(profile), cluster, 600 * MS)
+        workload = WorkloadSpec(producers=2, interval_us=20 * MS)
+        plan = with_faults(Plan(0, 0, seed, profile, cluster, workload, (), 0), faults)
+        yield plan, simulate(plan, parse_variant(variant)).history
+
+
+def marks(name, **how):
+    return Counter(mark for _, history in played(name, **how) for mark in exercised(history.trace))
+
+
+@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("profile", PROFILES_OF_HUNTS)
+def test_a_scene_has_the_faults_of_its_profile(name, profile):
+    for seed in range(60):
+        faults = SCENES[name](Random(seed), Kinds(profile), ClusterSpec(), 600 * MS)
+        assert {fault.kind for fault in faults} <= Kinds(profile).known
+        assert len(faults) <= 6
+
+
+def test_back_and_forth_two_brokers_are_elected_in_turn():
+    for plan, history in played("back and forth"):
+        targets = [fault.target for fault in plan.faults]
+        assert len({*targets}) == 2
+        assert all(one != other for one, other in pairwise(targets))
+        assert sum(event[2] == "elect" for event in history.trace) >= 2
+
+
+def test_who_sleeps_through_reigns_skips_some():
+    assert marks("asleep through reigns")["reign-skipped-by-follower"] >= 4
+
+
+def test_right_after_one_failure_comes_another_of_the_same_broker():
+    """In ms: the first is over, or the process has just started."""
+    for seed in range(60):
+        faults = SCENES["one right after another"](Random(seed), Kinds("destructive"), ClusterSpec(), 600 * MS)
+        first, again = faults[0], faults[-1]
+        assert first.target == again.target
+        assert again.after is not None or 0 < again.at_us - first.at_us - first.lasts_us <= 80 * MS
+
+
+def test_a_power_loss_comes_right_after_a_clean_stop():
+    clean_then_power = 0
+    for _, history in played("one right after another", seeds=40):
+        stops = [(event[1], event[4]) for event in history.trace if event[2] == "stop"]
+        clean_then_power += any(
+            how == "clean" and (node, "power") in stops[place + 1 :] for place, (node, how) in enumerate(stops)
+        )
+    assert clean_then_power >= 4
+
+
+def test_elections_are_held_while_a_follower_is_deaf():
+    meanwhile = 0
+    for plan, history in played("elected while one is deaf"):
+        first = plan.faults[0]
+        begins, ends = first.at_us, first.at_us + first.lasts_us
+        meanwhile += any(event[2] == "elect" and begins <= event[0] <= ends for event in history.trace)
+
+    assert meanwhile >= 7
+
+
+def test_the_isr_is_in_doubt():
+    """The lag is over while the scene lasts: the ISR shrinks, without anybody's session ending, and grows again."""
+    doubted = marks("ISR in doubt", profile="intact")
+
+    assert doubted["isr-shrunk"] >= 6
+    assert doubted["isr-grew"] >= 6
+
+
+def test_a_new_process_hears_late_what_was_meant_for_the_one_before():
+    lives = marks("of an earlier life", variant="kafka-2.0")
+
+    assert lives["follower-stopped"] + lives["leader-stopped"] >= 12
+
+
+def test_a_truncation_is_taken_back():
+    came_back = 0
+    for _, history in played("cut, and taken back", seeds=40):
+        place = [(event[1], event[2], event[0]) for event in history.trace]
+        came_back += any((node, "append", time) in place for node, what, time in place if what == "recovered")
+    assert came_back >= 3
+
+
+# What circumstances do
+
+
+USUAL = WorkloadSpec()
+
+
+def run(workload=USUAL, faults=(), **settings):
+    plan = Plan(0, 0, 5, "by hand", ClusterSpec(settings=Settings(**settings)), workload, faults, 3_000 * MS)
+    return simulate(plan, parse_variant("kafka-4.0")).history
+
+
+def test_bursts_are_as_many_sends_at_once():
+    ops = run(WorkloadSpec(producers=1, interval_us=40 * MS, burst=5)).ops
+    sent = [op.time for op in ops if (op.type, op.f) == ("invoke", "send")]
+    rests = [later - time for time, later in pairwise(sent)]
+    long = [place for place, rest in enumerate(rests) if rest > 80 * MS]
+
+    assert {later - place for place, later in pairwise(long)} == {5}
+
+
+def test_a_patient_client_hears_the_brokers_own_time_out():
+    """Two followers are cut off: nothing is committed, and the leader answers so."""
+    cut = tuple(Fault("from-peers", 500 * MS, 2_400 * MS, f"b{b}") for b in (2, 3))
+    late = Settings().produce_timeout_us
+
+    def longest(workload):
+        history = run(workload, cut, lag_time_us=10_000 * MS)
+        began = {}
+        spans = Counter()
+        for op in history.ops:
+            if op.f == "send" and op.type == "invoke":
+                began[op.process] = op.time
+            elif op.f == "send":
+                spans[op.type, op.error] = max(spans[op.type, op.error], op.time - began[op.process])
+        return spans["info", "REQUEST_TIMED_OUT"]
+
+    assert longest(WorkloadSpec()) == late
+    assert late < longest(WorkloadSpec(patience_us=3 * late)) < 2 * late
+
+
+def test_small_fetches_bring_few_batches():
+    """A follower that was away catches up in many fetches."""
+    away = (Fault("from-peers", 500 * MS, 1_000 * MS, "b2"),)
+    busy = WorkloadSpec(producers=4, interval_us=10 * MS)
+
+    def hw_moves(history):
+        return len({event[0] for event in history.trace if event[1:3] == (2, "append")})
+
+    assert hw_moves(run(busy, away, max_fetch_batches=1)) > hw_moves(run(busy, away)) + 20
+
+
+def test_patience_and_bursts_travel_with_the_plan():
+    spec = WorkloadSpec(burst=5, patience_us=3_000 * MS)
+    plan = replace(young(1)[0], workload=spec)
+
+    assert Plan.from_json(plan.to_json()).workload == spec
+    assert plan.scaled(2).workload.patience_us == 6_000 * MS
+    assert not {"burst", "patience_us"} & set(WorkloadSpec().to_json())
+
+
+# Marks that take something special
+
+
+@pytest.mark.parametrize("variant", ["kafka-0.11", "kafka-2.7"])
+@pytest.mark.parametrize("controller_fails", [True, False])
+def test_with_zookeeper_a_leader_skips_a_reign_only_where_controllers_change(variant, controller_fails):
+    faults = (
+        Fault("lost-leadership", 600 * MS, 300 * MS, "b1"),
+        Fault("forced-election", 610 * MS, 0, "b2"),
+        Fault("forced-election", 640 * MS, 0, "b1"),
+        *((Fault("controller-crash", 700 * MS, 100 * MS),) if controller_fails else ()),
+    )
+    plan = Plan(0, 0, 3, "by hand", ClusterSpec(), WorkloadSpec(), faults, 1_500 * MS)
+    reached = exercised(simulate(plan, parse_variant(variant)).history.trace)
+
+    assert ("reign-skipped-by-leader" in reached) == controller_fails
+
+
+def test_hunts_have_controllers_that_fail():
+    assert any(fault.kind == "controller-crash" for plan in young(60, "controllers") for fault in plan.faults)
