@@ -40,7 +40,7 @@ def test_correct_forms_hold(variant, profile, brokers):
         ("reconciliation+one-round+own-generation", 94, 3, "divergence"),
         ("raft+vote-for-anyone", 11, 3, "leader-completeness"),
         ("raft+commit-any-term", 31, 5, "unsafe-commit"),
-        ("raft+forget-votes", 121, 3, "double-vote"),
+        ("raft+forget-votes", 24, 5, "double-vote"),
     ],
 )
 def test_flawed_forms_are_found_out_by_random_plans(variant, index, brokers, found):
