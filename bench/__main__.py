@@ -18,6 +18,7 @@ from bench import (
     simulator,
     spreading,
     throughput,
+    zoo,
 )
 
 BENCHMARKS = {
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "containers": containers.main,
     "foreign": foreign.main,
     "kafka": kafka.main,
+    "zoo": zoo.main,
 }
 KAFKA = "kafka:"
 

@@ -112,6 +112,9 @@ AMOUNT_IS_TIME = frozenset(
 )
 """The kinds whose `amount` is a time that belongs to the protocol's own times (a clock's jump does not)."""
 
+PER_MILLE = frozenset({"lossy", "lossy-controller", "delete-records", "retention"})
+"""The kinds whose `amount` is a share, in thousandths."""
+
 TARGETS = ("leader", "follower", "isr-member", "any")
 TRIGGER_EVENTS = (
     *("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start"),
@@ -184,7 +187,7 @@ class Fault:
     after: Trigger | None = None
 
     def __post_init__(self) -> None:
-        """Refuse unknown words and negative times."""
+        """Refuse unknown words, negative times, and shares above the whole."""
         if self.kind not in KINDS:
             msg = f"unknown kind of fault {self.kind!r}: known are {', '.join(KINDS)}"
             raise FaultError(msg)
@@ -193,6 +196,9 @@ class Fault:
             raise FaultError(msg)
         if min(self.at_us, self.lasts_us, self.pick, self.partition, self.amount) < 0:
             msg = "times, amounts and picks must not be negative"
+            raise FaultError(msg)
+        if self.kind in PER_MILLE and self.amount > 1000:
+            msg = f"the amount of {self.kind} is per mille, at most 1000, and is {self.amount}"
             raise FaultError(msg)
         if self.after is not None and (self.after.event not in TRIGGER_EVENTS or self.after.nth < 1):
             msg = f"a trigger needs nth ≥ 1 and an event among {', '.join(TRIGGER_EVENTS)}"

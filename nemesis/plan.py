@@ -266,7 +266,9 @@ def read_plan(path: Path) -> Plan:
         msg = f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8 text'})"
         raise PlanError(msg) from None
     try:
-        return Plan.from_json(json.loads(text))
+        plan = Plan.from_json(json.loads(text, object_pairs_hook=_each_once))
+        _refuse_in_vain(plan)
+        return plan
     except json.JSONDecodeError as error:
         msg = f"{path}, line {error.lineno}: not JSON ({error.msg})"
         raise PlanError(msg) from None
@@ -279,6 +281,28 @@ def read_plan(path: Path) -> Plan:
     except ValueError as error:
         msg = f"{path}: not JSON ({error})"
         raise PlanError(msg) from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, of which JSON itself would silently keep the last of two entries of one name."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        msg = f"the entry {twice!r} is given twice"
+        raise PlanError(msg)
+    return found
+
+
+def _refuse_in_vain(plan: Plan) -> None:
+    """Refuse what a person who wrote a file cannot have meant."""
+    for i, fault in enumerate(plan.faults):
+        if fault.after is None and fault.at_us > plan.faults_end_us:
+            msg = f"faults[{i}]: strikes at {fault.at_us}, after faults_end_us, {plan.faults_end_us}, when everything is healed"
+            raise PlanError(msg)
+        if fault.partition >= plan.cluster.partitions:
+            msg = f"faults[{i}]: there is no partition {fault.partition}; they are 0 to {plan.cluster.partitions - 1}"
+            raise PlanError(msg)
 
 
 def _line_of(text: str, message: str) -> int:

@@ -31,6 +31,7 @@ from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
 from harness.cli.vocabulary import anomalies_command, faults_command
+from harness.cli.zoo import zoo_command
 from harness.machines.interrupts import terminated_like_interrupted
 
 EPILOG = """\b
@@ -66,6 +67,7 @@ for command in (
     soak_command,
     shrink_command,
     explore_command,
+    zoo_command,
     check_command,
     export_command,
     report_command,

@@ -280,6 +280,8 @@ class Broker:
         KIP-455, 2.4, there was no other). A log that nobody asks it to delete stays, but for its high watermark, of which the next
         checkpoint says nothing (``ReplicaManager.checkpointHighWatermarks``).
         """
+        if self.variant.metadata_log and "KAFKA-13198" in self.variant.bugs:
+            return
         if self.variant.metadata_log or (m.delete and m.leader_epoch > replica.leader_epoch):
             self._remove(now, replica)
         elif replica.role is Role.NO_LEADER and replica.leader_epoch < 0:
@@ -301,6 +303,11 @@ class Broker:
         replica = self.replicas.get(m.partition)
         if replica is None:
             return
+        if replica.isr_request is not None:
+            if replica.leading is not None:
+                replica.leading.forget_what_was_not_sent(m)
+            elif replica.isr_request.correlation == m.correlation:
+                replica.isr_request = None
         replica.happens(Event.ISR_ANSWER, now, m)
         if replica.role is Role.LEADING:
             self._known[m.partition] = max(self._known.get(m.partition, -1), replica.partition_epoch)

@@ -114,6 +114,9 @@ class Leadership:
         self._count_diverging = "KAFKA-13141" in variant.bugs
         self._expand_below_start = "KAFKA-7128" in variant.bugs
         self._looks_hw_up = "KAFKA-9491" in variant.bugs
+        self._one_queue = "KAFKA-12686" in variant.bugs
+        self.forgotten = False
+        """The pending proposal was never sent, and will not be (KAFKA-12686)."""
 
     def begin(self, now: int, state: LeaderAndIsr) -> None:
         """A leader epoch begins: members of the ISR count as caught up now.
@@ -432,6 +435,7 @@ class Leadership:
         mine = replica.broker.broker_epoch
         epochs = {b: remote.broker_epoch for b, remote in self.remotes.items()} | {replica.node_id: mine}
         members = tuple((b, epochs.get(b, -1)) for b in isr)
+        self.forgotten = False
         self.pending = AlterPartition(
             replica.node_id, replica.name, self.epoch, replica.partition_epoch, members, mine, replica.correlation
         )
@@ -443,7 +447,19 @@ class Leadership:
 
     def _send_pending(self, now: int) -> None:
         self.pending_since = now
-        self.replica.out.append(Send(CONTROLLER, self.pending))
+        replica = self.replica
+        if self._one_queue:
+            if replica.isr_request is not None and replica.isr_request is not self.pending:
+                return
+            replica.isr_request = self.pending
+        replica.out.append(Send(CONTROLLER, self.pending))
+
+    def forget_what_was_not_sent(self, m: AlterPartitionResponse) -> None:
+        """KAFKA-12686: an answer empties the partition's queue, whatever is in it (``DefaultAlterIsrManager``, 2.7 and 2.8)."""
+        request = self.replica.isr_request
+        if request is not None and request.correlation == m.correlation:
+            self.replica.isr_request = None
+            self.forgotten = self.pending is not None and self.pending is not request
 
     def take_isr_answer(self, now: int, m: AlterPartitionResponse) -> None:
         """The controller committed or refused the proposal.
@@ -504,7 +520,7 @@ class Leadership:
             if now >= self._shrink_due:
                 self._shrink_due = now + self.replica.settings.lag_time_us // 2
                 self._maybe_shrink(now)
-        elif now - self.pending_since >= self.replica.settings.request_timeout_us:
+        elif now - self.pending_since >= self.replica.settings.request_timeout_us and not self.forgotten:
             self._send_pending(now)
         if self.parked_fetches:
             due = [source for source, (_, deadline) in self.parked_fetches.items() if deadline <= now]

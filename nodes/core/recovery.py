@@ -90,10 +90,12 @@ class RecoveryRules(NamedTuple):
     Attributes:
         keep_short_logs: keep a log that ends below its start, as it is (KAFKA-8306).
         rebuild_epochs: without the clean mark, take all epochs from the batches, and none from the file.
+        skip_epoch_0: add no entry for leader epoch 0 (KAFKA-10432).
     """
 
     keep_short_logs: bool = False
     rebuild_epochs: bool = False
+    skip_epoch_0: bool = False
 
 
 def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recovered:  # noqa: B008 (it is immutable)
@@ -115,7 +117,7 @@ def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recover
         epochs = [] if rules.rebuild_epochs and not clean else [entry for entry in files.epochs if entry[1] < leo]
         if not clean:
             for batch in batches:
-                if batch.epoch > (epochs[-1][0] if epochs else -1):
+                if batch.epoch > (epochs[-1][0] if epochs else rules.skip_epoch_0 - 1):
                     epochs.append((batch.epoch, batch.base))
         hw = min(image.high_watermarks.get(name, 0), leo)
         start = max(image.log_starts.get(name, 0), batches[0].base if batches else files.base)

@@ -17,7 +17,7 @@ from nodes.core.roles import TABLE, Cell, Event, Role, TransitionError
 if TYPE_CHECKING:
     from nodes.core.broker import Broker
     from nodes.core.events import RetentionDue
-    from nodes.core.messages import LeaderAndIsr
+    from nodes.core.messages import AlterPartition, LeaderAndIsr
     from nodes.core.recovery import RecoveredPartition
 
 Handler = Callable[[int, Any], Any]
@@ -82,6 +82,8 @@ class Replica:
         self.last_leader = -1
         """The last real leader; −1 does not overwrite it (KAFKA-7164 compares ids)."""
         self.partition_epoch = -1
+        self.isr_request: AlterPartition | None = None
+        """What this broker asks the controller, in whatever reign (KAFKA-12686; else it is a leader's own affair)."""
         self.leading: Leadership | None = None
         self.following: Following | None = None
         self.correlation = broker.incarnation << 32
@@ -172,8 +174,12 @@ class Replica:
             self.out.append((now, self.node_id, "hw", self.name, hw, self.leader_epoch, False))
 
     def drop_oldest(self, now: int, m: RetentionDue) -> None:
-        """Delete the oldest batches, as far as they lie below the high watermark (``UnifiedLog.deleteOldSegments``)."""
-        gone = [batch for batch in self.log.batches[: m.batches] if batch.end <= self.hw]
+        """Delete the oldest batches, as far as they lie below the high watermark (``UnifiedLog.deleteOldSegments``).
+
+        Before KAFKA-5634 nobody looked at that.
+        """
+        limit = self.log.leo if "KAFKA-5634" in self.variant.bugs else self.hw
+        gone = [batch for batch in self.log.batches[: m.batches] if batch.end <= limit]
         if gone:
             end = gone[-1].end
             self.advance_start(now, end, "retention")

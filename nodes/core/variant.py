@@ -105,6 +105,14 @@ class Bug(NamedTuple):
 
 
 BUGS = {
+    "KAFKA-1382": Bug(
+        "A leader that did not hear that its ISR was written to ZooKeeper writes it again, is refused for the version "
+        "that it raised itself, and never changes the ISR again.",
+    ),
+    "KAFKA-5634": Bug(
+        "Retention does not look at the high watermark: a leader deletes records that are not committed, and its log "
+        "start passes it.",
+    ),
     "KAFKA-6975": Bug(
         "A follower that begins anew at its leader's log start refuses the batch that reaches across it as out of order, for ever."
     ),
@@ -142,13 +150,35 @@ BUGS = {
     "KAFKA-9672": Bug(
         "While its ISR names a broker that a reassignment has removed, a leader takes nobody out of the ISR: isr-expiration fails."
     ),
+    "KAFKA-10432": Bug(
+        "After an unclean stop recovery adds no entry for leader epoch 0 to an epoch cache that lost it.", EPOCH_CACHE
+    ),
     "KAFKA-10706": Bug(
         "A truncation leaves epochs without records at the end of the cache, and asking never ends.", EPOCH_CACHE
+    ),
+    "KAFKA-12686": Bug(
+        "A leader that is told of a new leader epoch while a change of its ISR is under way forgets that it is; the next "
+        "change waits for the answer to the first, and is forgotten with it: it stays pending, and is never sent.",
     ),
     "KAFKA-13091": Bug(
         "A leader whose ISR the controller has shrunk for it does not look at its high watermark, until somebody writes."
     ),
     "KAFKA-13141": Bug("The leader counts a fetch that diverges as progress of the follower.", EPOCH_IN_FETCH),
+    "KAFKA-13173": Bug(
+        "KRaft's controller handles several brokers whose sessions end at the same time each as if the others were still "
+        "there: who just failed may be elected, and the last one's ISR counts.",
+    ),
+    "KAFKA-13198": Bug(
+        "With a metadata log a replica that a reassignment removes is told nothing: it follows, or leads, as it did, and "
+        "keeps its log.",
+    ),
+    "KAFKA-14144": Bug(
+        "ZooKeeper's controller compares versions before it looks whether a proposed ISR is what it has: a leader that "
+        "did not hear the answer is refused whenever it asks again, and its ISR stays pending.",
+    ),
+    "KAFKA-15586": Bug(
+        "The controller does not take a broker that shut down uncleanly out of the eligible leader replicas."
+    ),
     "KAFKA-15665": Bug(
         "A reassignment ends when all replicas that it adds are in the ISR, though others of its target are not: records are "
         "left with fewer replicas than before.",
@@ -407,7 +437,7 @@ class Variant:
     @property
     def recovery(self) -> RecoveryRules:
         """How a replica of this design recovers its log."""
-        return RecoveryRules("KAFKA-8306" in self.bugs, self.rebuild_epochs)
+        return RecoveryRules("KAFKA-8306" in self.bugs, self.rebuild_epochs, "KAFKA-10432" in self.bugs)
 
     @property
     def rule(self) -> TruncationRule:

@@ -20,7 +20,7 @@ FAULTS = st.builds(
     target=st.sampled_from([*TARGETS, "b1", "b3"]),
     pick=st.integers(0, 20),
     partition=st.integers(0, 20),
-    amount=NUMBER,
+    amount=st.integers(0, 1000),
     clients=st.booleans(),
     after=st.none() | st.builds(Trigger, st.sampled_from(TRIGGER_EVENTS), st.integers(1, 99), st.integers(0, 5)),
 )

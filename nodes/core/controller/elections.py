@@ -155,7 +155,7 @@ class Controller(ABC):
     def _registered(self, now: int, session: Session, m: Register) -> None:
         """A process becomes the broker's; it gets a broker epoch."""
         clean = session.broker_epoch >= 0 and m.previous_broker_epoch == session.broker_epoch
-        if self.variant.elr and session.incarnation and not clean:
+        if self.variant.elr and session.incarnation and not clean and "KAFKA-15586" not in self.variant.bugs:
             self._forget_eligibility(now, m.source)
         session.incarnation = m.incarnation
         session.broker_epoch = self._next_broker_epoch

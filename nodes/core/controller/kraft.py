@@ -56,9 +56,12 @@ class KRaftController(Controller):
     def _look(self, now: int) -> None:
         if self.failed:
             return
-        for broker, session in self.sessions.items():
-            if session.live and self._overdue(now, session):
-                self._fence(now, broker)
+        silent = [b for b, session in self.sessions.items() if session.live and self._overdue(now, session)]
+        if len(silent) > 1 and "KAFKA-13173" in self.variant.bugs:
+            self._fence_each_as_if_alone(now, silent)
+            return
+        for broker in silent:
+            self._fence(now, broker)
 
     def _take_over(self, now: int) -> None:
         """Everybody's session begins anew (``BrokerHeartbeatManager.register``), and nothing is known of who was told what."""
@@ -69,6 +72,40 @@ class KRaftController(Controller):
     def _fence(self, now: int, broker: int) -> None:
         self.out.append((now, CONTROLLER, "fence", "", broker))
         self._end_session(now, broker)
+
+    def _fence_each_as_if_alone(self, now: int, silent: list[int]) -> None:
+        """KAFKA-13173: records are made for each broker from the same state, in which the others are there, and replayed in turn.
+
+        A record names the leader only if it changes (``PartitionChangeBuilder.build``), so an earlier one's stays.
+        """
+        for broker in silent:
+            self.out.append((now, CONTROLLER, "fence", "", broker))
+        for partition in self.partitions.values() if self._opened else ():
+            leader, isr, leaders = partition.leader, partition.isr, 0
+            for broker in silent:
+                left = tuple(b for b in partition.isr if b != broker)
+                if broker not in partition.isr or not (left or self.variant.elr):
+                    continue
+                isr = left
+                if partition.leader == broker:
+                    leader = next((b for b in partition.replicas if b in left and self._live(b)), -1)
+                    leaders += 1
+            if (leader, isr) == (partition.leader, partition.isr):
+                continue
+            partition.with_isr(isr, self.settings.min_isr, keep_elr=self.variant.elr)
+            if not leaders:
+                self._commit(now, partition)
+                continue
+            partition.leader = leader
+            partition.last_leader = leader if leader >= 0 else partition.last_leader
+            partition.leader_epoch += 1
+            partition.partition_epoch += 1
+            fields = (leader, partition.leader_epoch, isr, partition.elr, "online", True, partition.partition_epoch)
+            self.out.append((now, CONTROLLER, "elect", partition.name, *fields))
+            self._broadcast(now, partition)
+        for broker in silent:
+            session = self.sessions[broker]
+            session.live = session.stopping = False
 
     def _on_register(self, now: int, m: Register) -> None:
         session = self.sessions[m.source]

@@ -69,6 +69,7 @@ class ZooKeeperController(Controller):
         """Broker → the broker epoch (the node's czxid) that the controller saw when it last counted the broker as new."""
         self._requests = {b: Requests() for b in brokers}
         self._correlation = 0
+        self._compares_versions_first = ("KAFKA-1382" if variant.leader_writes_isr else "KAFKA-14144") in variant.bugs
         self._go_on = {b: Send(b, HeartbeatReply(CONTROLLER, may_stop=False)) for b in brokers}
 
     # ZooKeeper
@@ -202,7 +203,11 @@ class ZooKeeperController(Controller):
     def _on_alter_partition(self, now: int, m: AlterPartition) -> None:
         """What a leader proposed and did not hear the answer to is answered again."""
         partition = self.partitions[m.partition]
-        same = m.leader_epoch == partition.leader_epoch and tuple(b for b, _ in m.isr) == partition.isr
+        same = (
+            not self._compares_versions_first
+            and m.leader_epoch == partition.leader_epoch
+            and tuple(b for b, _ in m.isr) == partition.isr
+        )
         if same and m.source == partition.leader and m.partition_epoch < partition.partition_epoch:
             self.out.append(Send(m.source, self._answer(partition, m, None)))
         else:

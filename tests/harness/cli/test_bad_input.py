@@ -111,6 +111,9 @@ PLANS = [
     ({"faults": [{"kind": "crash", "at_us": "soon"}]}, "at_us must be int"),
     ({"faults": [{"kind": "melt", "at_us": 1}]}, "unknown kind of fault 'melt'"),
     ({"faults": [{"kind": "crash", "at_us": 1, "target": "nobody"}]}, "unknown target"),
+    ({"faults": [{"kind": "crash", "at_us": 2_000_000}]}, "strikes at 2000000, after faults_end_us"),
+    ({"faults": [{"kind": "crash", "at_us": 1, "partition": 1}]}, "there is no partition 1"),
+    ({"faults": [{"kind": "lossy", "at_us": 1, "amount": 1001}]}, "per mille, at most 1000"),
     ({"cluster": {"brokers": "three"}}, "brokers"),
     ({"cluster": {"settings": {"tick_us": 0}}}, "tick_us must be at least 1000"),
     ({"cluster": {"settings": {"request_timeout_us": 1000}}}, "request_timeout_us 1000 must be at least"),
@@ -133,6 +136,14 @@ def test_a_plan_that_nobody_can_run_is_refused_with_its_line(tidemark, tmp_path,
     assert error.count("\n") == 1
     assert told in error
     assert not (tmp_path / "out" / HISTORY).exists()
+
+
+def test_an_entry_that_is_given_twice_is_refused(tidemark, tmp_path):
+    (tmp_path / "plan.json").write_text('{"seed": 1, "seed": 2, "faults": []}')
+
+    code, _, error = tidemark("run", "--plan", "plan.json", "--out", "out")
+
+    assert (code, "the entry 'seed' is given twice" in error) == (254, True)
 
 
 def test_a_thousand_brokers_and_a_thousand_clients_are_no_matter(tidemark):
