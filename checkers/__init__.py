@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 from checkers.check import check
-from checkers.contract import PROMISES
+from checkers.contract import ALL_PROMISES, PROMISES
 from checkers.history import TRACE_FIELDS, History, Op, deleted, polled, sent
 from checkers.history_file import HistoryFormatError, history_lines, parse_history, read_history, write_history
 from checkers.reading import read_any, read_stream
 from checkers.verdict import Anomaly, Judgement, Verdict
 
 __all__ = [
+    "ALL_PROMISES",
     "PROMISES",
     "TRACE_FIELDS",
     "Anomaly",

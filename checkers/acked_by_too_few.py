@@ -1,6 +1,7 @@
 """`acked-by-too-few`: an acknowledgement with acks=all, and fewer replicas had ever had the record than ``min.insync.replicas``.
 
-A leader may answer only when every member of its ISR has the record, and the ISR is as large as that. Who had it and lost it again
+A leader may answer only when every member of its ISR has the record, and the ISR is as large as that. Where there is no ISR, enough
+is a majority. Who had it and lost it again
 counts: that was not the leader's to know. Told with the first such acknowledgement, once for each partition.
 
 >>> from checkers import History, check, sent
@@ -36,11 +37,18 @@ class AckedByTooFew(TraceChecker):
         keys: what was acknowledged.
         min_isr: how many replicas are enough.
         patience_us: how much later a replica may get the record, in µs.
+        enough: how the message says how many that are.
     """
 
     def __init__(
-        self, trace: Sequence[TraceEvent], keys: Mapping[str, KeyView], min_isr: int, patience_us: int
+        self,
+        trace: Sequence[TraceEvent],
+        keys: Mapping[str, KeyView],
+        min_isr: int,
+        patience_us: int,
+        enough: str = "min.insync.replicas is",
     ) -> None:
+        self._enough = enough
         self._trace = trace
         self._keys = keys
         self._min_isr = min_isr
@@ -125,7 +133,7 @@ class AckedByTooFew(TraceChecker):
         more = "" if len(few) == 1 else f" (and {len(few) - 1} more such records)"
         message = (
             f"Record {ack.value} of {partition} (offset {ack.offset}) was acknowledged to {ack.process} with acks=all at "
-            f"{seconds(ack.time)}, when {who} had ever had it{more}: min.insync.replicas is {self._min_isr}."
+            f"{seconds(ack.time)}, when {who} had ever had it{more}: {self._enough} {self._min_isr}."
         )
         evidence = {
             "process": ack.process, "offset": ack.offset, "value": ack.value, "holders": nodes, "min_isr": self._min_isr,

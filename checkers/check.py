@@ -17,7 +17,8 @@ from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, Counts
 from checkers.collector_paused import collector_paused
 from checkers.committed import Committed
-from checkers.contract import NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
+from checkers.consensus import double_votes, invariants
+from checkers.contract import ALL_PROMISES, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED, WITHOUT_ISR
 from checkers.dirty_read import dirty_reads
 from checkers.divergence import Divergence
 from checkers.fenced_in_isr import fenced_in_isrs
@@ -63,8 +64,9 @@ def check(history: History, contract: str | None = None) -> Verdict:
 
     Args:
         history: what happened; a history with client operations only is judged by what the clients saw.
-        contract: the promise to judge by (`PROMISES`), which alone counts then; else the history's own (``meta["contract"]``), else
-        `documented`, or `durable` where nothing is known of the replicas. Others may count beside a run's own (`Contract`).
+        contract: the promise to judge by (`ALL_PROMISES`), which alone counts then; else the history's own
+            (``meta["contract"]``), else `documented`, or `durable` where nothing is known of the replicas. Others may count beside
+            a run's own (`Contract`).
 
     Raises:
         ValueError: there is no such promise.
@@ -79,8 +81,8 @@ def _check(history: History, contract: str | None) -> Verdict:
     traced = bool(history.trace) and not doubts
     own = contract or meta.get("contract") or (DEFAULT_CONTRACT if traced else CLIENTS_CONTRACT)
     alone = contract is not None or meta.get("contract_alone", False)
-    if own not in PROMISES:
-        raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
+    if own not in ALL_PROMISES:
+        raise ValueError(f"there is no promise {own!r}; there are {', '.join(ALL_PROMISES)}")
     view = _view(history)
     points = turning_points(history.trace)
     counts = TraceCounts.of(points)
@@ -173,7 +175,9 @@ def check_replicas(
     end = EndOfTrace(meta.get("replicas") or {})
     isr_quorum = IsrQuorum(trace, patience_us)
     min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
-    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us)
+    has_isr = meta.get("isr", True)
+    enough = "min.insync.replicas is" if has_isr else "a majority is"
+    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough)
     finding = (
         two_leaders,
         isr_quorum,
@@ -186,14 +190,16 @@ def check_replicas(
         wrong_deletion,
         stuck,
     )
+    consensus = () if has_isr else invariants(trace, assignment or {})
     in_sync = (LastingInSync if patience_us else InSync)(trace, committed, patience_us)
-    watching = (committed, in_sync, *finding, end)
+    watching = (committed, in_sync, *finding, *consensus, end)
     replicas = replay(trace, watching)
     anomalies: list[Anomaly] = []
     unclean = unclean_elections(history, points)
     anomalies += unasked_elections(trace, unclean)
     anomalies += fenced_in_isrs(points)
     losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
+    losses.promises = PROMISES if has_isr else WITHOUT_ISR
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
     unsettled = unsettled_reads(view.answered, committed)
@@ -209,8 +215,10 @@ def check_replicas(
         deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
     gave_up = view.succeeded.get("send", 0) < view.invoked.get("send", 0)
     anomalies += check_liveness(history, points, gave_up=gave_up)
-    for checker in finding:
+    for checker in (*finding, *consensus):
         anomalies += checker.anomalies
+    if not has_isr:
+        anomalies += double_votes(points)
     anomalies = explained(anomalies, trace, replicas)
     replicas.take_apart()
     return anomalies

@@ -14,6 +14,13 @@ all crash at once it is void and `durable` is not, and if power fails at one bro
     holds while fewer than min ISR of the replicas that held it have lost their logs (power, disk) since: what
     users read into ``min.insync.replicas``.
 
+Where there is no ISR (``meta["isr"]`` false: a majority decides), the first two mean nothing, and there is one that does:
+
+`majority`
+    holds while no replica of the partition has lost its disk: what a majority has said counts as long as nobody forgets what it
+    said (Raft, 5: servers recover with what is on their stable storage). A power loss is no excuse: what was counted was to be on
+    disk.
+
 A promise begins anew whenever all replicas are alive, in sync, and have the record below their leader's high watermark
 (:mod:`checkers.renewal`).
 
@@ -49,6 +56,10 @@ from checkers.unasked_election import UncleanElection
 from checkers.verdict import PERMITTED, VIOLATION, Judgement
 
 PROMISES = ("documented", "kip-966", "durable")
+MAJORITY = "majority"
+WITHOUT_ISR = (MAJORITY, "durable")
+"""The promises by which losses are judged where there is no ISR."""
+ALL_PROMISES = (*PROMISES, MAJORITY)
 
 UNCLEAN_ELECTION = "unclean-election"
 ACKS_1_NOT_REPLICATED = "acks-1-not-replicated"
@@ -56,6 +67,7 @@ VOID_BECAUSE = {
     "documented": "no-live-isr-member",
     "kip-966": "unclean-shutdowns>=min-isr",
     "durable": "lost-logs>=min-isr",
+    MAJORITY: "lost-disk",
 }
 """The clause that permits a loss once a promise is void."""
 
@@ -81,6 +93,7 @@ UNDECIDED = Judgement(PERMITTED, NEEDS_REPLICAS, ("durable",))
 
 _UNCLEAN_STOPS = frozenset({"crash", "power", "disk", "fatal"})
 _LOG_LOSSES = frozenset({"power", "disk"})
+_DISK_LOSSES = frozenset({"disk"})
 
 
 class LostRecord(NamedTuple):
@@ -101,6 +114,9 @@ class Contract:
     """Judges lost records by the promise `own`, by those that count beside it unless it `alone` does, and says which they break.
 
     Nobody knows what `silent` nodes held: each stop of theirs counts as that of one that had the record.
+
+    Attributes:
+        promises: those that are asked, beside the own; to be set before anything is judged.
     """
 
     def __init__(
@@ -115,9 +131,10 @@ class Contract:
         alone: bool = False,
         silent: Collection[int] = (),
     ) -> None:
-        if own not in PROMISES:
-            raise ValueError(f"there is no promise {own!r}; there are {', '.join(PROMISES)}")
+        if own not in ALL_PROMISES:
+            raise ValueError(f"there is no promise {own!r}; there are {', '.join(ALL_PROMISES)}")
         self.own = own
+        self.promises: tuple[str, ...] = PROMISES
         self._alone = alone
         self._trace = trace
         self._replicas = replicas
@@ -141,13 +158,16 @@ class Contract:
         """Whether losing this record was permitted, and by which clause."""
         if self._after_unclean_election(lost):
             return Judgement(PERMITTED, UNCLEAN_ELECTION, ())
-        breaks = tuple(promise for promise in PROMISES if not self._void(promise, lost))
+        breaks = tuple(promise for promise in self._asked() if not self._void(promise, lost))
         if self.own in breaks:
             return Judgement(VIOLATION, None, breaks)
         for promise in self._beside(lost):
             if promise in breaks:
                 return Judgement(VIOLATION, None, breaks, BEYOND[promise])
         return Judgement(PERMITTED, VOID_BECAUSE[self.own], breaks)
+
+    def _asked(self) -> tuple[str, ...]:
+        return self.promises if self.own in self.promises else (*self.promises, self.own)
 
     def _beside(self, lost: LostRecord) -> tuple[str, ...]:
         """The promises that count beside the own."""
@@ -165,6 +185,9 @@ class Contract:
         )
 
     def _void(self, promise: str, lost: LostRecord) -> bool:
+        if promise == MAJORITY:
+            replicas = self._stopped(lost.partition, _DISK_LOSSES)
+            return any(stop.at <= lost.destroyed for _, stops in replicas for stop in stops)
         if promise == "documented":
             intervals = self._isr_dead.get(lost.partition, ())
             since = min(lost.committed, self._deposed(lost))

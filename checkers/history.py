@@ -47,6 +47,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "register": ("broker", "broker_epoch", "clean"),
     "fence": ("broker",),
     "unfence": ("broker",),
+    "vote": ("generation", "candidate"),
     "reassign": ("replicas", "adding", "removing"),
     "removed": ("leo", "leader_epoch"),
     "restored": (),

@@ -244,11 +244,12 @@ _TRACE: Mapping[str, _Shape] = {
 """The shapes of the trace events' fields by name; of those that are not here, an integer."""
 
 _META: Mapping[str, _Shape] = {
-    **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients"), _STRING),
+    **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients", "family"), _STRING),
     **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults"), _INTEGER),
-    **dict.fromkeys(("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election"), _BOOL),
+    **dict.fromkeys(("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr"), _BOOL),
     "times": (_are_times, "an object of integers"),
     "replicas": (_are_replicas, "an object of lists of integers"),
+    **dict.fromkeys(("not_suffered", "counterparts"), (_are_sentences, "a list of strings")),
     "not_understood": (_are_sentences, "a list of strings"),
     "doubted_nodes": (_are_doubts, "an object of lists of strings by node"),
     "died": (_are_deaths, "a list of objects with a node"),

@@ -30,7 +30,7 @@ from typing import Any
 
 from checkers.client_view import Ack, KeyView
 from checkers.committed import NOWHERE, Committed, Loss
-from checkers.contract import NOT_REPLICATED, Contract, LostRecord
+from checkers.contract import NOT_REPLICATED, PROMISES, Contract, LostRecord
 from checkers.history import TraceEvent, Value
 from checkers.renewal import Renewal, renewals
 from checkers.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas
@@ -55,6 +55,7 @@ class LostWrites:
     Attributes:
         fates: how each lost record was judged.
         silent: nodes of which nobody knows what they held; to be set before anything is judged.
+        promises: those that losses are judged by (:mod:`checkers.contract`); likewise.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class LostWrites:
         alone: bool = False,
     ) -> None:
         self.fates: Fates = {}
+        self.promises: tuple[str, ...] = PROMISES
         self.silent: Collection[int] = ()
         self._judged: dict[_Place, Judgement] = {}
         self._whole: dict[_Place, int] = {}
@@ -92,7 +94,7 @@ class LostWrites:
 
     @cached_property
     def _contract(self) -> Contract:
-        return Contract(
+        contract = Contract(
             self._trace,
             self._points,
             self._replicas,
@@ -102,6 +104,8 @@ class LostWrites:
             alone=self._alone,
             silent=self.silent,
         )
+        contract.promises = self.promises
+        return contract
 
     def ack_of(self, partition: str, value: Value) -> Ack | None:
         """The acknowledgement of a record, if it was acknowledged."""

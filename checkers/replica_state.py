@@ -238,6 +238,9 @@ class TraceChecker:
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader's high watermark moved; it was `previous` before."""
 
+    def on_any_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """A replica's high watermark moved, leader or not."""
+
     def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A replica became leader of an epoch."""
 
@@ -327,6 +330,7 @@ class _Replay:
         self._hw_beyond_hooks = hooks["on_hw_beyond"]
         self._differing_hooks = hooks["on_differing"]
         self._leader_hw_hooks = hooks["on_leader_hw"]
+        self._any_hw_hooks = hooks["on_any_hw"]
         self._lead_hooks = hooks["on_lead"]
         self._fetched_hooks = hooks["on_fetched"]
         self._stop_hooks = hooks["on_stop"]
@@ -451,6 +455,8 @@ class _Replay:
         if is_leader:
             for hook in self._leader_hw_hooks:
                 hook(index, event, replica, previous)
+        for any_hook in self._any_hw_hooks:
+            any_hook(index, event, replica)
         if hw > len(replica.records):
             for hook in self._hw_beyond_hooks:
                 hook(index, event, replica)

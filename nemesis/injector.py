@@ -13,7 +13,7 @@ from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, HINDRANCES, REASSI
 from nemesis.holds import Holds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from nemesis.fault import Fault
 
@@ -120,8 +120,9 @@ class FaultTarget(Protocol):
 class Injector:
     """Schedules faults, resolves their targets when they strike, and undoes them."""
 
-    def __init__(self, world: FaultTarget, faults: tuple[Fault, ...]) -> None:
-        """Only remember; :meth:`arm` schedules."""
+    def __init__(self, world: FaultTarget, faults: tuple[Fault, ...], left_out: Collection[int] = ()) -> None:
+        """Only remember; :meth:`arm` schedules. The faults at the places ``left_out`` never strike."""
+        self._left_out = left_out
         self._world = world
         self._faults = faults
         self._over = False
@@ -131,6 +132,8 @@ class Injector:
     def arm(self) -> None:
         """Schedule every fault, by time or by trace event."""
         for index, fault in enumerate(self._faults):
+            if index in self._left_out:
+                continue
             if fault.after is None:
                 self._world.call_at(fault.at_us, lambda i=index, f=fault: self._strike(i, f))  # type: ignore[misc]
             else:

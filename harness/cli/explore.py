@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.exits import ANOMALY, UNKNOWN, VALID
-from harness.cli.options import VariantName, json_option
+from harness.cli.options import KafkaVariantName, json_option
 from harness.cli.spread import master_option, spread_over
 from nodes.core.variant import parse_variant
 
@@ -39,7 +39,7 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 
 
 @click.command("explore", epilog=EPILOG)
-@click.option("--variant", type=VariantName(), default="kafka-2.1", show_default=True, help="The protocol.")
+@click.option("--variant", type=KafkaVariantName(), default="kafka-2.1", show_default=True, help="The protocol.")
 @click.option("--brokers", type=int, default=3, show_default=True, help="Brokers, all of them replicas.")
 @click.option("--records", type=int, default=2, show_default=True, help="Records, one in a batch.")
 @click.option("--epochs", type=int, default=3, show_default=True, help="Leader epochs.")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from checkers import PROMISES
+from checkers import ALL_PROMISES
 from nemesis import PROFILES
 from nodes.core.cluster import ACKS, ClusterSpec
 from nodes.core.settings import ClusterSpecError, Settings
-from nodes.core.variant import VariantError, parse_variant
+from nodes.core.variant import Variant, VariantError
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,17 @@ class VariantName(click.ParamType[Any]):
             return parse_variant(value).name
         except VariantError as error:
             self.fail(str(error), param, ctx)
+
+
+class KafkaVariantName(VariantName):
+    """A variant of Kafka's protocol, where other families cannot be had."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse those as well."""
+        name = super().convert(value, param, ctx)
+        if not isinstance(parse_variant(name), Variant):
+            self.fail(f"{name} is no variant of Kafka's protocol, and this command knows no other", param, ctx)
+        return name
 
 
 class VariantList(VariantName):
@@ -94,7 +106,9 @@ def cluster_of(options: dict[str, Any]) -> ClusterSpec:
 
 
 contract_option = click.option(
-    "--contract", type=click.Choice(list(PROMISES)), help="Promise to judge losses by.  [default: the variant's own]"
+    "--contract",
+    type=click.Choice(list(ALL_PROMISES)),
+    help="Promise to judge losses by.  [default: the variant's own]",
 )
 profile_option = click.option(
     "--profile",

@@ -38,7 +38,7 @@ from harness.search.shrink.cause import causes_of
 from harness.search.shrink.choice import chosen
 from harness.simulator import simulate
 from nemesis import Plan, PlanError, generate_plan
-from nodes.core.variant import parse_variant
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from harness.systems.system import System
@@ -136,6 +136,8 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
             f"{run.events} events, {run.virtual_us / 1e6:.1f} s{_OF[options['world']]}, digest {run.digest}"
         )
         print_verdict(verdict, console)
+        for sentence in run.history.meta.get("not_suffered", ()):
+            console.print(f"  left out of the plan: {sentence}", soft_wrap=True, highlight=False)
         if marks:
             console.print(f"  exercised: {', '.join(marks)}", soft_wrap=True, highlight=False)
         console.print(f"  {folder / HISTORY}" + (f", {folder / REPORT}" if options["report"] else ""))

@@ -90,11 +90,13 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
         chosen = all_scenarios() if name is None else [_chosen(name)]
     except (UnknownScenarioError, ScenarioError) as error:
         raise click.UsageError(str(error)) from None
-    if variant is not None:
+    simulated = world["world"] == "sim"
+    if variant is not None and not simulated:
         variant_on(system, variant)
-    pairs = [(s, v) for s in chosen for v in _variants(s, system) if variant in (None, v)]
+    spoken_of = {s.name: variants_of(s) if simulated else _variants(s, system) for s in chosen}
+    pairs = [(s, v) for s in chosen for v in spoken_of[s.name] if variant in (None, v)]
     if not pairs:
-        spoken = ", ".join(_variants(chosen[0], system)) if name else "other variants"
+        spoken = ", ".join(spoken_of[chosen[0].name]) if name else "other variants"
         raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {spoken}")
     tries = _simulated(pairs) if world["world"] == "sim" else _contained(pairs, world, system)
     outcomes = [outcome for one in tries for outcome in one.outcomes]

@@ -41,7 +41,8 @@ from harness.search.shrink.size import records_of
 from harness.search.shrink.stored_run import StoredRun, in_model, stored_run
 from harness.simulator.execute import execute
 from nemesis import PlanError
-from nodes.core.variant import VariantError, parse_variant
+from nodes.core.variant import VariantError
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from rich.status import Status

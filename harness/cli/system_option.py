@@ -102,7 +102,10 @@ def chosen_variants(system: System, names: tuple[str, ...], option: str) -> tupl
     """
     from harness.systems.system import SystemRefusalError
 
-    if click.get_current_context().get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+    context = click.get_current_context()
+    if context.params.get("world") == "sim" and context.params.get("system") == OWN:
+        return names
+    if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
         for name in names:
             variant_on(system, name)
         return names

@@ -1,4 +1,4 @@
-"""``tidemark variants``: what the protocols do, in Kafka's words, and where two of them differ."""
+"""``tidemark variants``: what the protocols of all families do, and where two of them differ."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rich.table import Table
 
 from harness.cli.exits import VALID
 from harness.cli.options import VariantName, json_option
-from nodes.core.describe import describe, differences, modifiers
-from nodes.core.variant import PRESETS, Variant, parse_variant
+from nodes.core.describe import Difference, rows_that_differ
+from nodes.families import FAMILIES, AnyVariant, family_of, parse_variant
 
 EPILOG = """\b
 Examples:
@@ -20,7 +20,9 @@ Examples:
   tidemark variants kafka-2.1                               all that one does
   tidemark variants kafka-2.0 kafka-2.1                     where two differ
   tidemark variants kafka-2.1 kafka-2.1+truncation=fetch
-  tidemark variants kafka-2.7+no-isr-fence+KAFKA-13141 --json"""
+  tidemark variants kafka-2.7+no-isr-fence+KAFKA-13141 --json
+  tidemark variants quorum-hwm quorum-hwm+repaired          what repairs the seed's high-water mark
+  tidemark variants raft"""
 
 
 @click.command("variants", epilog=EPILOG)
@@ -29,9 +31,10 @@ Examples:
 def variants_command(names: tuple[str, ...], as_json: bool) -> int:
     """Say what a protocol does: without names every preset in one line, with one all of it, with two what differs.
 
-    A name is a preset with any modifiers, such as kafka-2.1+no-fetch-fence; docs/protocol.md lists them.
+    A name is a preset with any modifiers, such as kafka-2.1+no-fetch-fence; docs/protocol.md lists them; docs/families.md has
+    the protocols that are not Kafka's.
     """
-    variants = [parse_variant(name) for name in names or PRESETS]
+    variants = [parse_variant(name) for name in names or [name for family in FAMILIES for name in family.presets]]
     if as_json:
         click.echo(json.dumps(_as_json(variants, compared=len(names) == 2), indent=1))
     elif not names:
@@ -44,38 +47,45 @@ def variants_command(names: tuple[str, ...], as_json: bool) -> int:
     return VALID
 
 
-def _as_json(variants: list[Variant], *, compared: bool) -> dict[str, Any]:
+def _as_json(variants: list[AnyVariant], *, compared: bool) -> dict[str, Any]:
     told: dict[str, Any] = {
         "variants": [
             {
                 "name": variant.name,
-                "modifiers": modifiers(variant),
+                "family": family_of(variant).name,
+                "modifiers": list(family_of(variant).modifiers(variant)),
                 "contract": variant.contract,
-                "does": [row._asdict() for row in describe(variant)],
+                "does": [row._asdict() for row in family_of(variant).describe(variant)],
             }
             for variant in variants
         ]
     }
     if compared:
-        told["differences"] = [difference._asdict() for difference in differences(*variants)]
+        told["differences"] = [difference._asdict() for difference in _differences(*variants)]
     return told
 
 
-def _print_presets(variants: list[Variant]) -> None:
-    width = max(len(variant.name) for variant in variants)
-    for variant in variants:
-        click.echo(f"{variant.name:<{width}}  {', '.join(modifiers(variant))}")
+def _differences(one: AnyVariant, other: AnyVariant) -> list[Difference]:
+    return rows_that_differ(family_of(one).describe(one), family_of(other).describe(other))
 
 
-def _print_all(variant: Variant) -> None:
+def _print_presets(variants: list[AnyVariant]) -> None:
+    for family in FAMILIES:
+        own = [variant for variant in variants if family_of(variant) is family]
+        width = max((len(variant.name) for variant in own), default=0)
+        for variant in own:
+            click.echo(f"{variant.name:<{width}}  {', '.join(family.modifiers(variant))}".rstrip())
+
+
+def _print_all(variant: AnyVariant) -> None:
     table = _table("", variant.name)
-    for row in describe(variant):
+    for row in family_of(variant).describe(variant):
         table.add_row(*row)
     Console().print(table)
 
 
-def _print_differences(one: Variant, other: Variant) -> None:
-    found = differences(one, other)
+def _print_differences(one: AnyVariant, other: AnyVariant) -> None:
+    found = _differences(one, other)
     if not found:
         click.echo(f"{one.name} and {other.name} do the same.")
         return

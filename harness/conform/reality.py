@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from harness.scenario.run import SetUp
     from harness.scenario.target import ScriptTarget
     from harness.systems.system import System
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 
 def stands_for(system: System) -> Callable[[str], tuple[str, str] | None]:
@@ -31,7 +31,7 @@ def stands_for(system: System) -> Callable[[str], tuple[str, str] | None]:
 def played_as(system: System, set_up: SetUp) -> SetUp:
     """The same targets, for variants as a system understands them: under the preset's name, what its binary really does."""
 
-    def target(scenario: Scenario, variant: Variant) -> ScriptTarget:
+    def target(scenario: Scenario, variant: AnyVariant) -> ScriptTarget:
         return set_up(scenario, system.variant(variant.name))
 
     return target

@@ -19,6 +19,7 @@ from checkers.marks import MARKS
 from checkers.verdict import GRAVITY, Anomaly, Verdict
 from harness.report import figures, words
 from harness.report.answer import answers, oddities
+from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
 from harness.report.latency import QUANTILE_WORDS
@@ -49,6 +50,7 @@ PROMISES = {
     "documented": "kept as long as at every moment at least one in-sync replica is alive (Kafka's documentation)",
     "kip-966": "kept while fewer than min ISR of the replicas that held the record shut down uncleanly",
     "durable": "kept while fewer than min ISR of the replicas that held the record lost their logs",
+    "majority": "kept while no replica has lost its disk, where a majority decides and there is no ISR",
 }
 
 
@@ -85,6 +87,7 @@ class RunView:
     replayed: bool  # does the command give the same run again?
     plan_file: str
     verdict: Verdict
+    elsewise: tuple[str, ...] = ()  # what of the plan was left out, or something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +140,7 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
             answers=answers(comparison),
             oddities=oddities(comparison),
             runs=runs,
+            elsewise=elsewise_under([variant.variant for variant in comparison.variants]),
             briefs=briefs,
             explained={brief.anchor for brief in briefs},
             meaning=meaning,
@@ -257,6 +261,7 @@ def _run_view(
         story=story,
         picture=Markup(picture),  # noqa: S704  our own SVG
         faults=fault_lines(plan, history),
+        elsewise=elsewise_in(history.meta),
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),
         command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}{elsewhere}",

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from checkers.liveness.bounds import TIMES
+from nodes.families import family_of
 
 if TYPE_CHECKING:
     from nodes.core.cluster import ClusterSpec
     from nodes.core.settings import Settings
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 
 def times_of(settings: Settings) -> dict[str, int]:
@@ -17,16 +18,24 @@ def times_of(settings: Settings) -> dict[str, int]:
     return {name: getattr(settings, name) for name in TIMES}
 
 
-def run_meta(cluster: ClusterSpec, variant: Variant, contract: str | None = None) -> dict[str, Any]:
-    """The cluster's shape and the promise it is judged by: the variant's own, or one that is asked for and counts alone."""
-    chosen = {} if contract is None else {"contract_alone": True}
+def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = None) -> dict[str, Any]:
+    """The cluster's shape and the promise it is judged by: the variant's own, or one that is asked for and counts alone.
+
+    Where a majority decides and not an ISR, ``min_isr`` is that majority, and there are no unclean elections.
+    """
+    chosen: dict[str, Any] = {} if contract is None else {"contract_alone": True}
+    family = family_of(variant)
+    min_isr, unclean_election = cluster.settings.min_isr, cluster.settings.unclean_election
+    if not family.has_isr:
+        chosen |= {"family": family.name, "isr": False}
+        min_isr, unclean_election = cluster.replication_factor // 2 + 1, False
     return {
         "variant": variant.name,
         "contract": contract or variant.contract,
         **chosen,
         "replicas": {name: list(replicas) for name, replicas in cluster.assignment().items()},
-        "min_isr": cluster.settings.min_isr,
+        "min_isr": min_isr,
         "acks": cluster.acks,
-        "unclean_election": cluster.settings.unclean_election,
+        "unclean_election": unclean_election,
         "epoch_cache": variant.has_epoch_cache,
     }

@@ -15,6 +15,9 @@ LogRecord = tuple[int, str]
 _NAME = re.compile(r"([A-Za-z]+)(\d*)")
 _RANGE = re.compile(r"([A-Za-z]+)(\d+)\.\.([A-Za-z]+)(\d+)")
 
+NO_OP = "noop"
+"""What a leader writes of its own when it begins, in families where it does (docs/raft.md)."""
+
 
 class Names:
     """Numbers for the names of one script, in the order in which they first appear, from 1 on."""
@@ -33,10 +36,12 @@ class Names:
 
     def knows(self, name: str) -> bool:
         """Whether the script wrote a record of this name so far."""
-        return name in self._numbers
+        return name in self._numbers or name == NO_OP
 
     def name(self, number: object) -> str:
-        """The reverse; a value that no script wrote keeps its digits."""
+        """The reverse; a value that no script wrote keeps its digits, and a leader's own entry is `NO_OP`."""
+        if isinstance(number, int) and number < 0:
+            return NO_OP
         return self._names[number - 1] if isinstance(number, int) and 0 < number <= len(self._names) else str(number)
 
 

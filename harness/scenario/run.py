@@ -15,9 +15,9 @@ from harness.scenario.model import Expected, Scenario
 from harness.scenario.records import compact
 from harness.scenario.simulated import SimulatedTarget
 from harness.scenario.target import ReplicaSnapshot, ScriptError, ScriptTarget
-from nodes.core.variant import Variant, parse_variant
+from nodes.families import AnyVariant, parse_variant
 
-SetUp = Callable[[Scenario, Variant], ScriptTarget]
+SetUp = Callable[[Scenario, AnyVariant], ScriptTarget]
 """Makes the target for one run."""
 
 Tell = Callable[[str], None]

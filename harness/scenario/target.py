@@ -14,7 +14,7 @@ from checkers.history import Op
 from harness.scenario.links import LeaderAnswer, Link
 from harness.scenario.model import GivenReplica, Scenario
 from harness.scenario.records import LogRecord, compact
-from nodes.core.variant import Variant
+from nodes.families import AnyVariant
 
 PARTITION = "t-0"
 PATIENCE_US = 60_000_000
@@ -93,7 +93,7 @@ class ScriptTarget(ABC):
     world = "sim"
     """As the history's meta line has it; the simulator is not named there (docs/history.md)."""
 
-    def __init__(self, scenario: Scenario, variant: Variant) -> None:
+    def __init__(self, scenario: Scenario, variant: AnyVariant) -> None:
         self.scenario = scenario
         self.variant = variant
         self.mismatches: list[str] = []

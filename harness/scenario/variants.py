@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nodes.core.variant import PRESETS, VariantError, parse_variant
+from nodes.core.variant import PRESETS, VariantError
+from nodes.families import parse_variant
 
 _ORDER = tuple(PRESETS)
 

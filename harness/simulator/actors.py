@@ -16,6 +16,7 @@ from nodes.core.actions import (
     WriteEpochs,
     WriteHighWatermarks,
     WriteLogStarts,
+    WriteVote,
 )
 
 if TYPE_CHECKING:
@@ -111,6 +112,8 @@ class SimNode(Actor):
             disk.drop_before(action.partition, action.offset)
         elif isinstance(action, WriteLogStarts):
             disk.write_checkpoint("log_starts", action.offsets, now)
+        elif isinstance(action, WriteVote):
+            disk.votes[action.partition] = (action.generation, action.candidate)
         elif isinstance(action, MarkCleanShutdown):
             disk.clean_broker_epoch = action.broker_epoch
         elif isinstance(action, Delete):

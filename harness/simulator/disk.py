@@ -59,6 +59,7 @@ class SimDisk:
         self.high_watermarks: dict[str, int] = {}
         self.log_starts: dict[str, int] = {}
         self.clean_broker_epoch: int | None = None
+        self.votes: dict[str, tuple[int, int]] = {}
 
     def file(self, partition: str) -> SimLogFile:
         """The partition's log file, made when it is first asked for."""
@@ -197,7 +198,9 @@ class SimDisk:
             stored = [StoredBatch(batch) for batch in log.batches]
             partitions[name] = PartitionImage([*stored, log.torn] if log.torn else stored, log.epochs, log.base)
             log.torn = None
-        image = DiskImage(partitions, dict(self.high_watermarks), self.clean_broker_epoch, dict(self.log_starts))
+        image = DiskImage(
+            partitions, dict(self.high_watermarks), self.clean_broker_epoch, dict(self.log_starts), dict(self.votes)
+        )
         self.clean_broker_epoch = None
         self.came_back = {}
         return image

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from checkers import check
 from harness.runs.judged import JudgedRun
 from harness.simulator.run import simulate
-from nodes.core.variant import parse_variant
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from nemesis import Plan
@@ -18,7 +18,7 @@ def execute(plan: Plan, variant: str, contract: str | None = None) -> JudgedRun:
 
     Args:
         plan: cluster, workload, faults and noise seed.
-        variant: a preset with modifiers (``nodes.core.variant.parse_variant``).
+        variant: a preset with modifiers (``nodes.families.parse_variant``).
         contract: the promise to judge by; the variant's own by default.
 
     Raises:

@@ -9,6 +9,7 @@ from nemesis.injector import EVERYONE
 from nodes.core.messages import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from random import Random
 
     from nemesis.injector import Link
@@ -19,21 +20,36 @@ CLIENTS_FROM = 10_000
 """Node ids from here on are clients."""
 
 
+def _of_kinds(kinds: frozenset[type]) -> Callable[[object], bool]:
+    return lambda message: message.__class__ in kinds
+
+
 class NetworkFaults:
     """Which links are cut, slow or lossy now. A link with several faults suffers all of them."""
 
-    def __init__(self, noise: Random, delays: Random | None = None) -> None:
-        """No faults. ``delays`` draws how much later messages come, ``noise`` which are lost, and delays too without it."""
+    def __init__(
+        self,
+        noise: Random,
+        delays: Random | None = None,
+        tells_leadership: Callable[[object], bool] | None = None,
+    ) -> None:
+        """No faults. ``delays`` draws how much later messages come, ``noise`` which are lost, and delays too without it;
+        ``tells_leadership`` knows the messages that faults of leadership are about, where they are not a controller's.
+        """
+        self._tells_leadership = tells_leadership
         self._noise = noise
         self._delays = delays or noise
-        self.rules: dict[int, tuple[frozenset[Link], str, int, frozenset[type]]] = {}
+        self.rules: dict[int, tuple[frozenset[Link], str, int, Callable[[object], bool]]] = {}
         """Key → links, effect, amount, and the messages that suffer it where that is not all."""
 
     def add(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links."""
         found = late_or_lost(effect)
         how, kinds = (effect, ()) if found is None else found
-        self.rules[key] = (frozenset(links), how, amount, frozenset(KINDS[kind] for kind in kinds if kind))
+        concerned = _of_kinds(frozenset(KINDS[kind] for kind in kinds if kind))
+        if self._tells_leadership is not None and "leadership" in kinds:
+            concerned = self._tells_leadership
+        self.rules[key] = (frozenset(links), how, amount, concerned)
 
     def remove(self, key: int) -> None:
         """Take it off."""
@@ -53,7 +69,7 @@ class NetworkFaults:
             elif effect == "lossy":
                 if self._noise.random() * 1000 < amount:
                     return -1
-            elif message.__class__ in concerned:
+            elif concerned(message):
                 if effect == "lost":
                     return -1
                 extra += int(amount * self._delays.random())

@@ -15,12 +15,13 @@ from harness.runs.meta import run_meta, times_of
 from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.simulation import Simulation
+from harness.simulator.suffering import Suffered, suffer
 from harness.simulator.workload import AdminClient, Consumer, FinalReader, Producer
 from nemesis import REAL_ONLY, Injector, PlanError
 
 if TYPE_CHECKING:
     from nemesis import Plan
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 AFTER_HEAL_US = 1_000_000
 """Producers go on this long after healing, so that a replica that is stuck has something to be stuck on."""
@@ -46,7 +47,7 @@ class SimulatedRun:
     virtual_us: int
 
 
-def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> SimulatedRun:
+def simulate(plan: Plan, variant: AnyVariant, contract: str | None = None) -> SimulatedRun:
     """Run a plan under a variant, in virtual time.
 
     Args:
@@ -64,9 +65,10 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
         return _run(plan, variant, contract)
 
 
-def _run(plan: Plan, variant: Variant, contract: str | None) -> SimulatedRun:
+def _run(plan: Plan, variant: AnyVariant, contract: str | None) -> SimulatedRun:
     simulation = Simulation(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
-    read = _drive(simulation, plan)
+    suffered = suffer(plan, simulation.family)
+    read = _drive(simulation, plan, suffered)
     history = History(
         meta={
             **run_meta(plan.cluster, variant, contract),
@@ -77,6 +79,7 @@ def _run(plan: Plan, variant: Variant, contract: str | None) -> SimulatedRun:
             "seed": plan.seed,
             "faults": len(plan.faults),
             "read_back": read,
+            **suffered.told(),
         },
         ops=simulation.ops,
         nemesis=simulation.nemesis,
@@ -87,7 +90,7 @@ def _run(plan: Plan, variant: Variant, contract: str | None) -> SimulatedRun:
     return result
 
 
-def _drive(simulation: Simulation, plan: Plan) -> bool:
+def _drive(simulation: Simulation, plan: Plan, suffered: Suffered) -> bool:
     """Carry the run out; returns whether the final reads came to an end."""
     simulation.boot()
     work = plan.workload
@@ -100,7 +103,7 @@ def _drive(simulation: Simulation, plan: Plan) -> bool:
     clients: list[Producer | Consumer] = [*producers, *consumers]
     for client in clients:
         client.begin()
-    injector = Injector(simulation, plan.faults)
+    injector = Injector(simulation, suffered.faults, suffered.left_out)
     injector.arm()
     simulation.run_until(plan.faults_end_us)
     injector.heal_all()

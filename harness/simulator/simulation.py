@@ -15,11 +15,12 @@ from harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
 from harness.simulator.steady import Steady, share_of
 from nemesis.injector import EVERYONE
 from nodes.core.actions import Append, Send, SetTimer
-from nodes.core.broker import Broker
-from nodes.core.controller import make_controller
 from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
 from nodes.core.messages import CONTROLLER, Elect, Reassign
+from nodes.core.partition_state import PartitionState
 from nodes.core.recovery import recover
+from nodes.families import family_of
+from nodes.families.voting.messages import StandForElection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from checkers.history import Op
     from nemesis.injector import Link
     from nodes.core.cluster import ClusterSpec
-    from nodes.core.partition_state import PartitionState
-    from nodes.core.variant import Variant
+    from nodes.core.controller import Controller
+    from nodes.families import AnyVariant
 
 
 BY_CHANCE = frozenset({"links", "disk"})
@@ -39,9 +40,8 @@ MEAN = 0.5
 
 def _take_apart(machine: StateMachine | None) -> None:
     """A machine that will never step again: its parts refer to each other, and would wait for the garbage collector."""
-    if isinstance(machine, Broker):
-        for replica in machine.replicas.values():
-            vars(replica).clear()
+    for replica in getattr(machine, "replicas", {}).values():
+        vars(replica).clear()
     if machine is not None:
         vars(machine).clear()
 
@@ -60,11 +60,12 @@ class Simulation:
     """
 
     def __init__(
-        self, cluster: ClusterSpec, variant: Variant, noise_seed: int, fixed_delay_us: int | None = None
+        self, cluster: ClusterSpec, variant: AnyVariant, noise_seed: int, fixed_delay_us: int | None = None
     ) -> None:
         """Build the nodes; :meth:`boot` starts them. With a fixed delay every message takes exactly that long."""
         self.cluster = cluster
         self.variant = variant
+        self.family = family_of(variant)
         self.now = 0
         self.ops: list[Op] = []
         self.nemesis: list[tuple[Any, ...]] = []
@@ -78,7 +79,11 @@ class Simulation:
         self._seq = 0
         network = self.stream("network") if fixed_delay_us is None else Steady(share_of(fixed_delay_us))
         self._latency = network.random
-        self.faults = NetworkFaults(self.stream("links"), Steady(1.0) if self._fixed else None)
+        self.faults = NetworkFaults(
+            self.stream("links"),
+            Steady(1.0) if self._fixed else None,
+            self.family.tells_leadership,
+        )
         self.detour: object = self.faults.rules
         """While this is true, every message takes the long way through :meth:`send`; a subclass may set it for good."""
         self._disk_noise = self.stream("disk")
@@ -86,11 +91,28 @@ class Simulation:
         self._brokers = cluster.broker_ids()
         self.nodes = {b: SimNode(b, self.halted) for b in (CONTROLLER, *self._brokers)}
         self.actors: dict[int, Actor] = dict(self.nodes)
-        self.controller = make_controller(self._brokers, cluster.assignment(), variant, cluster.settings)
-        controller = self.nodes[CONTROLLER]
-        controller.machine = self.controller
-        controller.port.deliver = self.controller.step
-        controller.running = True
+        self._assignment = cluster.assignment()
+        self._controller: Controller | None = None
+        make_controller = self.family.controller
+        node = self.nodes[CONTROLLER]
+        if make_controller is None:
+            node.port.token = -1
+        else:
+            self._controller = make_controller(self._brokers, self._assignment, variant, cluster.settings)
+            node.machine = self._controller
+            node.port.deliver = self._controller.step
+            node.running = True
+
+    @property
+    def controller(self) -> Controller:
+        """The controller's state machine.
+
+        Raises:
+            ValueError: the family has none.
+        """
+        if self._controller is None:
+            raise ValueError(f"{self.family.title} has no controller")
+        return self._controller
 
     def stream(self, name: str) -> Random:
         """A noise stream of its own, so that one part's draws never shift another's; steady where delays are fixed, but for what is
@@ -101,7 +123,7 @@ class Simulation:
         return Random(f"{self._noise_seed}/{name}")
 
     def boot(self) -> None:
-        """Start the controller and all brokers."""
+        """Start the controller, if there is one, and all brokers."""
         self.push(self.now, self.nodes[CONTROLLER], Started())
         for broker in self.brokers():
             self.start(broker)
@@ -202,26 +224,36 @@ class Simulation:
 
     def partitions(self) -> tuple[str, ...]:
         """All partition names."""
-        return tuple(self.controller.partitions)
+        return tuple(self._assignment)
 
-    def _state(self, partition: str) -> PartitionState:
-        return self.controller.partitions[partition]
+    def state_of(self, partition: str) -> PartitionState:
+        """What the controller holds. Without one: who leads the newest generation, of those that run, and all replicas as ISR."""
+        if self._controller is not None:
+            return self._controller.partitions[partition]
+        replicas = self._assignment[partition]
+        found = PartitionState(partition, replicas, replicas)
+        for broker in replicas:
+            machine = self.broker(broker)
+            replica = machine.replicas[partition] if machine is not None else None
+            if replica is not None and replica.leading and replica.leader_epoch > found.leader_epoch:
+                found.leader, found.leader_epoch = broker, replica.leader_epoch
+        return found
 
     def leader_of(self, partition: str) -> int:
         """The controller's leader, −1 if there is none."""
-        return self._state(partition).leader
+        return self.state_of(partition).leader
 
     def isr_of(self, partition: str) -> tuple[int, ...]:
         """The controller's committed ISR."""
-        return self._state(partition).isr
+        return self.state_of(partition).isr
 
     def replicas_of(self, partition: str) -> tuple[int, ...]:
         """The partition's replicas, preferred leader first."""
-        return self._state(partition).replicas
+        return self.state_of(partition).replicas
 
     def target_of(self, partition: str) -> tuple[int, ...]:
         """The replicas it will have when a reassignment that is under way has ended."""
-        return self._state(partition).target()
+        return self.state_of(partition).target()
 
     def running(self, broker: int) -> bool:
         """Whether the process exists; of the controller, whether there is one."""
@@ -241,7 +273,9 @@ class Simulation:
             callback(node)
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put a fault on links."""
+        """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
+        if self._controller is None and effect.endswith("-leadership"):
+            links = tuple((other, to) for _, to in links for other in self._brokers if other != to)
         self.faults.add(key, links, effect, amount)
 
     def clear_link_fault(self, key: int) -> None:
@@ -251,7 +285,7 @@ class Simulation:
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
         node = self.nodes[broker]
-        if node.running:
+        if node.running or (broker == CONTROLLER and self._controller is None):
             node.restart_wanted = node.stopping
             return
         node.running = True
@@ -275,13 +309,15 @@ class Simulation:
                 self._trace(broker, "log-start", name, found.start, 0, "recovered")
             node.disk.recover(name, found)
         _take_apart(node.machine)
-        node.machine = Broker(broker, node.incarnation, self.variant, self.cluster.settings, recovered)
+        node.machine = self.family.machine(
+            broker, node.incarnation, self.variant, self.cluster.settings, recovered, self._assignment
+        )
         node.port.deliver = node.machine.step
         self.push(self.now, node, Started())
 
     def _lost(self, node: SimNode, partition: str, leo: int) -> int:
         """Records the previous process had beyond what recovery found."""
-        before = node.machine.replicas.get(partition) if isinstance(node.machine, Broker) else None
+        before = getattr(node.machine, "replicas", {}).get(partition)
         return max(before.log.leo - leo, 0) if before is not None else 0
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
@@ -323,7 +359,7 @@ class Simulation:
             had = frozenset(node.disk.files)
             node.disk.wipe()
             for name in self.partitions():
-                if name in had or broker in self._state(name).replicas:
+                if name in had or broker in self.state_of(name).replicas:
                     node.disk.file(name)
 
     def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
@@ -362,7 +398,12 @@ class Simulation:
             node.port.backlog.clear()
 
     def elect(self, partition: str, how: str, target: int) -> None:
-        """Ask the controller for an election, as an operator's tool would."""
+        """Ask the controller for an election, as an operator's tool would; without one, the server itself."""
+        if self._controller is None:
+            if how == "preferred":
+                target = self._assignment[partition][0]
+            self.push(self.now, self.nodes[target], StandForElection(partition))
+            return
         self.push(self.now, self.nodes[CONTROLLER], Elect(CONTROLLER, partition, how, target))
 
     def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
@@ -403,7 +444,7 @@ class Simulation:
         """Add an event of the harness (``converged``, ``final``) to the trace."""
         self._trace(node, event, partition, *fields)
 
-    def broker(self, broker: int) -> Broker | None:
+    def broker(self, broker: int) -> Any:  # noqa: ANN401 (the family's machine; see nodes.families.family.Machine)
         """The broker's state machine, None while its process does not run."""
         node = self.nodes[broker]
-        return node.machine if node.running and isinstance(node.machine, Broker) else None
+        return node.machine if node.running and broker != CONTROLLER else None

@@ -108,9 +108,13 @@ class System(ABC):
         Raises:
             VariantError: there is none of that name. SystemRefusalError: this system cannot express it.
         """
-        from nodes.core.variant import parse_variant
+        from nodes.core.variant import Variant
+        from nodes.families import parse_variant
 
-        return parse_variant(name)
+        variant = parse_variant(name)
+        if not isinstance(variant, Variant):
+            raise SystemRefusalError(f"{name} runs in the simulator only")
+        return variant
 
     def model(self, preset: str) -> tuple[str, str] | None:
         """What this system is under a preset, where it is not the preset's own design: the variant of the core that is its model,

@@ -100,6 +100,15 @@ class WriteLogStarts:
 
 
 @dataclass(slots=True)
+class WriteVote:
+    """Write the newest generation known, and whom this server voted for in it (−1: nobody); durable when it returns."""
+
+    partition: str
+    generation: int
+    candidate: int
+
+
+@dataclass(slots=True)
 class MarkCleanShutdown:
     """Write the clean-shutdown mark, with the broker epoch that KIP-966 wants in it."""
 
@@ -126,6 +135,7 @@ Action: TypeAlias = (
     | WriteEpochs
     | WriteHighWatermarks
     | WriteLogStarts
+    | WriteVote
     | MarkCleanShutdown
     | Halt
 )

@@ -7,7 +7,7 @@ it (:mod:`nodes.core.truncation`), and the others stand where a fence, a switch 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nodes.core.variant import ASKS, BUGS, SWITCHES, Fence, Need, Variant
@@ -35,7 +35,12 @@ def describe(variant: Variant) -> list[Row]:
 
 def differences(one: Variant, other: Variant) -> list[Difference]:
     """The topics on which they differ, in the order of the descriptions."""
-    first, second = dict(describe(one)), dict(describe(other))
+    return rows_that_differ(describe(one), describe(other))
+
+
+def rows_that_differ(one: Sequence[Row], other: Sequence[Row]) -> list[Difference]:
+    """The topics on which two descriptions differ, in their order."""
+    first, second = dict(one), dict(other)
     topics = dict.fromkeys((*first, *second))
     pairs = (Difference(topic, first.get(topic, ""), second.get(topic, "")) for topic in topics)
     return [pair for pair in pairs if pair.one != pair.other]

@@ -130,7 +130,9 @@ class ConsumeRequest:
 
 @dataclass(slots=True)
 class ConsumeResponse:
-    """(offset, value) pairs below the high watermark, or an error; ``start`` is where a consumer that is out of range may begin."""
+    """(offset, value) pairs below the high watermark, or an error; ``start`` is where a consumer that is out of range may begin,
+    ``position`` where one goes on, unless that is behind the last record (−1).
+    """
 
     source: int
     partition: str
@@ -139,6 +141,7 @@ class ConsumeResponse:
     hw: int
     error: str | None = None
     start: int = 0
+    position: int = -1
 
 
 HIGH_WATERMARK = -1

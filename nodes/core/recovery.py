@@ -43,12 +43,14 @@ class DiskImage:
         high_watermarks: ``replication-offset-checkpoint``; a missing partition reads as 0.
         clean_broker_epoch: content of the clean-shutdown mark, None if there is no mark (KIP-966).
         log_starts: ``log-start-offset-checkpoint``; a missing partition begins where its log file does.
+        votes: partition → newest generation known, and whom it voted for in it (families that vote).
     """
 
     partitions: dict[str, PartitionImage] = field(default_factory=dict)
     high_watermarks: dict[str, int] = field(default_factory=dict)
     clean_broker_epoch: int | None = None
     log_starts: dict[str, int] = field(default_factory=dict)
+    votes: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -79,6 +81,7 @@ class Recovered:
     clean_broker_epoch: int = -1
     log_starts: dict[str, int] = field(default_factory=dict)
     """As they are in the checkpoint."""
+    votes: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 class RecoveryRules(NamedTuple):
@@ -128,7 +131,7 @@ def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recover
         hw = hw if leo < start else max(hw, start)
         partitions[name] = RecoveredPartition(batches, cache.entries(), hw, start, leo)
     clean_broker_epoch = -1 if image.clean_broker_epoch is None else image.clean_broker_epoch
-    return Recovered(partitions, clean_broker_epoch, dict(image.log_starts))
+    return Recovered(partitions, clean_broker_epoch, dict(image.log_starts), dict(image.votes))
 
 
 def _scan(stored: list[StoredBatch]) -> list[Batch]:

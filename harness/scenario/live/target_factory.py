@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from harness.machines.machine import Machine
     from harness.scenario.model import Scenario
     from harness.systems.system import System
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 TIME_SCALE = 1.0
 """The scripts' times are Kafka's own, long enough for processes on a shared machine with two cores."""
@@ -41,7 +41,7 @@ class LiveTargets:
         self._time_scale = time_scale
         self._system = system or TidemarkSystem()
 
-    def target(self, scenario: Scenario, variant: Variant) -> LiveTarget:
+    def target(self, scenario: Scenario, variant: AnyVariant) -> LiveTarget:
         """A target for one run.
 
         Raises:

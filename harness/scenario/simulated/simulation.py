@@ -13,7 +13,7 @@ from harness.scenario.links import LeaderAnswer, Link
 from harness.simulator.simulation import Simulation
 from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import KINDS, EpochRequest, EpochResponse, FetchRequest, FetchResponse
-from nodes.core.variant import Variant
+from nodes.families import AnyVariant
 
 LATENCY_US = 1_000
 FIRST_CLIENT = 100
@@ -37,7 +37,7 @@ class _Held:
 class ScriptedSimulation(Simulation):
     """The simulated world under a script's control."""
 
-    def __init__(self, cluster: ClusterSpec, variant: Variant) -> None:
+    def __init__(self, cluster: ClusterSpec, variant: AnyVariant) -> None:
         super().__init__(cluster, variant, noise_seed=0)
         self.detour = True
         self.answers: list[LeaderAnswer] = []
@@ -128,6 +128,8 @@ class ScriptedSimulation(Simulation):
             log.synced = keep
 
     def lead_from(self, first_epoch: int) -> None:
-        """Let the first leader epoch be this one."""
+        """Let the first leader epoch be this one, where there is a controller to say so."""
+        if not self.family.has_isr:
+            return
         for partition in self.controller.partitions.values():
             partition.leader_epoch = first_epoch - 1

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from harness.runs.coming_to_rest import LEAST_US
+from harness.runs.coming_to_rest import LEAST_US, converge_us
 from harness.scenario.links import Link
 from harness.scenario.model import Scenario
 from harness.scenario.records import LogRecord
@@ -18,8 +19,7 @@ from harness.simulator.workload import AdminClient
 from nodes.core.events import RetentionDue
 from nodes.core.log import Batch
 from nodes.core.messages import CONTROLLER, Reassign
-from nodes.core.replica import Replica
-from nodes.core.variant import Variant
+from nodes.families import AnyVariant
 
 _FIRST_READER = 2 * FIRST_CLIENT
 _ADMIN = 4 * FIRST_CLIENT
@@ -32,7 +32,7 @@ class SimulatedTarget(ScriptTarget):
         simulation: that is played.
     """
 
-    def __init__(self, scenario: Scenario, variant: Variant) -> None:
+    def __init__(self, scenario: Scenario, variant: AnyVariant) -> None:
         super().__init__(scenario, variant)
         self.simulation = ScriptedSimulation(scenario.cluster, variant)
         self.ops, self.nemesis, self.trace = self.simulation.ops, self.simulation.nemesis, self.simulation.trace
@@ -58,7 +58,14 @@ class SimulatedTarget(ScriptTarget):
         """Start controller and brokers; ends at the moment when all brokers know the first leader."""
         self.simulation.boot()
         knows = self.glance
-        self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
+        elected = ("leader", "follower")
+
+        def all_know() -> bool:
+            if self.simulation.family.has_isr:
+                return all(knows(b).epoch >= 0 for b in self.replicas())
+            return all(knows(b).role in elected for b in self.replicas())
+
+        self.wait("every replica knows the first leader", all_know)
 
     def dispose(self) -> None:
         """Take the simulation apart."""
@@ -79,7 +86,7 @@ class SimulatedTarget(ScriptTarget):
         """Virtual time."""
         return self.simulation.now
 
-    def _replica(self, broker: int) -> Replica | None:
+    def _replica(self, broker: int) -> Any:  # noqa: ANN401 (of any family)
         """The replica's state machine; `None` while its process does not run or knows no partition."""
         machine = self.simulation.broker(broker)
         return machine.replicas.get(PARTITION) if machine is not None else None
@@ -95,7 +102,7 @@ class SimulatedTarget(ScriptTarget):
             leo = file.batches[-1].end if file.batches else file.base
             role = self._without_replica(broker) if node.running else "down"
             return Glance(role, -1, -1, leo, min(on_disk, leo), on_disk, start, start)
-        leader = replica.following.leader if replica.following is not None else -1
+        leader = replica.leader if replica.following else -1
         epoch, log = replica.leader_epoch, replica.log
         return Glance(_role(replica), epoch, leader, log.leo, replica.hw, on_disk, log.start, start)
 
@@ -137,7 +144,9 @@ class SimulatedTarget(ScriptTarget):
         return self.simulation.replicas_of(PARTITION)
 
     def fenced(self, broker: int) -> bool:
-        """Whether the broker has no session with the controller."""
+        """Whether the broker has no session with the controller; there may be none."""
+        if not self.simulation.family.has_isr:
+            raise ScriptError("there is no controller that could fence anybody")
         return not self.simulation.controller.sessions[broker].live
 
     def at_rest(self) -> bool:
@@ -250,18 +259,26 @@ class SimulatedTarget(ScriptTarget):
         """The broker's own retention."""
         if self._replica(broker) is None:
             raise ScriptError(f"broker {self.name(broker)} is not running")
+        if not self.simulation.family.has_isr:
+            raise ScriptError("there is no log start: nothing is deleted")
         self.disturb("retention", f"retention {broker}", {"node": broker})
         self.simulation.push(self.simulation.now, self.simulation.nodes[broker], RetentionDue(PARTITION, batches))
         self.simulation.run_until(self.simulation.now)
 
     def elect(self, how: str, broker: int) -> None:
-        """An operator's election; ends when the controller has decided, which the brokers do not know yet."""
+        """An operator's election; ends when the controller has decided, which the brokers do not know yet. Without a controller,
+        the broker stands for election.
+        """
+        if how == "unclean" and not self.simulation.family.has_isr:
+            raise ScriptError("nobody can make a server lead that a majority does not vote for")
         self.disturb(f"{how}-election", "elect", {"node": broker})
         self.simulation.elect(PARTITION, how, broker)
         self.simulation.run_until(self.simulation.now)
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
         """An operator's reassignment; ends when the controller has taken it up, which the brokers do not know yet."""
+        if not self.simulation.family.has_isr:
+            raise ScriptError("there is no controller that could reassign a partition")
         refused = self.simulation.controller.refuses(Reassign(CONTROLLER, PARTITION, replicas))
         if refused:
             raise ScriptError(f"the reassignment was refused: {refused}")
@@ -308,7 +325,8 @@ class SimulatedTarget(ScriptTarget):
             simulation.start(broker)
         simulation.record((healed, "heal", -1, "all", {}))
         simulation.run_until(healed + AFTER_HEAL_US)
-        converge(simulation, LEAST_US)
+        settings = simulation.cluster.settings
+        converge(simulation, LEAST_US if simulation.family.has_isr else converge_us(settings))
         for producer in dict.fromkeys(self.sends.values()):
             if isinstance(producer, BatchProducer):
                 producer.give_up()
@@ -318,5 +336,5 @@ class SimulatedTarget(ScriptTarget):
         return healed
 
 
-def _role(replica: Replica) -> str:
+def _role(replica: Any) -> str:  # noqa: ANN401 (of any family)
     return "leader" if replica.leading else "follower" if replica.following else "no leader"

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from harness.search.shrink.cause import Cause
 from harness.search.shrink.size import size_of
 from nemesis import Plan, PlanError
-from nodes.core.variant import VariantError, parse_variant
+from nodes.core.variant import VariantError
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from pathlib import Path

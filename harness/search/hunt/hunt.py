@@ -16,7 +16,7 @@ from harness.search.hunt.episodes import episode
 from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.mutations import Mutations
 from harness.search.hunt.trial import attempt
-from nodes.core.variant import parse_variant
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from checkers import Anomaly, History, Verdict
     from harness.search.hunt.quarry import Quarry
     from nemesis import Plan
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 NEAR, BROKEN = "near:", "broken:"
 """Before the names of near misses, and of violations that are not the quarry."""
@@ -42,7 +42,7 @@ class Trial(NamedTuple):
     digest: str
 
 
-def attempt(plan: Plan, variant: Variant, quarry: Quarry, contract: str | None = None) -> Trial:
+def attempt(plan: Plan, variant: AnyVariant, quarry: Quarry, contract: str | None = None) -> Trial:
     """Simulate and judge a plan."""
     run = simulate(plan, variant, contract)
     verdict = check(run.history)

@@ -18,7 +18,7 @@ _INVOKED: tuple[object, ...] = (("poll", {}),)
 class Consumer(Client):
     """Polls its partitions in turn from the last position on; out of range it goes to the log start (``auto.offset.reset``)."""
 
-    __slots__ = ("_at", "_busy", "_final", "_key", "_poll_us", "_turn")
+    __slots__ = ("_anywhere", "_at", "_busy", "_final", "_key", "_poll_us", "_turn")
 
     def __init__(self, simulation: Simulation, client_id: int, name: str, poll_us: int) -> None:
         """Create; :meth:`begin` starts polling."""
@@ -29,6 +29,7 @@ class Consumer(Client):
         self._key = self.keys[0]
         self._busy = False
         self._final = False
+        self._anywhere = simulation.family.reads_anywhere
 
     def begin(self) -> None:
         """First poll after a pause."""
@@ -45,8 +46,13 @@ class Consumer(Client):
         self._note("invoke", "poll", _INVOKED)
         self._request()
 
+    def _anybody(self) -> int:
+        """Any replica, where all of them may be read from."""
+        replicas = self.simulation.replicas_of(self._key)
+        return replicas[int(self._noise.random() * len(replicas))]
+
     def _request(self) -> None:
-        leader = self.leaders.get(self._key, -1)
+        leader = self._anybody() if self._anywhere else self.leaders.get(self._key, -1)
         if leader < 0:
             self.ask_metadata()
         else:
@@ -75,7 +81,9 @@ class Consumer(Client):
             return
         key = self._key
         if message.error is None:
-            if message.records:
+            if message.position >= 0:
+                self._at[key] = message.position
+            elif message.records:
                 self._at[key] = message.records[-1][0] + 1
             self._finish("ok", (("poll", {key: message.records}),))
             self.after_poll(message)

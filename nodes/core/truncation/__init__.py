@@ -10,12 +10,14 @@ from nodes.core.truncation.kip101 import Kip101Rule
 from nodes.core.truncation.kip279 import Kip279Rule
 from nodes.core.truncation.on_fetch import OnFetchRule
 from nodes.core.truncation.rule import LogView, Step, TruncationRule
+from nodes.core.truncation.unknown_epoch import UnknownEpochRule
 
 _ALL: tuple[TruncationRule, ...] = (
     HighWatermarkRule(),
     Kip101Rule(),
     Kip279Rule(),
     OnFetchRule(),
+    UnknownEpochRule(),
 )
 RULES = {rule.name: rule for rule in _ALL}
 

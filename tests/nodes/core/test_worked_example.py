@@ -26,6 +26,12 @@ def rule(monkeypatch):
     return made
 
 
+def test_the_page_has_the_rule_as_it_is_in_the_code():
+    path = Path(__file__).parents[3] / "nodes" / "core" / "truncation" / "unknown_epoch.py"
+
+    assert path.read_text(encoding="utf-8") == RULE
+
+
 def test_its_own_test_passes(rule):
     names = {}
     exec(TEST, names)

@@ -1,0 +1,25 @@
+"""What must hold where a majority decides, and there is no ISR: Raft's invariants (Ongaro and Ousterhout, 2014, figure 3).
+
+*Election safety* is `two-leaders`, *leader completeness* has the same name here (`leader-completeness`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from checkers.consensus.double_vote import double_votes
+from checkers.consensus.entry_matching import EntryMatching
+from checkers.consensus.leader_append_only import LeaderAppendOnly
+from checkers.consensus.state_machine_safety import StateMachineSafety
+from checkers.consensus.unsafe_commit import UnsafeCommit
+from checkers.history import TraceEvent
+
+Invariants = tuple[LeaderAppendOnly, EntryMatching, StateMachineSafety, UnsafeCommit]
+
+
+def invariants(trace: Sequence[TraceEvent], members: Mapping[str, Sequence[int]]) -> Invariants:
+    """The checkers that go through a trace; `members` are the servers of each partition."""
+    return LeaderAppendOnly(trace), EntryMatching(), StateMachineSafety(), UnsafeCommit(members)
+
+
+__all__ = ["EntryMatching", "LeaderAppendOnly", "StateMachineSafety", "UnsafeCommit", "double_votes", "invariants"]

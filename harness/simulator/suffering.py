@@ -1,0 +1,64 @@
+"""What a plan's faults are to a family of protocols: the same, a counterpart, or nothing, and every difference is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nemesis import Plan
+    from nemesis.fault import Fault
+    from nodes.families import Family
+
+UNCLEAN = "unclean.leader.election.enable means nothing: nobody leads without the votes of a majority"
+NO_MIN_ISR = "min.insync.replicas means nothing: a majority of the replicas is what counts"
+
+
+@dataclass(frozen=True, slots=True)
+class Suffered:
+    """A plan's faults as a family meets them.
+
+    Attributes:
+        faults: the plan's, in its order, with what they wait for put in the family's terms.
+        left_out: the places of those that cannot be suffered.
+        not_suffered, counterparts: what is not there and why, and what is there instead, as sentences.
+    """
+
+    faults: tuple[Fault, ...]
+    left_out: frozenset[int]
+    not_suffered: tuple[str, ...]
+    counterparts: tuple[str, ...]
+
+    def told(self) -> dict[str, Any]:
+        """For the meta line of the history; empty where nothing differs."""
+        told = {"not_suffered": list(self.not_suffered), "counterparts": list(self.counterparts)}
+        return {name: sentences for name, sentences in told.items() if sentences}
+
+
+def suffer(plan: Plan, family: Family) -> Suffered:
+    """What the plan's faults are to a family."""
+    faults: list[Fault] = []
+    left_out: set[int] = set()
+    missing: list[str] = []
+    instead: dict[str, None] = {}
+    for index, fault in enumerate(plan.faults):
+        event = fault.after.event if fault.after is not None else ""
+        heard = family.unheard.get(event, event)
+        if fault.kind in family.not_suffered:
+            missing.append(f"fault {index}, {fault.kind}: {family.not_suffered[fault.kind]}")
+            left_out.add(index)
+        elif fault.after is not None and not heard:
+            missing.append(f"fault {index}, {fault.kind}: it waits for {event}, which never happens here")
+            left_out.add(index)
+        else:
+            if fault.kind in family.counterparts:
+                instead[f"{fault.kind}: {family.counterparts[fault.kind]}"] = None
+            if fault.after is not None and heard != event:
+                instead[f"waiting for {event}: {heard} is waited for"] = None
+                fault = replace(fault, after=replace(fault.after, event=heard))  # noqa: PLW2901
+        faults.append(fault)
+    if not family.has_isr:
+        instead[NO_MIN_ISR] = None
+        if plan.cluster.settings.unclean_election:
+            missing.append(UNCLEAN)
+    return Suffered(tuple(faults), frozenset(left_out), tuple(missing), tuple(instead))

@@ -1,0 +1,93 @@
+"""What a family of protocols tells the worlds that run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from nodes.core.actions import Action
+    from nodes.core.controller import Controller
+    from nodes.core.describe import Row
+    from nodes.core.recovery import Recovered, RecoveryRules
+    from nodes.core.settings import Settings
+
+
+class AnyVariant(Protocol):
+    """One point in the space of a family's protocols, named so that it can be typed."""
+
+    @property
+    def name(self) -> str:
+        """As it is typed."""
+
+    @property
+    def contract(self) -> str:
+        """The promise it makes (docs/anomalies.md)."""
+
+    @property
+    def has_epoch_cache(self) -> bool:
+        """Whether replicas keep a leader epoch cache."""
+
+    @property
+    def recovery(self) -> RecoveryRules:
+        """How a replica recovers its log."""
+
+
+class Machine(Protocol):
+    """The state machine of one process: a Kafka broker, a voting server.
+
+    Attributes:
+        replicas: partition → its replica, with ``log``, ``hw``, ``leader_epoch``, ``leading``, ``following`` and ``cache``.
+    """
+
+    replicas: Any
+
+    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
+        """Take one event; what to do about it, in order."""
+
+
+MakeMachine = Callable[[int, int, Any, "Settings", "Recovered", Mapping[str, tuple[int, ...]]], Machine]
+"""Node id, incarnation, variant, settings, what the disk gave back, partition → replicas: a process that starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A family of protocols.
+
+    Attributes:
+        name: in the meta line of histories.
+        title: for people. page: its page in docs/.
+        presets: name → variant.
+        parse: reads a preset with its modifiers; raises ``VariantError``.
+        describe: what a variant does, by topic. modifiers: the words that say the same as its name.
+        kind: the class of its variants.
+        machine: makes a process.
+        controller: makes the controller; None: there is none.
+        counterparts: kind of fault → what it does here instead, as a sentence.
+        not_suffered: kind of fault → why there is no such thing here.
+        unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
+        tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
+        reads_anywhere: whether consumers may read from any server.
+    """
+
+    name: str
+    title: str
+    page: str
+    presets: Mapping[str, Any]
+    parse: Callable[[str], AnyVariant]
+    describe: Callable[[Any], Sequence[Row]]
+    modifiers: Callable[[Any], Sequence[str]]
+    kind: type
+    machine: MakeMachine
+    controller: Callable[..., Controller] | None = None
+    counterparts: Mapping[str, str] = field(default_factory=dict)
+    not_suffered: Mapping[str, str] = field(default_factory=dict)
+    unheard: Mapping[str, str] = field(default_factory=dict)
+    tells_leadership: Callable[[object], bool] | None = None
+    reads_anywhere: bool = False
+
+    @property
+    def has_isr(self) -> bool:
+        """Whether a controller keeps an ISR; without, a majority decides."""
+        return self.controller is not None

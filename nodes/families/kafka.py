@@ -1,0 +1,43 @@
+"""Kafka's replication protocol as a family: brokers that fetch, a controller that elects, an ISR that commits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.core.broker import Broker
+from nodes.core.controller import make_controller
+from nodes.core.describe import describe, modifiers
+from nodes.core.variant import PRESETS, Variant, parse_variant
+from nodes.families.family import Family
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nodes.core.recovery import Recovered
+    from nodes.core.settings import Settings
+
+
+def _broker(
+    node_id: int,
+    incarnation: int,
+    variant: Variant,
+    settings: Settings,
+    recovered: Recovered,
+    _assignment: Mapping[str, tuple[int, ...]],
+) -> Broker:
+    """A broker hears from the controller which replicas it has."""
+    return Broker(node_id, incarnation, variant, settings, recovered)
+
+
+KAFKA = Family(
+    name="kafka",
+    title="Kafka's replication protocol",
+    page="protocol.md",
+    presets=PRESETS,
+    parse=parse_variant,
+    describe=describe,
+    modifiers=modifiers,
+    kind=Variant,
+    machine=_broker,
+    controller=make_controller,
+)

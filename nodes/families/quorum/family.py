@@ -1,0 +1,47 @@
+"""The registry line of the high-water mark."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.families.family import Family
+from nodes.families.quorum.member import STEPS, QuorumMember
+from nodes.families.quorum.variant import PRESETS, QuorumVariant, parse_quorum
+from nodes.families.voting.faults import COUNTERPARTS, NOT_SUFFERED, UNHEARD, tells_leadership
+from nodes.families.voting.server import Server
+from nodes.families.voting.variant import describe, modifiers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nodes.core.recovery import Recovered
+    from nodes.core.settings import Settings
+
+
+def _server(
+    node_id: int,
+    incarnation: int,
+    variant: QuorumVariant,
+    settings: Settings,
+    recovered: Recovered,
+    assignment: Mapping[str, tuple[int, ...]],
+) -> Server:
+    return Server(node_id, incarnation, variant, settings, recovered, assignment, QuorumMember, STEPS)
+
+
+QUORUM = Family(
+    name="quorum",
+    title="The high-water mark of a quorum",
+    page="quorum.md",
+    presets=PRESETS,
+    parse=parse_quorum,
+    describe=describe,
+    modifiers=modifiers,
+    kind=QuorumVariant,
+    machine=_server,
+    counterparts=COUNTERPARTS,
+    not_suffered=NOT_SUFFERED,
+    unheard=UNHEARD,
+    tells_leadership=tells_leadership,
+    reads_anywhere=True,
+)

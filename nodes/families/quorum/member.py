@@ -1,0 +1,194 @@
+"""A server's replica under the high-water mark (seed page "High-water mark"; the quotations are its own).
+
+"For each log entry, the leader appends it to its local write ahead log, and then sends it to all the followers." There is one
+request to a follower out at a time; what was appended meanwhile goes with the next. A server that finds a leader it is not in step
+with (a new generation, or the same one after a restart) first asks for the high-water mark, and mends its log by the variant's
+rule.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.core.actions import Send
+from nodes.core.log import Batch
+from nodes.families.quorum.messages import (
+    HighWaterMarkRequest,
+    HighWaterMarkResponse,
+    ReplicationRequest,
+    ReplicationResponse,
+)
+from nodes.families.voting.log_view import beyond, generation_at
+from nodes.families.voting.member import Member, majority_end
+from nodes.families.voting.peers import Peer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nodes.core.recovery import RecoveredPartition
+    from nodes.families.quorum.variant import QuorumVariant
+    from nodes.families.voting.host import Host
+
+UNJOINED = -1
+
+
+class QuorumMember(Member):
+    """Pushes, or is pushed to."""
+
+    variant: QuorumVariant
+
+    def __init__(
+        self,
+        host: Host,
+        name: str,
+        replicas: Sequence[int],
+        found: RecoveredPartition | None,
+        vote: tuple[int, int] | None,
+    ) -> None:
+        """Knowing nobody."""
+        super().__init__(host, name, replicas, found, vote)
+        self._rule = self.variant.rule
+        self._followers: dict[int, Peer] = {}
+        self._in_step = False
+        """Whether its log was mended for the leader it follows."""
+        self._paired = False
+        self._asked = 0
+        self._asked_us = 0
+
+    def may_serve_reads(self) -> bool:
+        """Any server shows what lies below its high-water mark."""
+        return True
+
+    # Leader
+
+    def lead(self, now: int) -> None:
+        """Make itself known; nobody is in step yet."""
+        self._followers = {peer: Peer(self.log.leo) for peer in self.peers}
+        self.lead_on(now)
+
+    def lead_on(self, now: int) -> None:
+        """Heartbeat, or send again what was not answered."""
+        again = self.settings.request_timeout_us
+        for peer, follower in self._followers.items():
+            since = now - follower.sent_us
+            if not follower.sent_us or since >= (again if follower.asked else self.settings.heartbeat_us):
+                self._push(now, peer, follower)
+
+    def replicate(self, now: int) -> None:
+        """Send what is new to all followers that are not busy."""
+        for peer, follower in self._followers.items():
+            if follower.joined and not follower.asked:
+                self._push(now, peer, follower)
+
+    def _push(self, now: int, peer: int, follower: Peer) -> None:
+        base, batches = UNJOINED, list[Batch]()
+        if follower.joined:
+            base, batches = follower.next, self.log.read(follower.next, self.settings.max_fetch_batches)
+        self.correlation += 1
+        follower.asked, follower.sent_us = self.correlation, now
+        request = ReplicationRequest(self.node_id, self.name, self.generation, base, batches, self.hw, self.correlation)
+        self.out.append(Send(peer, request))
+
+    def on_question(self, now: int, m: HighWaterMarkRequest) -> None:
+        """A server rejoins. What it was known to have is not known any more."""
+        self.sees(now, m.generation)
+        if not self.leading or m.generation != self.generation:
+            return
+        follower = self._followers[m.source]
+        follower.joined, follower.match = False, 0
+        follower.asked, follower.sent_us = m.correlation, now
+        answer = HighWaterMarkResponse(self.node_id, self.name, self.generation, self.hw, m.correlation)
+        self.out.append(Send(m.source, answer))
+
+    def on_response(self, now: int, m: ReplicationResponse) -> None:
+        """From this "the leader keeps track of log indexes replicated at each server"."""
+        self.sees(now, m.generation)
+        follower = self._followers.get(m.source)
+        if not self.leading or m.generation != self.generation or follower is None or m.correlation != follower.asked:
+            return
+        follower.asked = 0
+        follower.joined = True
+        follower.match, follower.next = m.replicated, m.next
+        self.commit(now)
+        if follower.next < self.log.leo:
+            self._push(now, m.source, follower)
+
+    def commit(self, now: int) -> None:
+        """``computeHighwaterMark(logIndexesAtAllServers(), config.numberOfServers())``."""
+        ends = [self.log.leo, *(follower.match for follower in self._followers.values())]
+        hw = min(majority_end(ends, lower_middle=self.variant.majority_index), self.log.leo)
+        if hw <= self.hw:
+            return
+        if self.variant.own_generation and generation_at(self.log, hw - 1) != self.generation:
+            return
+        self.commit_to(now, hw)
+
+    # Follower
+
+    def forget_leader(self) -> None:
+        """The next leader is a new one."""
+        self._followers = {}
+        self._in_step = self._paired = False
+        self._asked = 0
+
+    def on_replicate(self, now: int, m: ReplicationRequest) -> None:
+        """Append what this log has not, learn the high-water mark, and say how far it goes."""
+        if not self.follow(now, m.generation, m.source):
+            self._respond(m.source, m.correlation, 0, 0)
+            return
+        if not self._in_step:
+            if not self._asked or now - self._asked_us >= self.settings.request_timeout_us:
+                self.correlation += 1
+                self._asked, self._asked_us = -self.correlation, now
+                self.out.append(
+                    Send(m.source, HighWaterMarkRequest(self.node_id, self.name, self.generation, self._asked))
+                )
+            return
+        if m.base == UNJOINED:
+            begin = self._rule.begin(self.hw, self.log.leo)
+            self._respond(m.source, m.correlation, self._counted(begin), begin)
+            return
+        if m.base > self.log.leo:
+            self._respond(m.source, m.correlation, self._counted(self.log.leo), self.log.leo)
+            return
+        end = m.base
+        for batch in m.batches:
+            at = self._rule.conflict(self.log, batch)
+            if at is not None:
+                self.cut(now, at, "another generation than the leader's entry")
+            if batch.end > self.log.leo:
+                self.write(beyond(batch, self.log.leo))
+            end = batch.end
+        if m.batches:
+            self.sync()
+        has = min(end, self.log.leo)
+        if not self._paired and has == self.log.leo:
+            self._paired = True
+            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
+        self.learn_hw(now, min(m.hw, has if self.variant.compared else self.log.leo))
+        self._respond(m.source, m.correlation, self._counted(has), has if self.variant.compared else self.log.leo)
+
+    def _counted(self, compared: int) -> int:
+        return compared if self.variant.compared else self.log.leo
+
+    def on_answer(self, now: int, m: HighWaterMarkResponse) -> None:
+        """Mend the log, and say from where on entries are wanted."""
+        if m.generation != self.generation or m.correlation != self._asked or m.source != self.leader:
+            return
+        self._asked = 0
+        self._in_step = True
+        self.cut(now, self._rule.keep(self.hw, m.hw, self.log.leo), f"rejoins: to high watermark ({self._rule.name})")
+        begin = self._rule.begin(self.hw, self.log.leo)
+        self._respond(m.source, m.correlation, self._counted(begin), begin)
+
+    def _respond(self, to: int, correlation: int, replicated: int, following: int) -> None:
+        response = ReplicationResponse(self.node_id, self.name, self.generation, replicated, following, correlation)
+        self.out.append(Send(to, response))
+
+
+STEPS = {
+    ReplicationRequest: "on_replicate",
+    ReplicationResponse: "on_response",
+    HighWaterMarkRequest: "on_question",
+    HighWaterMarkResponse: "on_answer",
+}

@@ -1,0 +1,58 @@
+"""Messages between leader and followers (seed: ``ReplicationRequest``, ``ReplicationResponse``, the question on rejoining)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nodes.core.log import Batch
+
+
+@dataclass(slots=True)
+class ReplicationRequest:
+    """Entries from ``base`` on, perhaps none (the heartbeat), and the high-water mark.
+
+    A follower that has not said where it is yet is only told who leads: ``base`` is −1 then.
+    """
+
+    source: int
+    partition: str
+    generation: int
+    base: int
+    batches: list[Batch]
+    hw: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class ReplicationResponse:
+    """``replicated``: how much of the log the follower says it has; ``next``: where the leader is to go on."""
+
+    source: int
+    partition: str
+    generation: int
+    replicated: int
+    next: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class HighWaterMarkRequest:
+    """A server that rejoins asks for the current high-water mark."""
+
+    source: int
+    partition: str
+    generation: int
+    correlation: int
+
+
+@dataclass(slots=True)
+class HighWaterMarkResponse:
+    """The leader's high-water mark."""
+
+    source: int
+    partition: str
+    generation: int
+    hw: int
+    correlation: int

@@ -1,0 +1,138 @@
+"""A server's replica under Raft: AppendEntries with the consistency check, and commitment (Raft, 5.3 and 5.4).
+
+An index of the paper is an offset here, exclusive where it is an end; an entry is a record, though entries travel and are cut in
+the batches in which they were written. There is one request to a follower out at a time.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.core.actions import Send
+from nodes.families.raft.messages import AppendEntries, AppendResponse
+from nodes.families.voting.log_view import beyond, conflict_with, first_of_generation, generation_at
+from nodes.families.voting.member import Member, majority_end
+from nodes.families.voting.peers import Peer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nodes.core.recovery import RecoveredPartition
+    from nodes.families.raft.variant import RaftVariant
+    from nodes.families.voting.host import Host
+
+
+class RaftMember(Member):
+    """Leader, candidate or follower."""
+
+    variant: RaftVariant
+
+    def __init__(
+        self,
+        host: Host,
+        name: str,
+        replicas: Sequence[int],
+        found: RecoveredPartition | None,
+        vote: tuple[int, int] | None,
+    ) -> None:
+        """Knowing nobody."""
+        super().__init__(host, name, replicas, found, vote)
+        self._followers: dict[int, Peer] = {}
+        self._paired = False
+
+    # Leader
+
+    def lead(self, now: int) -> None:
+        """Upon election it makes itself known; with the no-op, if there is one."""
+        begin = self.log.batches[-1].base if self.variant.begins_with_no_op else self.log.leo
+        self._followers = {peer: Peer(begin) for peer in self.peers}
+        self.lead_on(now)
+
+    def lead_on(self, now: int) -> None:
+        """Heartbeat, or send again what was not answered."""
+        again = self.settings.request_timeout_us
+        for peer, follower in self._followers.items():
+            since = now - follower.sent_us
+            if not follower.sent_us or since >= (again if follower.asked else self.settings.heartbeat_us):
+                self._send(now, peer, follower)
+
+    def replicate(self, now: int) -> None:
+        """Send what is new to all followers that are not busy."""
+        for peer, follower in self._followers.items():
+            if not follower.asked:
+                self._send(now, peer, follower)
+
+    def _send(self, now: int, peer: int, follower: Peer) -> None:
+        batches = self.log.read(follower.next, self.settings.max_fetch_batches)
+        base = batches[0].base if batches else self.log.leo
+        self.correlation += 1
+        follower.asked, follower.sent_us = self.correlation, now
+        before = generation_at(self.log, base - 1)
+        request = AppendEntries(
+            self.node_id, self.name, self.generation, base, before, batches, self.hw, self.correlation
+        )
+        self.out.append(Send(peer, request))
+
+    def on_response(self, now: int, m: AppendResponse) -> None:
+        """If successful, "update nextIndex and matchIndex for follower"; else go back to where the follower says."""
+        self.sees(now, m.generation)
+        follower = self._followers.get(m.source)
+        if not self.leading or m.generation != self.generation or follower is None or m.correlation != follower.asked:
+            return
+        follower.asked = 0
+        follower.next = m.end
+        if m.success:
+            follower.match = max(follower.match, m.end)
+            self.commit(now)
+        if not m.success or follower.next < self.log.leo:
+            self._send(now, m.source, follower)
+
+    def commit(self, now: int) -> None:
+        """Commit N if "a majority of matchIndex[i] ≥ N, and log[N].term == currentTerm" holds."""
+        hw = majority_end([self.log.leo, *(follower.match for follower in self._followers.values())])
+        if hw <= self.hw:
+            return
+        if self.variant.own_term_only and generation_at(self.log, hw - 1) != self.generation:
+            return
+        self.commit_to(now, hw)
+
+    # Follower
+
+    def forget_leader(self) -> None:
+        """The next leader is a new one."""
+        self._followers = {}
+        self._paired = False
+
+    def on_append(self, now: int, m: AppendEntries) -> None:
+        """AppendEntries RPC, receiver's steps 1 to 5."""
+        if not self.follow(now, m.generation, m.source):
+            self._respond(m, 0, success=False)
+            return
+        if m.base > self.log.leo:
+            self._respond(m, self.log.leo, success=False)
+            return
+        if m.base and generation_at(self.log, m.base - 1) != m.before:
+            self._respond(m, first_of_generation(self.log, m.base - 1), success=False)
+            return
+        end = m.base
+        for batch in m.batches:
+            at = conflict_with(self.log, batch)
+            if at is not None:
+                self.cut(now, at, "another term than the leader's entry")
+            if batch.end > self.log.leo:
+                self.write(beyond(batch, self.log.leo))
+            end = batch.end
+        if m.batches:
+            self.sync()
+        if not self._paired and end == self.log.leo:
+            self._paired = True
+            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
+        self.learn_hw(now, min(m.hw, end))
+        self._respond(m, end, success=True)
+
+    def _respond(self, m: AppendEntries, end: int, *, success: bool) -> None:
+        response = AppendResponse(self.node_id, self.name, self.generation, success, end, m.correlation)
+        self.out.append(Send(m.source, response))
+
+
+STEPS = {AppendEntries: "on_append", AppendResponse: "on_response"}

@@ -1,0 +1,4 @@
+"""The seed's "Replication Reconciliation": a follower says where its log ends, the leader whether it differs.
+
+See docs/reconciliation.md.
+"""

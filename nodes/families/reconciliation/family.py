@@ -1,0 +1,53 @@
+"""The registry line of replication reconciliation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.families.family import Family
+from nodes.families.reconciliation.member import STEPS, ReconcilingMember
+from nodes.families.reconciliation.messages import Leading
+from nodes.families.reconciliation.variant import PRESETS, ReconciliationVariant, parse_reconciliation
+from nodes.families.voting.faults import COUNTERPARTS, NOT_SUFFERED, UNHEARD
+from nodes.families.voting.messages import VoteRequest
+from nodes.families.voting.server import Server
+from nodes.families.voting.variant import describe, modifiers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nodes.core.recovery import Recovered
+    from nodes.core.settings import Settings
+
+
+def _server(
+    node_id: int,
+    incarnation: int,
+    variant: ReconciliationVariant,
+    settings: Settings,
+    recovered: Recovered,
+    assignment: Mapping[str, tuple[int, ...]],
+) -> Server:
+    return Server(node_id, incarnation, variant, settings, recovered, assignment, ReconcilingMember, STEPS)
+
+
+def _tells_leadership(message: object) -> bool:
+    """Requests for votes, and a leader's word that it is one."""
+    return isinstance(message, VoteRequest | Leading)
+
+
+RECONCILIATION = Family(
+    name="reconciliation",
+    title="Replication reconciliation",
+    page="reconciliation.md",
+    presets=PRESETS,
+    parse=parse_reconciliation,
+    describe=describe,
+    modifiers=modifiers,
+    kind=ReconciliationVariant,
+    machine=_server,
+    counterparts=COUNTERPARTS,
+    not_suffered=NOT_SUFFERED,
+    unheard=UNHEARD,
+    tells_leadership=_tells_leadership,
+)

@@ -1,0 +1,31 @@
+"""All families, and the variant that a person typed, of whichever family."""
+
+from __future__ import annotations
+
+from nodes.core.variant import VariantError
+from nodes.families.family import AnyVariant, Family
+from nodes.families.kafka import KAFKA
+from nodes.families.quorum.family import QUORUM
+from nodes.families.raft.family import RAFT
+from nodes.families.reconciliation.family import RECONCILIATION
+
+FAMILIES: tuple[Family, ...] = (KAFKA, QUORUM, RAFT, RECONCILIATION)
+
+
+def parse_variant(text: str) -> AnyVariant:
+    """The variant a person typed: a preset of some family, followed by any number of ``+modifier``.
+
+    Raises:
+        VariantError: with one sentence that lists what is possible.
+    """
+    preset = text.strip().split("+")[0]
+    for family in FAMILIES:
+        if preset in family.presets:
+            return family.parse(text)
+    known = ", ".join(name for family in FAMILIES for name in family.presets)
+    raise VariantError(f"unknown variant {preset!r}: known are {known}")
+
+
+def family_of(variant: AnyVariant) -> Family:
+    """The family that a variant belongs to."""
+    return next(family for family in FAMILIES if isinstance(variant, family.kind))

@@ -1,0 +1,26 @@
+"""The scripts about families that are not Kafka's come out as their outcomes say."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.scenario.parser import read_scenario
+from harness.scenario.run import run_scenario, variants_of
+
+FOLDER = Path(__file__).parents[3] / "harness" / "scenarios" / "families"
+SCRIPTS = sorted(FOLDER.glob("*.scenario"))
+CASES = [(script, variant) for script in SCRIPTS for variant in variants_of(read_scenario(script))]
+
+
+@pytest.mark.parametrize(("script", "variant"), CASES, ids=[f"{s.stem}-{v}" for s, v in CASES])
+def test_the_outcome_is_the_one_that_is_stated(script, variant):
+    assert run_scenario(read_scenario(script), variant).mismatches == []
+
+
+def test_each_flaw_is_shown_and_is_gone_when_repaired():
+    for script in SCRIPTS:
+        outcomes = read_scenario(script).outcomes
+        verdicts = {variant: outcome.verdict for variant, outcome in outcomes.items()}
+
+        assert "invalid" in verdicts.values()
+        assert verdicts["quorum-hwm+repaired"] != "invalid"

@@ -1,0 +1,141 @@
+"""Families that are not Kafka's, in the simulator: correct forms hold, flawed ones are found out, and differences are told."""
+
+import pytest
+
+from checkers import check
+from harness.simulator import simulate
+from harness.simulator.execute import execute
+from harness.simulator.suffering import suffer
+from nemesis import Fault, Plan, WorkloadSpec, generate_plan
+from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
+from nodes.core.cluster import ClusterSpec
+from nodes.families import family_of, parse_variant
+
+CORRECT = ("raft", "quorum-hwm+repaired", "reconciliation+own-generation")
+
+
+def run(variant, index, *, profile="intact", brokers=3):
+    return execute(generate_plan(1, index, profile, ClusterSpec(brokers, brokers)), variant)
+
+
+def names(judged):
+    return {anomaly.name for anomaly in judged.verdict.anomalies if anomaly.verdict == "violation"}
+
+
+@pytest.mark.parametrize("variant", CORRECT)
+@pytest.mark.parametrize(("profile", "brokers"), [("intact", 3), ("intact", 4), ("destructive", 5)])
+def test_correct_forms_hold(variant, profile, brokers):
+    for index in range(12):
+        assert names(run(variant, index, profile=profile, brokers=brokers)) == set()
+
+
+@pytest.mark.parametrize(
+    ("variant", "index", "brokers", "found"),
+    [
+        ("quorum-hwm", 7, 3, "divergence"),
+        ("quorum-hwm+majority-index+own-generation", 5, 3, "lost-committed-write"),
+        ("quorum-hwm+rejoin=conflict+compared+own-generation", 0, 4, "acked-by-too-few"),
+        ("quorum-hwm+rejoin=conflict+compared+majority-index", 183, 3, "unsafe-commit"),
+        ("quorum-hwm+rejoin=conflict+majority-index+own-generation", 64, 3, "acked-by-too-few"),
+        ("reconciliation+one-round+own-generation", 94, 3, "divergence"),
+        ("raft+vote-for-anyone", 11, 3, "leader-completeness"),
+        ("raft+commit-any-term", 31, 5, "unsafe-commit"),
+        ("raft+forget-votes", 24, 5, "double-vote"),
+    ],
+)
+def test_flawed_forms_are_found_out_by_random_plans(variant, index, brokers, found):
+    assert found in names(run(variant, index, brokers=brokers))
+    assert names(run("raft", index, brokers=brokers)) == set()
+
+
+def test_without_fsync_a_power_loss_takes_what_was_acknowledged():
+    assert "lost-committed-write" in names(run("raft+no-sync", 2, profile="destructive"))
+    assert names(run("raft", 2, profile="destructive")) == set()
+
+
+@pytest.mark.parametrize("variant", [*CORRECT, "quorum-hwm"])
+def test_the_same_plan_gives_the_same_run(variant):
+    plan = generate_plan(1, 7, "intact", ClusterSpec())
+
+    assert execute(plan, variant).digest == execute(plan, variant).digest
+
+
+def plan_of(*faults, unclean=False):
+    cluster = ClusterSpec.from_json({"settings": {"unclean_election": unclean}})
+    return Plan(0, 0, 1, "by hand", cluster, WorkloadSpec(), faults, 3_000_000)
+
+
+def test_what_cannot_be_suffered_is_left_out_and_told():
+    plan = plan_of(
+        Fault("unclean-election", 1_000_000, target="b2"),
+        Fault("forced-election", 1_500_000, target="b2"),
+        Fault("crash", 2_000_000, 500_000, after=Trigger("isr", 1)),
+        unclean=True,
+    )
+    history = simulate(plan, parse_variant("raft")).history
+
+    assert [entry[3] for entry in history.nemesis if entry[1] == "strike"] == ["forced-election"]
+    first, second, third = history.meta["not_suffered"]
+    assert first.startswith("fault 0, unclean-election: nobody can make a server lead")
+    assert second == "fault 2, crash: it waits for isr, which never happens here"
+    assert third.startswith("unclean.leader.election.enable means nothing")
+    assert any(sentence.startswith("forced-election: the server stands") for sentence in history.meta["counterparts"])
+
+
+def test_to_kafka_a_plan_is_what_it_is():
+    plan = generate_plan(1, 2, "destructive", ClusterSpec())
+    suffered = suffer(plan, family_of(parse_variant("kafka-2.7")))
+
+    assert suffered.faults == plan.faults
+    assert suffered.told() == {}
+
+
+def test_an_election_is_a_candidacy():
+    plan = plan_of(Fault("forced-election", 1_000_000, target="b3"))
+    trace = simulate(plan, parse_variant("raft")).history.trace
+
+    assert [(event[1], event[4]) for event in trace if event[2] == "lead"] == [(1, 1), (3, 2)]
+
+
+def test_word_of_who_leads_can_be_lost_without_a_controller():
+    deaf = Fault("lost-leadership", 900_000, 2_000_000, target="b2")
+    plan = plan_of(deaf, Fault("forced-election", 1_000_000, target="b3"))
+    trace = simulate(plan, parse_variant("raft")).history.trace
+
+    votes = [(event[1], event[0]) for event in trace if event[2] == "vote" and event[4] == 2]
+    assert {node for node, time in votes if time < 1_100_000} == {3, 1}
+
+
+def test_consumers_may_read_from_any_server_below_the_mark():
+    history = simulate(generate_plan(1, 0, "intact", ClusterSpec()), parse_variant("quorum-hwm+repaired")).history
+
+    assert check(history).valid == "valid"
+    assert history.meta["isr"] is False
+    assert history.meta["min_isr"] == 2
+
+
+def test_no_ops_are_not_shown_to_consumers():
+    history = simulate(generate_plan(1, 0, "intact", ClusterSpec()), parse_variant("raft")).history
+    written = [value for event in history.trace if event[2] == "append" for value in event[6]]
+    read = [
+        value
+        for op in history.ops
+        if op.f == "poll" and op.type == "ok"
+        for _, got in op.value
+        for records in got.values()
+        for _, value in records
+    ]
+
+    assert min(written) < 0 <= min(read)
+
+
+def test_what_is_about_a_controller_is_left_out_where_there_is_none():
+    for kind in (*CONTROLLER_KINDS, *CONTROLLER_LINKS):
+        assert kind in family_of(parse_variant("raft")).not_suffered
+
+
+def test_every_word_of_the_list_is_a_kind_of_fault():
+    family = family_of(parse_variant("raft"))
+
+    assert {*family.not_suffered, *family.counterparts} <= set(KINDS)
+    assert not set(family.not_suffered) & set(family.counterparts)

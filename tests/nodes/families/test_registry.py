@@ -1,0 +1,39 @@
+"""Variants of all families are found by the name that is typed."""
+
+import pytest
+
+from nodes.core.variant import Variant, VariantError
+from nodes.families import FAMILIES, family_of, parse_variant
+
+
+@pytest.mark.parametrize("preset", [(family, name) for family in FAMILIES for name in family.presets])
+def test_every_preset_belongs_to_its_family_and_describes_itself(preset):
+    family, name = preset
+    variant = parse_variant(name)
+
+    assert family_of(variant) is family
+    assert variant.name == name
+    assert family.describe(variant)
+
+
+def test_kafkas_presets_are_what_they_were():
+    assert isinstance(parse_variant("kafka-2.7+no-isr-fence"), Variant)
+
+
+def test_modifiers_of_a_family_are_its_own():
+    assert parse_variant("quorum-hwm+majority-index").majority_index
+    with pytest.raises(VariantError, match="unknown modifier 'majority-index' of raft: use vote-for-anyone"):
+        parse_variant("raft+majority-index")
+
+
+def test_what_no_family_knows_is_answered_with_all_presets():
+    with pytest.raises(VariantError, match=r"unknown variant 'paxos': known are kafka-0\.10, .*, quorum-hwm.*, raft"):
+        parse_variant("paxos")
+
+
+def test_repaired_is_all_repairs_at_once():
+    repaired = parse_variant("quorum-hwm+repaired")
+    one_by_one = parse_variant("quorum-hwm+majority-index+own-generation+compared+rejoin=conflict")
+
+    for field in ("majority_index", "own_generation", "compared", "rejoin"):
+        assert getattr(repaired, field) == getattr(one_by_one, field)
