@@ -4,12 +4,12 @@ import pytest
 
 from harness.simulator.actors import Actor
 from harness.simulator.at_rest import waiting_for
-from harness.simulator.network import BASE_US, SPREAD_US
+from harness.simulator.network import BASE_US, CLIENTS_FROM, SPREAD_US
 from nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
 
 T = "t-0"
 SECOND = 1_000_000
-CLIENT = 101
+CLIENT = CLIENTS_FROM + 1
 
 
 class Listener(Actor):
