@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from checkers.contract import MAJORITY, PROMISES, WITHOUT_ISR
 from checkers.marks import by_mark
 from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
     from pyspark.sql.types import StructType
 
-PROMISES = ("documented", "kip-966", "durable")
 MOST_PLANS = 40
 """So many plans are named for each anomaly of a variant."""
 
@@ -231,7 +231,10 @@ class _Found:
             loss=_rate(row["loss"], judged, unknown),
             permitted_loss=_rate(row["permitted_loss"], judged, unknown),
             any_loss=_rate(row["any_loss"], judged, unknown),
-            promises={promise: _rate(self.broken.get((name, promise), 0), judged, unknown) for promise in PROMISES},
+            promises={
+                promise: _rate(self.broken.get((name, promise), 0), judged, unknown)
+                for promise in (WITHOUT_ISR if MAJORITY in row["contracts"] else PROMISES)
+            },
             anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
             near_misses={near: _rate(self.hits.get((name, near, NEAR_MISS), 0), judged, unknown) for near in self.near},
             hit_curve=share_hit(self.first[name], judged),

@@ -80,8 +80,8 @@ def _variants(comparison: Comparison) -> Table:
         table.add_row(name, *(escape(measure(variant)) for variant in comparison.variants))
         if name == LOSS and any(variant.unknown for variant in comparison.variants):
             table.add_row("… with the unknown", *(bounds(v.loss) for v in comparison.variants))
-    for promise in comparison.variants[0].promises:
-        hits = (str(variant.promises[promise].hits) for variant in comparison.variants)
+    for promise in comparison.promises:
+        hits = (str(v.promises[promise].hits) if promise in v.promises else "–" for v in comparison.variants)
         table.add_row(f"loss against {promise}", *hits)
     return table
 

@@ -119,7 +119,7 @@ class VariantResult:
     loss: Rate  # runs that lost an acked record against the promise
     permitted_loss: Rate  # runs that lost one as it permits; some may have lost another against it
     any_loss: Rate  # runs that lost one, either way
-    promises: Mapping[str, Rate]  # promise -> runs in which a loss broke it, whether or not it was the run's own
+    promises: Mapping[str, Rate]  # promise that means something here -> runs in which a loss broke it, own or not
     anomalies: tuple[AnomalyCount, ...]  # ANY first
     near_misses: Mapping[str, Rate]  # kind -> runs with one; the same kinds for all variants
     first_violation: Spread  # µs, of the runs that violated something
@@ -176,6 +176,11 @@ class Comparison:
         """Every kind of anomaly that some variant showed, ANY first, then by name."""
         names = {row.name for variant in self.variants for row in variant.anomalies}
         return (ANY, *sorted(names - {ANY}))
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """Every promise that means something for some variant."""
+        return tuple(dict.fromkeys(promise for variant in self.variants for promise in variant.promises))
 
     @property
     def never_exercised(self) -> list[str]:

@@ -605,6 +605,18 @@ def test_the_answer_says_what_unknown_runs_could_change() -> None:
     assert none.plain.startswith("kafka-0.10 was not judged in any run")
 
 
+def test_a_promise_that_means_nothing_for_a_variant_is_no_zero(tmp_path: Path) -> None:
+    old, new = comparison().variants
+    votes = replace(new, variant="raft", contracts=("majority",), promises={"majority": new.loss, "durable": new.loss})
+
+    both = replace(comparison(), variants=(old, votes))
+    text = render(both, [], tmp_path).read_text(encoding="utf-8")
+
+    assert both.promises == ("documented", "kip-966", "durable", "majority")
+    row = text[text.index("against “documented”, had it been promised") :]
+    assert row[: row.index("</tr>")].endswith("<td>–</td>")
+
+
 def test_a_number_leads_to_its_runs_and_to_an_example(tmp_path: Path) -> None:
     old, new = comparison().variants
     any_violation, loss = old.anomalies
