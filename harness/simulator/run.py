@@ -46,13 +46,16 @@ class SimulatedRun:
     virtual_us: int
 
 
-def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> SimulatedRun:
+def simulate(
+    plan: Plan, variant: Variant, contract: str | None = None, world: type[Simulation] = Simulation
+) -> SimulatedRun:
     """Run a plan under a variant, in virtual time.
 
     Args:
         plan: faults, workload and cluster.
         variant: the protocol.
         contract: the promise the history is to be judged by; the variant's own by default.
+        world: what is simulated; one that listens, for somebody who wants to know more than the history tells.
 
     Raises:
         PlanError: the plan has a fault that needs a real machine.
@@ -61,11 +64,11 @@ def simulate(plan: Plan, variant: Variant, contract: str | None = None) -> Simul
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
     with collector_paused():
-        return _run(plan, variant, contract)
+        return _run(plan, variant, contract, world)
 
 
-def _run(plan: Plan, variant: Variant, contract: str | None) -> SimulatedRun:
-    simulation = Simulation(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
+def _run(plan: Plan, variant: Variant, contract: str | None, world: type[Simulation]) -> SimulatedRun:
+    simulation = world(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
     read = _drive(simulation, plan)
     history = History(
         meta={
