@@ -17,7 +17,8 @@ from rich.markup import escape
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
+from harness.cli.confirm import Ended, brokers_for, carry_on, confirm_options, forget, tell
+from harness.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
 from harness.cli.options import (
     RESULTS,
     VariantName,
@@ -47,10 +48,13 @@ Examples:
   tidemark hunt --variant kafka-4.0 --for lost-committed-write --seconds 120
   tidemark hunt --variant kafka-2.7 --profile destructive --tries 20000 --seed 7
   tidemark hunt --variant kafka-4.0+forget-log-ends --seconds 1800    the repair: nothing is to be found
+  tidemark hunt --variant kafka-4.0 --for lost-committed-write --confirm kafka:4.3.1
+                                   hunted, shrunk, written as a script, and played ten times on real brokers
 
 \b
-The same command again goes on with the corpus it had. Exit codes: 1 if something was caught, 0 if nothing was, 130 if it was ended
-(what was caught is kept), 254 for bad arguments."""
+The same command again goes on with the corpus it had, and with the tries that --confirm has not made yet. Exit codes: 1 if
+something was caught (with --confirm: and seen on the brokers; 2 if it was not), 0 if nothing was, 130 if it was ended (what was caught is
+kept), 254 for bad arguments."""
 
 
 @click.command("hunt", epilog=EPILOG)
@@ -81,6 +85,7 @@ The same command again goes on with the corpus it had. Exit codes: 1 if somethin
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]",
 )
+@confirm_options
 @click.option("--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted.")
 @json_option
 def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
@@ -94,9 +99,11 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     from harness.search.hunt.kept_hunt import HuntDiffersError, KeptHunt
 
     _refuse_unknown(options["names"])
+    brokers = brokers_for(options)
     cluster = cluster_of(options)
     if options["seconds"] is None and options["tries"] is None and not options["until_found"]:
-        options["seconds"] = 60.0
+        options["until_found"] = options["as_script"] or brokers is not None
+        options["seconds"] = None if options["until_found"] else 60.0
     variant, profile, seed = options["variant"], options["profile"], options["seed"]
     quarry = Quarry(tuple(dict.fromkeys(options["names"])))
     hunt = Hunt(Attempt(variant, quarry, options["contract"]), profile, cluster, seed)
@@ -112,6 +119,7 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     kept = KeptHunt(writable_folder(folder), settings)
     if options["fresh"]:
         kept.forget()
+        forget(kept)
     try:
         kept.restore(hunt)
     except HuntDiffersError as error:
@@ -119,10 +127,32 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     began = hunt.corpus.tries
     clock = time.monotonic()
     ended = _search(hunt, kept, options, Console(stderr=True))
-    _tell(hunt, kept, options, hunt.corpus.tries - began, time.monotonic() - clock)
-    if not ended:
+    seconds = time.monotonic() - clock
+    further = None
+    if ended and kept.catches and (options["as_script"] or brokers is not None):
+        if not options["as_json"]:
+            _tell(hunt, kept, options, hunt.corpus.tries - began, seconds)
+        further = carry_on(kept, brokers, options, _again(options))
+        if not options["as_json"]:
+            tell(further, Console())
+    if further is None or options["as_json"]:
+        _tell(hunt, kept, options, hunt.corpus.tries - began, seconds, further)
+    if not ended or (further is not None and further.interrupted):
         return INTERRUPTED
+    if brokers is not None and kept.catches:
+        confirmation = further.confirmation if further is not None else None
+        return ANOMALY if confirmation is not None and confirmation.seen else UNKNOWN
     return ANOMALY if kept.catches else VALID
+
+
+def _again(options: dict[str, Any]) -> str:
+    """The command, as far as it is not the default."""
+    words = ["tidemark hunt", f"--variant {quote(options['variant'])}"]
+    words += [f"--for {name}" for name in options["names"]]
+    words += [f"--profile {options['profile']}"] if options["profile"] != "intact" else []
+    words += [f"--seed {options['seed']}"] if options["seed"] != 1 else []
+    words += [f"--confirm {quote(options['confirm'])}"] if options["confirm"] else ["--script"]
+    return " ".join(words)
 
 
 def _refuse_unknown(names: tuple[str, ...]) -> None:
@@ -212,7 +242,14 @@ class _Shown:
             self._saved = time.monotonic()
 
 
-def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, seconds: float) -> None:
+def _tell(
+    hunt: Hunt,
+    kept: KeptHunt,
+    options: dict[str, Any],
+    tries: int,
+    seconds: float,
+    further: Ended | None = None,
+) -> None:
     from checkers.marks import by_mark
 
     exercised = by_mark(hunt.corpus.seen)
@@ -229,6 +266,7 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], tries: int, secon
             ],
             "catches": [{**one._asdict(), "plan": str(kept.results.path(one.file))} for one in catches],
             "exercised": exercised,
+            **({} if further is None else {"confirmed": further.to_json()}),
         }
         click.echo(json.dumps(told))
         return

@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from harness.search.script.order import coalesced, eased
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -42,21 +44,25 @@ class Way:
     Attributes:
         leadership: gates between the controller and each broker.
         replication: gates between each follower and leader, in place of the cuts that the plan has.
-        parked: before a record is sent, its followers' next fetches are blocked: they get the record by the fetch that waits at the
-            leader, and the leader does not hear that they have it.
+        parked: what follower and leader are kept from is the follower's requests only, and no gate opens for a record that is sent:
+            the fetch that waits at the leader is answered with it, and the leader does not hear that the follower has it.
+        eased: in an order that is easier to bring about (`harness.search.script.order`).
     """
 
     leadership: bool
     replication: bool
     parked: bool = False
+    eased: bool = True
 
 
 WAYS = (
     Way(leadership=True, replication=True),
-    Way(leadership=False, replication=False),
+    Way(leadership=True, replication=True, eased=False),
+    Way(leadership=True, replication=True, parked=True),
+    Way(leadership=True, replication=True, parked=True, eased=False),
     Way(leadership=True, replication=False),
     Way(leadership=False, replication=True),
-    Way(leadership=True, replication=True, parked=True),
+    Way(leadership=False, replication=False),
 )
 """In the order in which they are tried."""
 
@@ -80,7 +86,7 @@ class _Drafter:
     def __init__(self, story: Story, way: Way) -> None:
         self._way = way
         self._names = story.names
-        self._moments = story.moments
+        self._moments = coalesced(eased(story.moments)) if way.eased else story.moments
         self._units = 0
         self._step = -1
         self._keys: dict[object, int] = {}
@@ -111,6 +117,10 @@ class _Drafter:
         end = next((i for i in range(place + 1, len(self._moments)) if self._moments[i].does), len(self._moments))
         return self._moments[place:end]
 
+    def _newest(self, place: int) -> int:
+        """The newest leader epoch that was decided."""
+        return max((one.epoch for one in self._moments[: place + 1] if one.elects), default=0)
+
     def _before(self, place: int) -> Iterator[Line]:
         moment, window = self._moments[place], self._window(place)
         if self._way.leadership:
@@ -122,32 +132,34 @@ class _Drafter:
                 for broker, gate in self._leadership.items():
                     if self._names[broker] == name:
                         yield from self._close(gate)
-        if self._way.replication:
+        if self._way.replication and (not self._way.parked or (moment.does and moment.does[0].startswith("send "))):
             self._leaders |= {leader for one in self._moments[: place + len(window)] for _, leader in one.pairs}
             self._leaders |= {one.hears for one in self._moments[: place + len(window)] if " leads " in one.shows}
             for leader in sorted(self._leaders):
                 for follower in self._names:
                     if follower != leader:
                         yield from self._close(self._between(follower, leader))
-        if self._way.parked and moment.does[:1] and moment.does[0].startswith("send "):
-            yield from self._parked(place)
 
-    def _parked(self, place: int) -> Iterator[Line]:
-        """Next fetches are blocked until the leader hears of the record, in another window."""
-        leader = self._moments[place].does[0].rpartition(" ")[2]
-        for follower in self._names.values():
-            if follower != leader:
-                link = f"fetch requests from {follower} to {leader}"
-                yield Line(f"block {link}", self._unit(), self._step, "", "gate")
-
-    def _between(self, one: int, other: int) -> _Gate:
-        pair = min(one, other), max(one, other)
+    def _between(self, follower: int, leader: int) -> _Gate:
+        pair = (follower, leader) if self._way.parked else (min(follower, leader), max(follower, leader))
         if pair not in self._replication:
             a, b = self._names[pair[0]], self._names[pair[1]]
-            self._replication[pair] = _Gate(
-                f"cut {a} from {b}", f"join {a} and {b}", f"{a} and {b} do not reach each other."
-            )
+            if self._way.parked:
+                link = f"fetch requests from {a} to {b}"
+                gate = _Gate(f"block {link}", f"unblock {link}", f"{b} does not hear what {a} has.")
+            else:
+                gate = _Gate(f"cut {a} from {b}", f"join {a} and {b}", f"{a} and {b} do not reach each other.")
+            self._replication[pair] = gate
         return self._replication[pair]
+
+    def _is_parked(self, place: int) -> bool:
+        """Whether a record that came about here was sent in this window, so that the fetch that waited had it."""
+        begin = next(i for i in range(place, -1, -1) if self._moments[i].does)
+        return (
+            self._way.parked
+            and self._moments[begin].does[0].startswith("send ")
+            and " LEO " in self._moments[place].shows
+        )
 
     def _close(self, gate: _Gate) -> Iterator[Line]:
         if gate.unit is None:
@@ -171,10 +183,12 @@ class _Drafter:
     def _change(self, place: int, moment: Moment) -> Iterator[Line]:
         if moment.hears and self._way.leadership:
             yield from self._open(self._leadership[moment.hears])
-        if self._way.replication:
+        if self._way.replication and not self._is_parked(place):
             for follower, leader in sorted(moment.pairs):
                 yield from self._open(self._between(follower, leader))
         yield Line(f"until {moment.shows}", self._unit(), self._step, moment.words, "until")
+        if moment.hears and self._way.leadership and self._newest(place) > moment.epoch:
+            yield from self._close(self._leadership[moment.hears])
         if self._way.replication:
             later = [one for one in self._window(place)[1:] if not one.does]
             for follower, leader in sorted(moment.pairs):

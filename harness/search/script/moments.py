@@ -28,7 +28,9 @@ class Moment:
         does: the commands that do it; empty of what came about.
         shows: the condition that holds when it has come about; empty of what was done.
         words: a sentence.
-        hears: the broker that heard of a leader epoch, else 0.
+        fetches: whether a follower has fetched something.
+        node: of which broker it is; 0 of all others.
+        hears: the broker that heard of a leader epoch, else 0. epoch: the one that was heard, or decided; else −1.
         pairs: (follower, leader) between which messages had to pass for it.
         elects: whether the controller chose a leader.
         cuts: links that it cuts, as both nodes of each. joins: those that pass again.
@@ -39,7 +41,10 @@ class Moment:
     does: tuple[str, ...] = ()
     shows: str = ""
     words: str = ""
+    node: int = 0
+    fetches: bool = False
     hears: int = 0
+    epoch: int = -1
     pairs: frozenset[tuple[int, int]] = frozenset()
     elects: bool = False
     cuts: frozenset[tuple[int, int]] = frozenset()
@@ -56,6 +61,7 @@ class _Broker:
     leo: int = 0
     hw: int = 0
     up: bool = True
+    restarts: bool = False
 
 
 @dataclass(slots=True)
@@ -161,7 +167,7 @@ class _Reader:
         elif deed.verb == "start":
             if self._brokers[broker].up:
                 return
-            self._brokers[broker].up = True
+            self._brokers[broker].up = self._brokers[broker].restarts = True
             yield Moment(deed.time, (f"start {name}",), words=f"{name} starts.", key=("life", *key))
             self._lives[broker] += 1
         else:
@@ -253,7 +259,7 @@ class _Reader:
         time, node, kind, partition, *fields = event
         if kind == "stop" and node in self._brokers:
             broker = self._brokers[node]
-            broker.up = broker.leads = False
+            broker.up, broker.leads, broker.restarts = broker.restarts, False, False
             broker.follows = 0
         tell: Callable[..., Iterator[Moment]] | None = self._tellers.get(kind)
         if tell is not None and partition == self._partition:
@@ -264,13 +270,13 @@ class _Reader:
         self._isr = frozenset(fields[2])
         if how in BY_HAND:
             name = self._name(leader)
-            yield Moment(time, (BY_HAND[how].format(name),), words=f"{name} is elected.", elects=True)
+            yield Moment(time, (BY_HAND[how].format(name),), words=f"{name} is elected.", elects=True, epoch=fields[1])
         elif how != "initial" and leader != self._leader:
             name = self._name(leader) if leader > 0 else "none"
             words = f"{name} is elected." if leader > 0 else "Nobody leads."
-            yield Moment(time, shows=f"the leader is {name}", words=words, elects=True)
+            yield Moment(time, shows=f"the leader is {name}", words=words, elects=True, epoch=fields[1])
         elif how != "initial":
-            yield Moment(time, shows=f"the ISR is {self._named(fields[2])}", elects=True)
+            yield Moment(time, shows=f"the ISR is {self._named(fields[2])}", elects=True, epoch=fields[1])
         self._leader = leader
 
     def _isr_change(self, time: int, _node: int, _place: int, *fields: Any) -> Iterator[Moment]:  # noqa: ANN401
@@ -283,7 +289,14 @@ class _Reader:
         broker = self._brokers[node]
         broker.leads, broker.follows, broker.leo, broker.hw = True, 0, leo, hw
         name = self._name(node)
-        yield Moment(time, shows=f"{name} leads epoch {epoch}", words=f"{name} leads in epoch {epoch}.", hears=node)
+        yield Moment(
+            time,
+            shows=f"{name} leads epoch {epoch}",
+            words=f"{name} leads in epoch {epoch}.",
+            node=node,
+            hears=node,
+            epoch=epoch,
+        )
 
     def _follow(
         self, time: int, node: int, _place: int, epoch: int, leader: int, leo: int, hw: int
@@ -292,7 +305,7 @@ class _Reader:
         broker.leads, broker.follows, broker.leo, broker.hw = False, max(leader, 0), leo, hw
         if leader > 0:
             shows = f"{self._name(node)} follows {self._name(leader)} in epoch {epoch}"
-            yield Moment(time, shows=shows, words=f"{shows}.", hears=node)
+            yield Moment(time, shows=shows, words=f"{shows}.", node=node, hears=node, epoch=epoch)
 
     def _append(
         self, time: int, node: int, _place: int, base: int, epoch: int, values: tuple[int, ...]
@@ -306,11 +319,18 @@ class _Reader:
         if new:
             told = records[new[0]] if len(new) == 1 else f"{records[new[0]]}..{records[new[-1]]}"
             yield Moment(time, (f"send {told} to {name}",), words=f"{told} is sent to {name}.")
-            yield Moment(time, shows=f"{name} has LEO {broker.leo}")
+            yield Moment(time, shows=f"{name} has LEO {broker.leo}", node=node)
         else:
             told = ", ".join(records[value] for value in values)
             words = f"{name} fetches {told}." if broker.follows else f"{told} is sent to {name} again."
-            yield Moment(time, shows=f"{name} has LEO {broker.leo}", words=words, pairs=self._fetching(node))
+            yield Moment(
+                time,
+                shows=f"{name} has LEO {broker.leo}",
+                words=words,
+                node=node,
+                fetches=bool(broker.follows),
+                pairs=self._fetching(node),
+            )
 
     def _fetching(self, node: int) -> frozenset[tuple[int, int]]:
         leader = self._brokers[node].follows
@@ -322,7 +342,7 @@ class _Reader:
         self._brokers[node].leo = to
         pairs = frozenset() if reason.startswith(UNASKED) else self._fetching(node)
         words = f"{self._name(node)} cuts its log to {to}."
-        yield Moment(time, shows=f"{self._name(node)} has LEO {to}", words=words, pairs=pairs)
+        yield Moment(time, shows=f"{self._name(node)} has LEO {to}", words=words, node=node, pairs=pairs)
 
     def _hw(self, time: int, node: int, _place: int, hw: int, *_: Any) -> Iterator[Moment]:  # noqa: ANN401
         broker = self._brokers[node]
@@ -331,11 +351,11 @@ class _Reader:
             pairs = frozenset((b, node) for b, one in self._brokers.items() if one.follows == node and one.leo >= hw)
         else:
             pairs = self._fetching(node)
-        yield Moment(time, shows=f"{self._name(node)} has HW {hw}", pairs=pairs)
+        yield Moment(time, shows=f"{self._name(node)} has HW {hw}", node=node, pairs=pairs)
 
     def _log_start(self, time: int, node: int, _place: int, start: int, _before: int, how: str) -> Iterator[Moment]:
         if how != "recovered":
-            yield Moment(time, shows=f"{self._name(node)} has log start {start}", pairs=self._fetching(node))
+            yield Moment(time, shows=f"{self._name(node)} has log start {start}", node=node, pairs=self._fetching(node))
 
 
 def _kinds(source: int, to: int) -> tuple[str, ...]:
