@@ -125,7 +125,9 @@ def forget(caught: KeptHunt) -> None:
     shutil.rmtree(caught.results.folder / FOLDER, ignore_errors=True)
 
 
-def carry_on(caught: KeptHunt, brokers: Brokers | None, options: dict[str, Any], again: str) -> Ended:
+def carry_on(
+    caught: KeptHunt, brokers: Brokers | None, options: dict[str, Any], again: str, without: dict[str, str]
+) -> Ended:
     """From what a hunt caught to a script and, if brokers were asked for, to a page about its tries.
 
     Args:
@@ -133,12 +135,13 @@ def carry_on(caught: KeptHunt, brokers: Brokers | None, options: dict[str, Any],
         brokers: where to play it.
         options: of the hunt.
         again: the command that does all of it.
+        without: plans of which no script could be made, and why; more are added.
     """
     console = Console(stderr=True)
     kept, modelled, why_not = None, None, "nothing was caught"
     try:
         with console.status("shrinking") as status:
-            kept, modelled, why_not = _script_of(caught, brokers, options, status, again)
+            kept, modelled, why_not = _script_of(caught, brokers, options, status, again, without)
         if modelled is None or kept is None:
             return Ended(None, None, None, why_not)
         shown, of = modelled.sturdy
@@ -152,23 +155,29 @@ def carry_on(caught: KeptHunt, brokers: Brokers | None, options: dict[str, Any],
 
 
 def _script_of(
-    caught: KeptHunt, brokers: Brokers | None, options: dict[str, Any], status: Status, again: str
+    caught: KeptHunt,
+    brokers: Brokers | None,
+    options: dict[str, Any],
+    status: Status,
+    again: str,
+    without: dict[str, str],
 ) -> tuple[KeptConfirmation | None, Modelled | None, str]:
     """The sturdiest script of the smallest plans caught; the first that is shown in all worlds will do."""
     from harness.search.confirm import KeptConfirmation
     from harness.search.script import NoScriptError
 
     best: tuple[KeptConfirmation, Modelled] | None = None
-    whys = []
     for catch in sorted(caught.catches, key=lambda one: (one.faults, one.number)):
         folder = caught.results.folder / FOLDER / catch.file.rpartition("/")[2]
         kept = KeptConfirmation(folder, "script" if brokers is None else brokers.word)
         modelled = kept.modelled()
         if modelled is None:
+            if catch.file in without:
+                continue
             try:
                 modelled, plan = _modelled(caught, catch, options, status, (str(kept.script), again))
             except NoScriptError as error:
-                whys.append(f"{caught.results.path(catch.file)}: {error}")
+                without[catch.file] = f"{caught.results.path(catch.file)}: {error}"
                 continue
             kept.keep(modelled, plan)
         if best is None or modelled.sturdy > best[1].sturdy:
@@ -176,7 +185,7 @@ def _script_of(
         if modelled.sturdy[0] == modelled.sturdy[1]:
             break
     if best is None:
-        return None, None, whys[0] if whys else "nothing was caught"
+        return None, None, next(iter(without.values()), "nothing was caught")
     return *best, ""
 
 

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 IN_THE_SIMULATOR = [
     name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds) and "controller-crash" not in kinds
 ]
+MOST_HUNTS = 6
+"""So many plans of which no script can be made are enough."""
 SAVE_EVERY_S = 20.0
 
 EPILOG = """\b
@@ -53,8 +55,8 @@ Examples:
 
 \b
 The same command again goes on with the corpus it had, and with the tries that --confirm has not made yet. Exit codes: 1 if
-something was caught (with --confirm: and seen on the brokers; 2 if it was not), 0 if nothing was, 130 if it was ended (what was caught is
-kept), 254 for bad arguments."""
+something was caught (with --confirm: and seen on the brokers; 2 if it was not), 0 if nothing was, 130 if it was ended (what was
+caught is kept), 254 for bad arguments."""
 
 
 @click.command("hunt", epilog=EPILOG)
@@ -126,17 +128,23 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
         raise click.ClickException(str(error)) from None
     began = hunt.corpus.tries
     clock = time.monotonic()
-    ended = _search(hunt, kept, options, Console(stderr=True))
-    seconds = time.monotonic() - clock
-    further = None
-    if ended and kept.catches and (options["as_script"] or brokers is not None):
+    wants_script = options["as_script"] or brokers is not None
+    further: Ended | None = None
+    without: dict[str, str] = {}
+    for _ in range(MOST_HUNTS):
+        ended = _search(hunt, kept, options, Console(stderr=True), len(without))
         if not options["as_json"]:
-            _tell(hunt, kept, options, hunt.corpus.tries - began, seconds)
-        further = carry_on(kept, brokers, options, _again(options))
+            _tell(hunt, kept, options, hunt.corpus.tries - began, time.monotonic() - clock)
+        if not (ended and kept.catches and wants_script):
+            break
+        known = len(without)
+        further = carry_on(kept, brokers, options, _again(options), without)
         if not options["as_json"]:
             tell(further, Console())
-    if further is None or options["as_json"]:
-        _tell(hunt, kept, options, hunt.corpus.tries - began, seconds, further)
+        if further.kept is not None or not options["until_found"] or options["tries"] or len(without) == known:
+            break
+    if options["as_json"]:
+        _tell(hunt, kept, options, hunt.corpus.tries - began, time.monotonic() - clock, further)
     if not ended or (further is not None and further.interrupted):
         return INTERRUPTED
     if brokers is not None and kept.catches:
@@ -164,12 +172,15 @@ def _refuse_unknown(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"there is no anomaly {unknown[0]!r} to hunt for; there are {', '.join(known)}")
 
 
-def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console) -> bool:
-    """Search until it is enough; false if the person stopped it. What was found until then is kept."""
+def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console, of_no_use: int = 0) -> bool:
+    """Search until it is enough; false if the person stopped it. What was found until then is kept.
+
+    Of the plans that were kept so many are of no use, so that one more is to be found.
+    """
     try:
         jobs = options["jobs"] or os.cpu_count() or 1
         with _Shown(status, endless=options["until_found"] and not options["seconds"]) as shown:
-            for progress in _rounds(hunt, jobs, options, kept):
+            for progress in _rounds(hunt, jobs, options, kept, of_no_use):
                 caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
                 shown.update(progress, kept.caught.total())
                 for catch in caught:
@@ -188,9 +199,11 @@ def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console
     return True
 
 
-def _rounds(hunt: Hunt, jobs: int, options: dict[str, Any], kept: KeptHunt) -> Iterator[Progress]:
+def _rounds(hunt: Hunt, jobs: int, options: dict[str, Any], kept: KeptHunt, of_no_use: int) -> Iterator[Progress]:
     """Rounds until time or tries are over."""
-    if (options["until_found"] and kept.catches) or (options["tries"] or hunt.corpus.tries + 1) <= hunt.corpus.tries:
+    if (options["until_found"] and len(kept.catches) > of_no_use) or (
+        options["tries"] or hunt.corpus.tries + 1
+    ) <= hunt.corpus.tries:
         return
     until = time.monotonic() + (options["seconds"] or float("inf"))
     with ProcessPoolExecutor(jobs) as pool:

@@ -7,7 +7,7 @@ everything happens at the right moment fails there. So it is also tried with slo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from checkers import check
@@ -45,6 +45,8 @@ HARD_WORLDS: tuple[type[SlowHand], ...] = tuple(
 """In which a script should work too."""
 
 
+MOST_PLAYS = 600
+"""After so many plays a script is short enough."""
 NAME = "tried"
 """What every script is called while it is tried, since noise is drawn by name."""
 
@@ -63,6 +65,7 @@ class Trying:
     contract: str | None
     cause: Cause
     plays: int = 0
+    _known: dict[tuple[str, type[SimulatedTarget]], bool] = field(default_factory=dict)
 
     def shown(self, text: str, world: type[SimulatedTarget] = SimulatedTarget) -> ScenarioOutcome | None:
         """The outcome, if the script could be carried out to its end and shows an anomaly of the cause."""
@@ -81,11 +84,23 @@ class Trying:
                 return outcome
         return None
 
+    @property
+    def is_enough(self) -> bool:
+        """Whether no more should be tried."""
+        return self.plays >= MOST_PLAYS
+
+    def shows(self, text: str, world: type[SimulatedTarget] = SimulatedTarget) -> bool:
+        """Whether there is such an outcome; no script is played twice to know it."""
+        key = text, world
+        if key not in self._known:
+            self._known[key] = self.shown(text, world) is not None
+        return self._known[key]
+
     def sturdy(self, text: str, least: int = 0) -> int:
         """In how many of the hard worlds it is shown; −1 as soon as it is known to be fewer than so many."""
         shown = 0
         for number, world in enumerate(HARD_WORLDS, 1):
-            shown += self.shown(text, world) is not None
+            shown += self.shows(text, world)
             if shown + len(HARD_WORLDS) - number < least:
                 return -1
         return shown

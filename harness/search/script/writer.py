@@ -121,14 +121,14 @@ def _best(story: Story, head: Head, trying: Trying, tell: Tell) -> _Found | None
         for lines in dict.fromkeys(tuple(draft(story, way)) for way in WAYS):
             one = _Found(head._replace(times=times), list(lines), 0)
             text = script(one.head, lines, trying.variant)
-            if trying.shown(text) is not None:
+            if trying.shows(text):
                 shown.append(one._replace(sturdy=trying.sturdy(text)))
         for one in sorted(shown, key=lambda one: -one.sturdy)[:MOST_SHORTENED]:
             tell("making the script shorter")
             shorter = _shorter(one, trying)
             if best is None or (shorter.sturdy, -len(shorter.lines)) > (best.sturdy, -len(best.lines)):
                 best = shorter
-            if shorter.sturdy == len(HARD_WORLDS):
+            if shorter.sturdy == len(HARD_WORLDS) or trying.is_enough:
                 return best
     return best
 
@@ -139,8 +139,10 @@ def _shorter(found: _Found, trying: Trying) -> _Found:
 
     def is_shown(candidate: list[Line]) -> bool:
         nonlocal least
+        if trying.is_enough:
+            return False
         text = script(head, candidate, trying.variant)
-        sturdy = trying.sturdy(text, least) if trying.shown(text) is not None else -1
+        sturdy = trying.sturdy(text, least) if trying.shows(text) else -1
         least = max(least, sturdy)
         return sturdy == least
 
