@@ -46,6 +46,7 @@ class Way:
         replication: gates between each follower and leader, in place of the cuts that the plan has.
         parked: what follower and leader are kept from is the follower's requests only, and no gate opens for a record that is sent:
             the fetch that waits at the leader is answered with it, and the leader does not hear that the follower has it.
+        rests: a broker that is to start is away for a second at least.
         eased: in an order that is easier to bring about (`harness.search.script.order`).
     """
 
@@ -53,11 +54,13 @@ class Way:
     replication: bool
     parked: bool = False
     eased: bool = True
+    rests: bool = False
 
 
 WAYS = (
     Way(leadership=True, replication=True),
     Way(leadership=True, replication=True, eased=False),
+    Way(leadership=True, replication=True, rests=True),
     Way(leadership=True, replication=True, parked=True),
     Way(leadership=True, replication=True, parked=True, eased=False),
     Way(leadership=True, replication=False),
@@ -123,11 +126,14 @@ class _Drafter:
 
     def _before(self, place: int) -> Iterator[Line]:
         moment, window = self._moments[place], self._window(place)
+        starts = moment.does[:1] and moment.does[0].startswith("start ")
+        if self._way.rests and starts:
+            yield Line("run 1 s", self._unit(), self._step, "", "gate")
         if self._way.leadership:
             if any(one.elects for one in window):
                 for gate in self._leadership.values():
                     yield from self._close(gate)
-            elif moment.does[:1] and moment.does[0].startswith("start "):
+            elif starts:
                 name = moment.does[0].removeprefix("start ")
                 for broker, gate in self._leadership.items():
                     if self._names[broker] == name:

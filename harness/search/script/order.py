@@ -57,31 +57,22 @@ def _elections_late(moments: list[Moment]) -> list[Moment]:
 
 
 def coalesced(moments: Sequence[Moment]) -> list[Moment]:
-    """Log ends that a follower passes between two deeds are left out, but for the last before it does something else."""
-    kept = []
-    for place, moment in enumerate(moments):
-        if " has LEO " in moment.shows and moment.pairs:
-            later = _next_of(moments, place)
-            if (
-                later is not None
-                and " has LEO " in later.shows
-                and later.pairs == moment.pairs
-                and _rises(moment, later)
-            ):
-                continue
-        kept.append(moment)
-    return kept
+    """Log ends and high watermarks that a broker only passes between two deeds are left out."""
+    return [moment for place, moment in enumerate(moments) if not _is_passed(moments, place)]
 
 
-def _next_of(moments: Sequence[Moment], place: int) -> Moment | None:
-    """What this broker shows next, if nothing is done before."""
-    for later in moments[place + 1 :]:
-        if later.does:
-            return None
-        if later.node == moments[place].node and " has HW " not in later.shows:
-            return later
-    return None
+def _is_passed(moments: Sequence[Moment], place: int) -> bool:
+    """Whether the same rises further before the broker does something else, or something is done."""
+    moment = moments[place]
+    for kind, other in ((" has LEO ", " has HW "), (" has HW ", " has LEO ")):
+        if kind in moment.shows and moment.pairs:
+            for later in moments[place + 1 :]:
+                if later.does:
+                    return False
+                if later.node == moment.node and other not in later.shows:
+                    return kind in later.shows and bool(later.pairs) and _number(moment) < _number(later)
+    return False
 
 
-def _rises(one: Moment, other: Moment) -> bool:
-    return int(one.shows.rpartition(" ")[2]) < int(other.shows.rpartition(" ")[2])
+def _number(moment: Moment) -> int:
+    return int(moment.shows.rpartition(" ")[2])
