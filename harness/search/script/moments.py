@@ -61,6 +61,7 @@ class _Broker:
     leo: int = 0
     hw: int = 0
     up: bool = True
+    stopping: bool = False
     restarts: bool = False
 
 
@@ -167,12 +168,13 @@ class _Reader:
         elif deed.verb == "start":
             if self._brokers[broker].up:
                 return
-            self._brokers[broker].up = self._brokers[broker].restarts = True
+            self._brokers[broker].up = True
+            self._brokers[broker].restarts = self._brokers[broker].stopping
             yield Moment(deed.time, (f"start {name}",), words=f"{name} starts.", key=("life", *key))
             self._lives[broker] += 1
         else:
             how = deed.what[1]
-            self._brokers[broker].up = False
+            self._brokers[broker].up, self._brokers[broker].stopping = False, how == "clean"
             found = self._recovered(broker, place)
             if found is not None and found[1] and found[1] == self._brokers[broker].hw and how != "clean":
                 yield Moment(deed.time, shows=f"{name} has HW {found[1]} on disk", words="")
@@ -259,7 +261,8 @@ class _Reader:
         time, node, kind, partition, *fields = event
         if kind == "stop" and node in self._brokers:
             broker = self._brokers[node]
-            broker.up, broker.leads, broker.restarts = broker.restarts, False, False
+            broker.up = broker.restarts
+            broker.leads = broker.stopping = broker.restarts = False
             broker.follows = 0
         tell: Callable[..., Iterator[Moment]] | None = self._tellers.get(kind)
         if tell is not None and partition == self._partition:
