@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from harness.search.confirm.tries import Confirmation
 
 CAREFUL = (
-    "So many tries of one script, on one machine. They say what these brokers can do, and nothing about how often it happens in "
+    "All tries are of one script, on one machine. They say what these brokers can do, and nothing about how often it happens in "
     "practice."
 )
 COLUMNS = ("", "role", "epoch", "log", "LEO", "HW", "epochs")
