@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from nodes.core.cluster import ClusterSpec
 
 TOLD = ("violation", "permitted")
-SESSION = "session 18 s"
-"""Longer than Kafka's own, so that what sleeps, or is slow, is not taken for dead."""
+PATIENT = "session 18 s, produce timeout 120 s"
+"""Longer than Kafka's own, so that who sleeps or is slow is not taken for dead, and an answer that comes late is not given up."""
 WIDTH = 116
 
 
@@ -60,7 +60,7 @@ def _head(head: Head) -> str:
             f"title: {head.title}",
             f"source: {head.source}",
             f"brokers: {', '.join(head.brokers)}",
-            f"cluster: {', '.join([*settings, SESSION, *([head.times] if head.times else [])])}",
+            f"cluster: {', '.join([*settings, PATIENT, *([head.times] if head.times else [])])}",
             "",
             "about:",
             *(f"  {line}" for line in _wrapped(head.about)),
