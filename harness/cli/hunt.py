@@ -15,8 +15,9 @@ from rich.markup import escape
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from harness.cli.confirm import Ended, brokers_for, carry_on, confirm_options, forget, tell
 from harness.cli.corpus import corpus_option, keep_catches
-from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
+from harness.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
 from harness.cli.options import (
     RESULTS,
     SEED,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from harness.search.hunt.kept_hunt import KeptHunt
 
 IN_THE_SIMULATOR = [name for name, kinds in PROFILES.items() if not REAL_ONLY & set(kinds)]
+MOST_HUNTS = 6
+"""So many plans of which no script can be made are enough."""
 SAVE_EVERY_S = 20.0
 
 EPILOG = """\b
@@ -47,11 +50,13 @@ Examples:
   tidemark hunt --variant kafka-2.7 --profile destructive --tries 20000 --seed 7
   tidemark hunt --variant kafka-4.0 --seconds 600 --master spark://host:7077 --round 512
   tidemark hunt --variant kafka-4.0+forget-log-ends --seconds 1800    the repair: nothing is to be found
+  tidemark hunt --variant kafka-4.0 --for lost-committed-write --confirm kafka:4.3.1
+                                   hunted, shrunk, written as a script, and played ten times on real brokers
 
 \b
-The same command again goes on with the plans it had. What is caught is kept for `tidemark run --corpus`.
-Exit codes: 1 if something was caught, 0 if nothing was, 130 if it was ended
-(what was caught is kept), 254 for bad arguments."""
+The same command again goes on with the plans it had, and with the tries that --confirm has not made yet. What is caught is
+kept for `tidemark run --corpus`. Exit codes: 1 if something was caught (with --confirm: and seen on the brokers; 2 if it was
+not), 0 if nothing was, 130 if it was ended (what was caught is kept), 254 for bad arguments."""
 
 
 @click.command("hunt", epilog=EPILOG)
@@ -92,6 +97,7 @@ Exit codes: 1 if something was caught, 0 if nothing was, 130 if it was ended
     help="Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]",
 )
 @corpus_option
+@confirm_options
 @click.option("--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted.")
 @json_option
 def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
@@ -106,9 +112,11 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
 
     _refuse_unknown(options["names"])
     free = _asked_for_no_shape()
+    brokers = brokers_for(options)
     cluster = cluster_of(options)
     if options["seconds"] is None and options["tries"] is None and not options["until_found"]:
-        options["seconds"] = 60.0
+        options["until_found"] = options["as_script"] or brokers is not None
+        options["seconds"] = None if options["until_found"] else 60.0
     variant, profile, seed = options["variant"], options["profile"], options["seed"]
     quarry = Quarry(tuple(dict.fromkeys(options["names"])))
     attempt = Attempt(variant, quarry, options["contract"])
@@ -127,18 +135,38 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     kept = KeptHunt(writable_folder(folder), settings)
     if options["fresh"]:
         kept.forget()
+        forget(kept)
     try:
         kept.restore(hunt)
     except HuntDiffersError as error:
         raise click.ClickException(str(error)) from None
     began = hunt.corpus.tries
     clock = time.monotonic()
-    ended = _search(hunt, kept, options, Console(stderr=True))
-    caught = [(one, kept.results.path(one.file)) for one in kept.catches]
-    new = keep_catches(options["corpus"], caught, variant, options["contract"], _command(options))
-    _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
-    if not ended:
+    wants_script = options["as_script"] or brokers is not None
+    further: Ended | None = None
+    without: dict[str, str] = {}
+    new: list[Path] = []
+    for _ in range(MOST_HUNTS):
+        ended = _search(hunt, kept, options, Console(stderr=True), len(without))
+        caught = [(one, kept.results.path(one.file)) for one in kept.catches]
+        new = keep_catches(options["corpus"], caught, variant, options["contract"], _command(options))
+        if not options["as_json"]:
+            _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
+        if not (ended and kept.catches and wants_script):
+            break
+        known = len(without)
+        further = carry_on(kept, brokers, options, _again(options), without)
+        if not options["as_json"]:
+            tell(further, Console())
+        if further.kept is not None or not options["until_found"] or options["tries"] or len(without) == known:
+            break
+    if options["as_json"]:
+        _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock, further)
+    if not ended or (further is not None and further.interrupted):
         return INTERRUPTED
+    if brokers is not None and kept.catches:
+        confirmation = further.confirmation if further is not None else None
+        return ANOMALY if confirmation is not None and confirmation.seen else UNKNOWN
     return ANOMALY if kept.catches else VALID
 
 
@@ -147,6 +175,16 @@ def _asked_for_no_shape() -> bool:
     context = click.get_current_context()
     sources = {context.get_parameter_source(name) for name in ("brokers", "replication_factor")}
     return sources == {click.core.ParameterSource.DEFAULT}
+
+
+def _again(options: dict[str, Any]) -> str:
+    """The command, as far as it is not the default."""
+    words = ["tidemark hunt", f"--variant {quote(options['variant'])}"]
+    words += [f"--for {name}" for name in options["names"]]
+    words += [f"--profile {options['profile']}"] if options["profile"] != "intact" else []
+    words += [f"--seed {options['seed']}"] if options["seed"] != 1 else []
+    words += [f"--confirm {quote(options['confirm'])}"] if options["confirm"] else ["--script"]
+    return " ".join(words)
 
 
 def _refuse_unknown(names: tuple[str, ...]) -> None:
@@ -158,11 +196,14 @@ def _refuse_unknown(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"there is no anomaly {unknown[0]!r} to hunt for; there are {', '.join(known)}")
 
 
-def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console) -> bool:
-    """Search until it is enough; false if the person stopped it. What was found until then is kept."""
+def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console, of_no_use: int = 0) -> bool:
+    """Search until it is enough; false if the person stopped it. What was found until then is kept.
+
+    Of the plans that were kept so many are of no use, so that one more is to be found.
+    """
     try:
         with _Shown(status, endless=options["until_found"] and not options["seconds"]) as shown:
-            for progress in _rounds(hunt, options, kept):
+            for progress in _rounds(hunt, options, kept, of_no_use):
                 caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
                 shown.update(progress, kept.caught.total())
                 for catch in caught:
@@ -181,9 +222,11 @@ def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console
     return True
 
 
-def _rounds(hunt: Hunt, options: dict[str, Any], kept: KeptHunt) -> Iterator[Progress]:
+def _rounds(hunt: Hunt, options: dict[str, Any], kept: KeptHunt, of_no_use: int) -> Iterator[Progress]:
     """Rounds until time or tries are over."""
-    if (options["until_found"] and kept.catches) or (options["tries"] or hunt.corpus.tries + 1) <= hunt.corpus.tries:
+    if (options["until_found"] and len(kept.catches) > of_no_use) or (
+        options["tries"] or hunt.corpus.tries + 1
+    ) <= hunt.corpus.tries:
         return
     until = time.monotonic() + (options["seconds"] or float("inf"))
     with spread_over(options["jobs"], options["master"]) as spread:
@@ -240,7 +283,15 @@ class _Shown:
             self._saved = time.monotonic()
 
 
-def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], new: list[Path], tries: int, seconds: float) -> None:
+def _tell(
+    hunt: Hunt,
+    kept: KeptHunt,
+    options: dict[str, Any],
+    new: list[Path],
+    tries: int,
+    seconds: float,
+    further: Ended | None = None,
+) -> None:
     from checkers.marks import by_mark
 
     exercised = by_mark(hunt.corpus.seen)
@@ -258,6 +309,7 @@ def _tell(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], new: list[Path], 
             "catches": [{**one._asdict(), "plan": str(kept.results.path(one.file))} for one in catches],
             "kept": [str(file) for file in new],
             "exercised": exercised,
+            **({} if further is None else {"confirmed": further.to_json()}),
         }
         click.echo(json.dumps(told))
         return

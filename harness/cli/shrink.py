@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -63,6 +64,7 @@ Examples:
   tidemark shrink results/runs/kafka-0.10-1-98-docker         a run on real processes, looked for in the model
   tidemark shrink results/soak/kafka-2.8.2@0.10.2/destructive/plan-1-4-0f3a --variant kafka-0.10
   tidemark shrink --variant kafka-2.0 --index 112 --anomaly truncated-under-consumer --replays 500
+  tidemark shrink --variant kafka-0.10 --index 3 --script lost.scenario     and as a script, to play on real brokers
 
 \b
 What is left is written as a plan, and can be run, edited, and drawn: tidemark run --plan FILE --report.
@@ -134,6 +136,12 @@ class _Aim:
 @click.option(
     "--repaired", type=VariantName(), help="Variant without the bug, under which what is left must show no violation."
 )
+@click.option(
+    "--script",
+    "script_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what is left as a script too, which plays anywhere (docs/scenarios.md).",
+)
 @json_option
 def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Shrink a failing run to the least plan that shows the same anomaly of the same cause.
@@ -164,6 +172,7 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
             shown.keep(found.after)
             kept = _kept(found, task, options)
             often = _how_often(found, run)
+            scripted = _scripted(found, task, options["script_file"], status)
     except _NothingToShrinkError as nothing:
         if options["as_json"]:
             click.echo(json.dumps({"variant": task.variant, "plan": None, "why": str(nothing)}))
@@ -171,11 +180,13 @@ def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them ov
             click.echo(str(nothing))
         return nothing.code
     if options["as_json"]:
-        click.echo(json.dumps(_as_json(found, aim, task, file, often) | {"kept": None if kept is None else str(kept)}))
+        found_told = _as_json(found, aim, task, file, often) | {"kept": None if kept is None else str(kept)}
+        click.echo(json.dumps(found_told | scripted.to_json()))
     else:
         _print(Console(), found, aim, task, file, often)
         if kept is not None:
             click.echo(f"  kept in {kept}")
+        scripted.tell(Console())
     if found.ended == STOPPED:
         return INTERRUPTED
     return ANOMALY if found.cause.verdict == VIOLATION else VALID
@@ -212,6 +223,65 @@ def _how_often(found: Shrunk, run: Callable[[Plan], JudgedRun]) -> tuple[int, in
         return None if found.ended == STOPPED else how_often(found.after, found.cause, run, TRIES)
     except KeyboardInterrupt:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scripted:
+    """What became of the script, if one was asked for: in how many hard worlds it shows the anomaly, or why there is none."""
+
+    file: Path | None = None
+    shown: tuple[int, int] | None = None
+    why_not: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Nothing, if nobody asked for it."""
+        if self.file is None:
+            return {}
+        return {
+            "script": str(self.file) if self.shown else None,
+            "script_shown_in_hard_worlds": self.shown,
+            "no_script": self.why_not or None,
+        }
+
+    def tell(self, console: Console) -> None:
+        """In a line or two."""
+        if self.shown is not None:
+            words = f"  tidemark scenario {quote(str(self.file))}"
+            shown, of = self.shown
+            console.print(words, soft_wrap=True, highlight=False, markup=False)
+            words = f"  shown by that script, and in {shown} of {of} simulated worlds with slow hands and messages"
+            console.print(words, soft_wrap=True, highlight=False)
+        elif self.why_not:
+            console.print(f"  no script: {self.why_not}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _scripted(found: Shrunk, task: _Task, file: Path | None, status: Status) -> _Scripted:
+    """Write the script, if it is asked for. That there is none is no failure: the plan stays."""
+    if file is None:
+        return _Scripted()
+    if found.ended == STOPPED:
+        return _Scripted(file, None, "the search was ended by Ctrl-C")
+    from harness.search.script import NoScriptError, write_script
+
+    name = script_name(file.stem)
+    try:
+        written = write_script(
+            found.after, task.variant, found.cause, contract=task.contract, name=name, tell=status.update
+        )
+    except NoScriptError as error:
+        return _Scripted(file, None, str(error))
+    except KeyboardInterrupt:
+        return _Scripted(file, None, "it was ended by Ctrl-C")
+    try:
+        file.write_text(written.text, encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"cannot write {file}: {error.strerror}; choose another with --script") from None
+    return _Scripted(file, (written.sturdy, written.of))
+
+
+def script_name(stem: str) -> str:
+    """A name for a script from that of its file."""
+    return re.sub(r"[^A-Za-z0-9.+_-]+", "-", stem) or "found-by-hunt"
 
 
 def _task(options: dict[str, Any]) -> _Task:

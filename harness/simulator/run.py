@@ -47,13 +47,16 @@ class SimulatedRun:
     virtual_us: int
 
 
-def simulate(plan: Plan, variant: AnyVariant, contract: str | None = None) -> SimulatedRun:
+def simulate(
+    plan: Plan, variant: AnyVariant, contract: str | None = None, world: type[Simulation] = Simulation
+) -> SimulatedRun:
     """Run a plan under a variant, in virtual time.
 
     Args:
         plan: faults, workload and cluster.
         variant: the protocol.
         contract: the promise the history is to be judged by; the variant's own by default.
+        world: what is simulated; one that listens, for somebody who wants to know more than the history tells.
 
     Raises:
         PlanError: the plan has a fault that needs a real machine.
@@ -62,11 +65,11 @@ def simulate(plan: Plan, variant: AnyVariant, contract: str | None = None) -> Si
     if beyond:
         raise PlanError(f"the simulator cannot do {', '.join(beyond)}: run this plan with --world docker")
     with collector_paused():
-        return _run(plan, variant, contract)
+        return _run(plan, variant, contract, world)
 
 
-def _run(plan: Plan, variant: AnyVariant, contract: str | None) -> SimulatedRun:
-    simulation = Simulation(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
+def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simulation]) -> SimulatedRun:
+    simulation = world(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
     suffered = suffer(plan, simulation.family)
     read = _drive(simulation, plan, suffered)
     history = History(

@@ -47,19 +47,25 @@ class ScriptedSimulation(Simulation):
 
     def send(self, source: int, to: int, message: object) -> None:
         """Put a message on the network."""
-        self._listen(source, to, message)
+        self.listen(source, to, message)
         self._pass_on(source, to, message)
 
     def _pass_on(self, source: int, to: int, message: object) -> None:
+        if not self.stops(source, to, message):
+            self.push(self.now + LATENCY_US, self.actors[to], message)
+
+    def stops(self, source: int, to: int, message: object) -> bool:
+        """Whether a message is blocked, or held, which is where it goes then."""
         if any(carries(link, source, to, message) for link in self._cut):
-            return
+            return True
         for held in self._held:
             if carries(held.link, source, to, message):
                 held.kept.append((source, to, message))
-                return
-        self.push(self.now + LATENCY_US, self.actors[to], message)
+                return True
+        return False
 
-    def _listen(self, source: int, to: int, message: object) -> None:
+    def listen(self, source: int, to: int, message: object) -> None:
+        """Note what followers ask, and what they are told."""
         if isinstance(message, EpochRequest):
             self._asked[source, message.correlation] = (message.epoch, None)
         elif isinstance(message, FetchRequest):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import click
 import pytest
@@ -10,10 +11,12 @@ from click.testing import CliRunner
 from harness.cli import shrink as module
 from harness.cli.shrink import shrink_command
 from harness.runs.folder import store_history, store_verdict
+from harness.scenario import read_scenario, run_scenario
 from harness.simulator.execute import execute
 from nemesis import Fault, generate_plan, read_plan
 from nodes.core.cluster import ClusterSpec
 
+PLANS = Path(__file__).parents[1] / "search" / "script" / "plans"
 LOST = generate_plan(1, 3, "intact", ClusterSpec())
 """Loses a record under kafka-0.10, and none under kafka-2.7."""
 
@@ -190,3 +193,41 @@ def test_a_variant_that_is_none_of_the_models_is_asked_for(shrink, stored):
     (folder / "history.jsonl").write_text(text.replace('"variant":"kafka-0.10"', '"variant":"my-log-3"', 1))
     with pytest.raises(click.UsageError, match="none of the model's"):
         shrink(folder)
+
+
+def by_hand(tmp_path, name):
+    """A shrunk plan of the tests of scripts, in a file."""
+    data = json.loads((PLANS / f"{name}.json").read_text())
+    file = tmp_path / f"{name}.json"
+    file.write_text(json.dumps(data["plan"]))
+    return "--plan", file, "--variant", data["variant"], "--anomaly", data["anomaly"], "--out", tmp_path / "shrunk.json"
+
+
+def test_what_is_left_is_written_as_a_script_that_comes_out_as_it_says(shrink, tmp_path):
+    script = tmp_path / "my fork.scenario"
+    words = (*by_hand(tmp_path, "kip-279-divergence"), "--replays", 60, "--script", script)
+    code, told = shrink(*words)
+
+    assert code == 1
+    assert f"tidemark scenario '{script}'" in told
+    assert "shown by that script, and in 6 of 6 simulated worlds" in told
+    scenario = read_scenario(script)
+    assert scenario.name == "my-fork"
+    assert run_scenario(scenario, "kafka-0.11").mismatches == []
+
+
+def test_json_says_where_the_script_is_or_why_there_is_none(shrink, tmp_path):
+    words = (*by_hand(tmp_path, "no-script"), "--replays", 1, "--script", tmp_path / "no.scenario", "--json")
+    code, told = shrink(*words)
+
+    found = json.loads(told)
+    assert code == 1
+    assert (found["script"], found["script_shown_in_hard_worlds"]) == (None, None)
+    assert "scripts shows it again" in found["no_script"]
+    assert not (tmp_path / "no.scenario").exists()
+
+
+def test_a_script_that_cannot_be_written_is_a_sentence(shrink, tmp_path):
+    words = (*by_hand(tmp_path, "kip-279-divergence"), "--replays", 1, "--script", tmp_path / "none" / "x.scenario")
+    with pytest.raises(click.ClickException, match=r"cannot write .*choose another with --script"):
+        shrink(*words)
