@@ -114,6 +114,8 @@ AMOUNT_IS_TIME = frozenset(
 
 PER_MILLE = frozenset({"lossy", "lossy-controller", "delete-records", "retention"})
 """The kinds whose `amount` is a share, in thousandths."""
+WHOLE = 1000
+"""Thousandths."""
 
 TARGETS = ("leader", "follower", "isr-member", "any")
 TRIGGER_EVENTS = (
@@ -197,8 +199,8 @@ class Fault:
         if min(self.at_us, self.lasts_us, self.pick, self.partition, self.amount) < 0:
             msg = "times, amounts and picks must not be negative"
             raise FaultError(msg)
-        if self.kind in PER_MILLE and self.amount > 1000:
-            msg = f"the amount of {self.kind} is per mille, at most 1000, and is {self.amount}"
+        if self.kind in PER_MILLE and self.amount > WHOLE:
+            msg = f"the amount of {self.kind} is per mille, at most {WHOLE}, and is {self.amount}"
             raise FaultError(msg)
         if self.after is not None and (self.after.event not in TRIGGER_EVENTS or self.after.nth < 1):
             msg = f"a trigger needs nth ≥ 1 and an event among {', '.join(TRIGGER_EVENTS)}"

@@ -51,7 +51,7 @@ def test_the_base_runs_a_plan(tidemark):
     code, out, error = tidemark("run", "--variant", "kafka-0.10", "--index", "98")
 
     assert (code, error) == (1, "")
-    assert "digest 623f0b2e6bf38b18fcc176bccc7f619d" in out
+    assert "digest 6b9ecfc0b3f57b47bf85e42e4ad4bfe5" in out
 
 
 def test_the_base_explains_every_command(tidemark_in_turn):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from harness.search.hunt.episodes import with_faults
 from harness.search.hunt.kinds import log_uniform, some_fault, some_target
 from harness.search.hunt.scenes import some_scene
-from nodes.core.settings import MS
+from nemesis.fault import PER_MILLE, WHOLE
+from nodes.core.settings import LONGEST_US, MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -116,7 +117,9 @@ class Mutations:
 
         def stretched(fault: Fault) -> Fault:
             if fault.amount and rng.random() < 0.3:
-                return replace(fault, amount=max(int(fault.amount * 4 ** rng.uniform(-1, 1)), 1))
+                most = WHOLE if fault.kind in PER_MILLE else LONGEST_US
+                amount = int(fault.amount * 4 ** rng.uniform(-1, 1))
+                return replace(fault, amount=min(max(amount, 1), most))
             return replace(fault, lasts_us=int(fault.lasts_us * 4 ** rng.uniform(-1, 1)))
 
         draft.change_one(stretched)

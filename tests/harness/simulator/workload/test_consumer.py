@@ -6,6 +6,7 @@ import pytest
 
 from harness.simulator.workload import Consumer, FinalReader
 from nodes.core.messages import ConsumeRequest, ConsumeResponse, MetadataRequest, MetadataResponse
+from nodes.families.kafka import KAFKA
 
 MS = 1_000
 ME = 201
@@ -15,6 +16,7 @@ class SimulationByHand:
     """What a client uses of a simulation; time moves only when told to."""
 
     def __init__(self, partitions):
+        self.family = KAFKA
         self.now = 0
         self.ops, self.actors, self.sent, self.timers = [], {}, [], []
         self._partitions = partitions
