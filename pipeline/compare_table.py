@@ -138,4 +138,4 @@ def _paired(comparison: Comparison) -> Table:
 
 
 def _rate(rate: Rate) -> str:
-    return f"{rate.hits}\n{interval(rate)}"
+    return f"{rate.hits}\n{interval(rate).replace(" ", "")}"
