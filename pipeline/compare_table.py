@@ -138,4 +138,5 @@ def _paired(comparison: Comparison) -> Table:
 
 
 def _rate(rate: Rate) -> str:
-    return f"{rate.hits}\n{interval(rate).replace(" ", "")}"
+    narrow = interval(rate).replace(" ", "")
+    return f"{rate.hits}\n{narrow}"
