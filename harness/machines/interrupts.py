@@ -42,7 +42,8 @@ def held_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        signal.signal(signal.SIGTERM, terminated)
+        if callable(terminated):
+            signal.signal(signal.SIGTERM, terminated)
     if held.came:
         raise KeyboardInterrupt
 

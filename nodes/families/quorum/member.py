@@ -19,8 +19,9 @@ from nodes.families.quorum.messages import (
     ReplicationResponse,
 )
 from nodes.families.voting.log_view import beyond, generation_at
-from nodes.families.voting.member import Member, majority_end
+from nodes.families.voting.member import majority_end
 from nodes.families.voting.peers import Peer
+from nodes.families.voting.pushing import PushingMember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 UNJOINED = -1
 
 
-class QuorumMember(Member):
+class QuorumMember(PushingMember):
     """Pushes, or is pushed to."""
 
     variant: QuorumVariant
@@ -48,10 +49,8 @@ class QuorumMember(Member):
         """Knowing nobody."""
         super().__init__(host, name, replicas, found, vote)
         self._rule = self.variant.rule
-        self._followers: dict[int, Peer] = {}
         self._in_step = False
         """Whether its log was mended for the leader it follows."""
-        self._paired = False
         self._asked = 0
         self._asked_us = 0
 
@@ -65,14 +64,6 @@ class QuorumMember(Member):
         """Make itself known; nobody is in step yet."""
         self._followers = {peer: Peer(self.log.leo) for peer in self.peers}
         self.lead_on(now)
-
-    def lead_on(self, now: int) -> None:
-        """Heartbeat, or send again what was not answered."""
-        again = self.settings.request_timeout_us
-        for peer, follower in self._followers.items():
-            since = now - follower.sent_us
-            if not follower.sent_us or since >= (again if follower.asked else self.settings.heartbeat_us):
-                self._push(now, peer, follower)
 
     def replicate(self, now: int) -> None:
         """Send what is new to all followers that are not busy."""

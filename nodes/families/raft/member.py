@@ -11,34 +11,18 @@ from typing import TYPE_CHECKING
 from nodes.core.actions import Send
 from nodes.families.raft.messages import AppendEntries, AppendResponse
 from nodes.families.voting.log_view import beyond, conflict_with, first_of_generation, generation_at
-from nodes.families.voting.member import Member, majority_end
+from nodes.families.voting.member import majority_end
 from nodes.families.voting.peers import Peer
+from nodes.families.voting.pushing import PushingMember
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from nodes.core.recovery import RecoveredPartition
     from nodes.families.raft.variant import RaftVariant
-    from nodes.families.voting.host import Host
 
 
-class RaftMember(Member):
+class RaftMember(PushingMember):
     """Leader, candidate or follower."""
 
     variant: RaftVariant
-
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
-        """Knowing nobody."""
-        super().__init__(host, name, replicas, found, vote)
-        self._followers: dict[int, Peer] = {}
-        self._paired = False
 
     # Leader
 
@@ -48,21 +32,13 @@ class RaftMember(Member):
         self._followers = {peer: Peer(begin) for peer in self.peers}
         self.lead_on(now)
 
-    def lead_on(self, now: int) -> None:
-        """Heartbeat, or send again what was not answered."""
-        again = self.settings.request_timeout_us
-        for peer, follower in self._followers.items():
-            since = now - follower.sent_us
-            if not follower.sent_us or since >= (again if follower.asked else self.settings.heartbeat_us):
-                self._send(now, peer, follower)
-
     def replicate(self, now: int) -> None:
         """Send what is new to all followers that are not busy."""
         for peer, follower in self._followers.items():
             if not follower.asked:
-                self._send(now, peer, follower)
+                self._push(now, peer, follower)
 
-    def _send(self, now: int, peer: int, follower: Peer) -> None:
+    def _push(self, now: int, peer: int, follower: Peer) -> None:
         batches = self.log.read(follower.next, self.settings.max_fetch_batches)
         base = batches[0].base if batches else self.log.leo
         self.correlation += 1
@@ -85,7 +61,7 @@ class RaftMember(Member):
             follower.match = max(follower.match, m.end)
             self.commit(now)
         if not m.success or follower.next < self.log.leo:
-            self._send(now, m.source, follower)
+            self._push(now, m.source, follower)
 
     def commit(self, now: int) -> None:
         """Commit N if "a majority of matchIndex[i] ≥ N, and log[N].term == currentTerm" holds."""
