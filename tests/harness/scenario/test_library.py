@@ -64,6 +64,7 @@ def test_the_worked_examples_are_there():
         "kafka-7786-late-answer",
         "kafka-8306-log-ends-below-its-start",
         "kafka-9491-elected-below-log-start",
+        "kip-101-batch-midpoint",
         "kip-101-data-loss-new-leader",
         "kip-101-data-loss",
         "kip-101-divergence",
@@ -73,15 +74,19 @@ def test_the_worked_examples_are_there():
         "kip-279-scenario-1-n-below-20",
         "kip-279-scenario-2",
         "kip-279-scenario-3",
+        "lagging-by-two-epochs",
         "last-replica-standing-killed",
         "last-replica-standing-stopped",
         "log-divergence",
         "missed-reign-controller-fails",
         "missed-reign-shortest",
         "missed-reign",
+        "reads-stop-at-the-mark",
         "replication-reconciliation",
+        "sole-isr-member-comes-back-empty",
         "unclean-election-elect",
         "unclean-election-wait",
+        "who-is-first-to-come-back",
     ]
 
 
