@@ -46,14 +46,16 @@ PROFILES: dict[str, tuple[str, ...]] = {
     "retention": INTACT + DELETIONS,
     "retention-destructive": INTACT + DESTRUCTIVE + DELETIONS,
     "reassignments": (*INTACT, REASSIGNMENT),
+    "reassignments-destructive": (*INTACT, *DESTRUCTIVE, REASSIGNMENT),
 }
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
 befalls a controller that lasts; *controller-links*: intact, and each of a broker's talks with the controller disturbed by itself;
 *deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
-or destructive, and records are deleted by clients and by each broker's retention; *reassignments*: intact, and replicas move."""
+or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and *reassignments-destructive*: the
+same, and replicas move."""
 
-_DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive"})
+_DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive", "reassignments-destructive"})
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _AFTER_DELETION = ("log-start", "log-start", "log-start")
 """In profiles that delete, a log start that moved is one more event to wait for."""

@@ -64,11 +64,11 @@ def test_the_settings_of_the_cluster_do_not_change_the_faults():
     assert one.noise_seed == other.noise_seed
 
 
-def test_there_are_nine_profiles():
+def test_there_are_ten_profiles():
     assert list(PROFILES) == [
         *("intact", "destructive", "machines", "controllers", "controller-links"),
         *("deletions", "retention", "retention-destructive"),
-        "reassignments",
+        *("reassignments", "reassignments-destructive"),
     ]
 
 
@@ -113,9 +113,12 @@ def test_a_log_start_that_moved_is_waited_for_in_plans_that_delete(plans):
     assert "log-start" not in waited_for("intact") | waited_for("destructive") | waited_for("machines")
 
 
-def test_one_profile_moves_replicas():
-    assert [name for name, kinds in PROFILES.items() if "reassignment" in kinds] == ["reassignments"]
+def test_two_profiles_move_replicas():
+    assert [name for name, kinds in PROFILES.items() if "reassignment" in kinds] == [
+        *("reassignments", "reassignments-destructive")
+    ]
     assert set(PROFILES["reassignments"]) - set(PROFILES["intact"]) == {"reassignment"}
+    assert set(PROFILES["reassignments-destructive"]) - set(PROFILES["destructive"]) == {"reassignment"}
 
 
 def test_a_plan_that_may_move_a_replica_does_at_a_time_of_its_own(plans):

@@ -159,6 +159,107 @@ def cut_and_taken_back(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int)
     ]
 
 
+def asked_in_vain(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A follower falls out of the ISR for its lag, and what its leader asks is answered late or never. Nobody else is elected.
+
+    Meanwhile the follower may end, and be back before the answer.
+    """
+    slow, leader, _ = _cast(rng, cluster)
+    lag = cluster.settings.lag_time_us
+    back = at + int(lag * rng.uniform(1.05, 1.5))
+    begins = at + int(lag * rng.uniform(0.8, 1))
+    talk = _on(
+        rng,
+        kinds.among(rng, "late-isr-changes", "lost-isr-changes", "lossy-controller", "slow-controller"),
+        begins,
+        cluster,
+        leader,
+        log_uniform(rng, 100 * MS, 2_000 * MS),
+    )
+    if talk.kind in {"late-isr-changes", "slow-controller"}:
+        talk = replace(talk, amount=log_uniform(rng, 200 * MS, 4_000 * MS))
+    faults = [
+        _on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, leader, 0),
+        _on(rng, kinds.among(rng, "from-peers", "one-way-in", "pause"), at, cluster, slow, back - at),
+        talk,
+    ]
+    if rng.random() < 0.5:
+        ends = begins + log_uniform(rng, 20 * MS, 600 * MS)
+        kind = rng.choice(("restart", "restart", "crash"))
+        faults.append(_on(rng, kind, ends, cluster, slow, log_uniform(rng, 20 * MS, 800 * MS)))
+    return faults
+
+
+def deleted_while_one_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off with what nobody else has, and comes back after the new one has deleted records.
+
+    The others may fail meanwhile, before they have noted where their logs start.
+    """
+    away, elected, third = _cast(rng, cluster)
+    gap = log_uniform(rng, 20 * MS, 300 * MS)
+    deleted = at + int(gap * rng.uniform(1.5, 3))
+    back = deleted + int(gap * rng.uniform(0.2, 3))
+    deletion = _on(rng, kinds.among(rng, "delete-records"), deleted, cluster, elected)
+    faults = [
+        _on(rng, "forced-election", max(at - gap, 20 * MS), cluster, away, 0),
+        _on(rng, kinds.among(rng, "from-peers", "isolate", "crash", "pause"), at, cluster, away, back - at),
+        _on(rng, "forced-election", at + int(gap * rng.uniform(0.1, 1)), cluster, elected, 0),
+        replace(deletion, amount=rng.choice((1000, 950, rng.randrange(500, 1000)))),
+    ]
+    if rng.random() < 0.5:
+        fails = deleted + log_uniform(rng, 5 * MS, 100 * MS)
+        for node in (third, elected):
+            faults.append(
+                _on(rng, kinds.among(rng, *_ENDS_A_PROCESS[::2]), fails, cluster, node, int(gap * rng.random()))
+            )
+            fails += log_uniform(rng, 1 * MS, 50 * MS)
+    return faults
+
+
+def deleted_before_the_power_goes(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """Records are deleted, the log starts are noted on disk, and then the power goes: at all brokers, or one by one."""
+    one, other, _ = _cast(rng, cluster)
+    noted = at + int(cluster.settings.log_start_checkpoint_us * rng.uniform(0.2, 1.2))
+    lasts = log_uniform(rng, 50 * MS, 400 * MS)
+    deletion = _on(rng, kinds.among(rng, "delete-records", "delete-records", "retention"), at, cluster, one)
+    faults = [
+        _on(rng, "forced-election", max(at - 60 * MS, 20 * MS), cluster, one, 0),
+        replace(deletion, amount=rng.choice((1000, rng.randrange(700, 1000)))),
+    ]
+    if rng.random() < 0.4:
+        return [*faults, _on(rng, kinds.among(rng, "power-all"), noted, cluster, one, lasts)]
+    then = noted + int(lasts * rng.uniform(0.2, 1))
+    return [
+        *faults,
+        _on(rng, kinds.among(rng, "power"), noted, cluster, one, then - noted + lasts),
+        _on(rng, kinds.among(rng, "power"), then, cluster, other, log_uniform(rng, 20 * MS, lasts)),
+    ]
+
+
+def moved_while_others_are_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """All followers of a leader are away, and its replica is moved; then it fails, or the move is taken back, or both.
+
+    Where a log may be lost, the new replica's may be.
+    """
+    ids = list(cluster.broker_ids())
+    leader, *others = (f"b{broker}" for broker in rng.sample(ids, len(ids)))
+    gap = log_uniform(rng, 20 * MS, 200 * MS)
+    moved = at + log_uniform(rng, 50 * MS, 900 * MS)
+    faults = [_on(rng, "forced-election", max(at - gap, 20 * MS), cluster, leader, 0)]
+    for node in others[:2]:
+        lasts = moved - at + int(gap * rng.uniform(3, 15))
+        faults.append(_on(rng, kinds.among(rng, "restart", "restart", "crash", "from-peers"), at, cluster, node, lasts))
+    faults.append(_on(rng, kinds.among(rng, "reassignment"), moved, cluster, leader))
+    then = moved + int(gap * rng.uniform(1, 3))
+    faults.append(
+        _on(rng, kinds.among(rng, "crash", "pause", "disk"), then, cluster, rng.choice((leader, others[-1])), gap * 5)
+    )
+    if rng.random() < 0.6:
+        back = then + int(gap * rng.uniform(0.5, 2))
+        faults.append(_on(rng, kinds.among(rng, "reassignment"), back, cluster, others[-1]))
+    return faults
+
+
 SCENES: dict[str, Scene] = {
     "back and forth": back_and_forth,
     "asleep through reigns": asleep_through_reigns,
@@ -167,12 +268,28 @@ SCENES: dict[str, Scene] = {
     "ISR in doubt": isr_in_doubt,
     "of an earlier life": of_an_earlier_life,
     "cut, and taken back": cut_and_taken_back,
+    "asked in vain": asked_in_vain,
+    "deleted while one is away": deleted_while_one_is_away,
+    "deleted before the power goes": deleted_before_the_power_goes,
+    "moved while others are away": moved_while_others_are_away,
 }
+_OF_PROFILES = {
+    "asked in vain": {"controller-links"},
+    "deleted while one is away": {"deletions", "retention", "retention-destructive"},
+    "deleted before the power goes": {"retention-destructive"},
+    "moved while others are away": {"reassignments", "reassignments-destructive"},
+}
+"""Scenes about what only some profiles are for; the others are everybody's."""
+_OWN = 0.5
+"""Share of these, in the profiles that have any."""
 
 
 def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """One of them."""
-    return rng.choice(list(SCENES.values()))(rng, kinds, cluster, at)
+    """One of them, half of the time one of the profile's own."""
+    own = [name for name, profiles in _OF_PROFILES.items() if kinds.profile in profiles]
+    common = [name for name in SCENES if name not in _OF_PROFILES]
+    names = own if own and rng.random() < _OWN else common
+    return SCENES[rng.choice(names)](rng, kinds, cluster, at)
 
 
 def _cast(rng: Random, cluster: ClusterSpec) -> tuple[str, str, str]:

@@ -12,9 +12,9 @@ from harness.search.hunt.circumstances import SHAPES, Circumstances
 from harness.search.hunt.episodes import MOST_FAULTS, episode, with_faults
 from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.mutations import EARLIEST_US, Mutations
-from harness.search.hunt.scenes import SCENES
+from harness.search.hunt.scenes import SCENES, some_scene
 from harness.simulator import simulate
-from nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec
+from nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster_of_plans
 from nemesis.fault import CONTROLLER_LINKS
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
@@ -84,9 +84,9 @@ def test_brokers_that_a_smaller_cluster_lacks_are_others():
 # Scenes: each does what its name says
 
 
-def played(name, profile="destructive", variant="kafka-4.0", seeds=12, **settings):
+def played(name, profile="destructive", variant="kafka-4.0", seeds=12, brokers=3, **settings):
     """The traces of a scene, played under several draws, beside its faults."""
-    cluster = ClusterSpec(settings=Settings(**settings))
+    cluster = ClusterSpec(brokers=brokers, settings=Settings(**settings))
     for seed in range(seeds):
         faults = SCENES[name](Random(seed), Kinds(profile), cluster, 600 * MS)
         workload = WorkloadSpec(producers=2, interval_us=20 * MS)
@@ -168,6 +168,48 @@ def test_a_truncation_is_taken_back():
         place = [(event[1], event[2], event[0]) for event in history.trace]
         came_back += any((node, "append", time) in place for node, what, time in place if what == "recovered")
     assert came_back >= 3
+
+
+def test_who_asks_in_vain_leads_on_and_asks_again():
+    """The ISR changes in spite of it, and nobody but the scene's leader is elected by hand."""
+    for plan, _ in played("asked in vain", profile="controller-links"):
+        assert sum(fault.kind == "forced-election" for fault in plan.faults) == 1
+    doubted = marks("asked in vain", profile="controller-links", variant="kafka-2.7")
+
+    assert doubted["isr-shrunk"] >= 6
+    assert doubted["isr-grew"] >= 6
+
+
+def test_records_are_deleted_while_one_is_away_who_then_follows():
+    seen = marks("deleted while one is away", profile="deletions", seeds=20)
+
+    assert seen["deleted"] >= 10
+    assert seen["followed-ahead"] + seen["cut-by-epoch"] >= 5
+
+
+def test_the_power_goes_after_a_deletion_was_noted():
+    seen = marks("deleted before the power goes", profile="retention-destructive", seeds=20)
+
+    assert seen["deleted"] >= 10
+    assert seen["log-lost"] >= 10
+
+
+def test_a_replica_is_moved_while_the_leader_is_alone():
+    seen = marks("moved while others are away", profile="reassignments", seeds=20, brokers=4)
+
+    assert seen["reassigned"] >= 10
+    assert seen["isr-of-one"] >= 5
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profiles_own_scenes_are_among_those_that_are_drawn(profile):
+    """Deletions where records are deleted, moves where replicas move; elsewhere neither."""
+    kinds, cluster = Kinds(profile), cluster_of_plans(profile, ClusterSpec())
+    rng = Random(5)
+    drawn = {fault.kind for _ in range(200) for fault in some_scene(rng, kinds, cluster, 600 * MS)}
+
+    assert ("delete-records" in drawn) == ("delete-records" in PROFILES[profile])
+    assert ("reassignment" in drawn) == ("reassignment" in PROFILES[profile])
 
 
 # What circumstances do
