@@ -52,8 +52,8 @@ PROFILES: dict[str, tuple[str, ...]] = {
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
 befalls a controller that lasts; *controller-links*: intact, and each of a broker's talks with the controller disturbed by itself;
 *deletions*: intact, and clients delete records; *retention* and *retention-destructive*: intact
-or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and *reassignments-destructive*: the
-same, and replicas move."""
+or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and
+*reassignments-destructive*: intact or destructive, and replicas move."""
 
 _DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive", "reassignments-destructive"})
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
