@@ -148,14 +148,16 @@ def _report(
 
 def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
     from harness.report.page import write_run_page
+    from harness.why import why_of_stored
 
     try:
         history = load_history(folder)
-        plan = read_plan(folder / PLAN).to_json()
+        plan = read_plan(folder / PLAN)
     except (HistoryFormatError, PlanError, OSError) as error:
         raise click.ClickException(f"{folder}: {error}") from None
     verdict = check(history)
-    page = write_run_page(plan, history, verdict, place, str(folder), window)
+    why = why_of_stored(plan, history, verdict)
+    page = write_run_page(plan.to_json(), history, verdict, place, str(folder), window, why)
     return _told(page.page, page.timeline, verdict, page.plots.to_json())
 
 
@@ -221,10 +223,11 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
         print_comparison(comparison, Console())
     if report:
         from harness.report.page import render
+        from harness.why import why_of_example
         from pipeline.examples import RunChangedError, choose_examples
 
         try:
-            page = render(comparison, choose_examples(spark, folder), folder)
+            page = render(comparison, choose_examples(spark, folder), folder, why_of_example)
         except RunChangedError as error:
             raise click.ClickException(str(error)) from None
         click.echo(f"Report: {page}", err=as_json)

@@ -121,8 +121,10 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
     kept = _kept(plan, run, options) if options["is_kept"] else None
     if options["report"]:
         from harness.report.page import render_run
+        from harness.why import why_of
 
-        render_run(plan.to_json(), run.history, verdict, folder / REPORT)
+        why = why_of(plan, variant, contract, run.history, verdict, again=options["world"] == "sim")
+        render_run(plan.to_json(), run.history, verdict, folder / REPORT, why)
     marks = exercised(run.history.trace)
     if options["as_json"]:
         told = {"variant": variant, "folder": str(folder), "digest": run.digest, **verdict.to_json()}

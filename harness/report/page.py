@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +32,7 @@ from harness.report.story import Story, choose_anomaly, tell
 from harness.report.style import looks, save
 from harness.report.timeline import timeline_of
 from harness.report.timeline_page import write_timeline
+from harness.report.why import Why
 
 GLOSSARY = {
     "acked": "The client was told that its record is written; with acks=all this means on every in-sync replica.",
@@ -88,6 +89,7 @@ class RunView:
     plan_file: str
     verdict: Verdict
     elsewise: tuple[str, ...] = ()  # what of the plan was left out, or something else
+    why: Why | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +103,13 @@ class BriefView:
     command: str
 
 
-def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -> Path:
-    """Write `report.html`, its figures and the examples' plans to `out_dir`.
+def render(
+    comparison: Comparison,
+    examples: Sequence[Example],
+    out_dir: Path,
+    why: Callable[[Example], Why | None] | None = None,
+) -> Path:
+    """Write `report.html`, its figures and the examples' plans to `out_dir`. `why` says why an example failed, if somebody can.
 
     Returns:
         The path of the page, which needs none of the other files.
@@ -124,7 +131,12 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
     pictured = {example.variant: example for example in reversed(examples)}
     runs = [
         _run_view(
-            example.plan, example.history, example.verdict, out_dir, f"{example.variant}-plan-{example.plan_index}"
+            example.plan,
+            example.history,
+            example.verdict,
+            out_dir,
+            f"{example.variant}-plan-{example.plan_index}",
+            why=why(example) if why is not None else None,
         )
         for example in examples
         if example is pictured[example.variant]
@@ -155,9 +167,9 @@ def render(comparison: Comparison, examples: Sequence[Example], out_dir: Path) -
     return _written(out_dir / "report.html", page)
 
 
-def render_run(plan: Mapping[str, Any], history: History, verdict: Verdict, out: Path) -> Path:
+def render_run(plan: Mapping[str, Any], history: History, verdict: Verdict, out: Path, why: Why | None = None) -> Path:
     """Write a page about a single run; see `write_run_page`."""
-    return write_run_page(plan, history, verdict, out).page
+    return write_run_page(plan, history, verdict, out, why=why).page
 
 
 def write_run_page(
@@ -167,6 +179,7 @@ def write_run_page(
     out: Path,
     source: str = "RUNFOLDER",
     window: tuple[float | None, float | None] = (None, None),
+    why: Why | None = None,
 ) -> WrittenPage:
     """Write a page about a single run, and its timeline beside it.
 
@@ -178,6 +191,7 @@ def write_run_page(
             `plan.json`, unless it is there already.
         source: The run's folder, as somebody would type it.
         window: What the timeline shows, from and to, seconds.
+        why: Why it failed, as far as somebody found out.
 
     Raises:
         NothingThereError: There is no operation in the window.
@@ -187,7 +201,7 @@ def write_run_page(
     operations = Operations.of(history)
     timeline = timeline_of(history, gravest(verdict), window, operations)
     out.parent.mkdir(parents=True, exist_ok=True)
-    view = _run_view(plan, history, verdict, out.parent, out.stem, "plan.json")
+    view = _run_view(plan, history, verdict, out.parent, out.stem, "plan.json", why=why)
     beside = out.with_name(f"{out.stem}-timeline.html") if timeline.total else None
     if beside is not None:
         write_timeline(timeline, beside, view.title, page=out.name, command=f"tidemark report {shlex.quote(source)}")
@@ -233,7 +247,13 @@ def gravest(verdict: Verdict) -> list[Anomaly]:
 
 
 def _run_view(
-    plan: Mapping[str, Any], history: History, verdict: Verdict, folder: Path, name: str, plan_file: str | None = None
+    plan: Mapping[str, Any],
+    history: History,
+    verdict: Verdict,
+    folder: Path,
+    name: str,
+    plan_file: str | None = None,
+    why: Why | None = None,
 ) -> RunView:
     """Tell and draw the run's clearest anomaly; save the picture and the plan."""
     name = re.sub(r"[^A-Za-z0-9.+_-]", "_", name)
@@ -268,6 +288,7 @@ def _run_view(
         replayed=world == "sim",
         plan_file=plan_file,
         verdict=verdict,
+        why=why,
     )
 
 

@@ -75,9 +75,7 @@ def choose_anomaly(verdict: Verdict) -> Anomaly | None:
 def tell(history: History, anomaly: Anomaly) -> Story:
     """The story of one anomaly."""
     evidence = anomaly.evidence
-    partition = anomaly.partition or str(evidence.get("partition", ""))
-    offset = evidence.get("offset")
-    value = _record(history, evidence)
+    partition, offset, value = same_story(history, anomaly)
     lanes = lanes_of(history, partition, offset)
     teller = _Teller(history, partition, offset, value, lanes, _pair(evidence))
     found = sorted([*teller.moments(), *_discovery(anomaly, lanes)], key=lambda moment: moment.time)
@@ -86,9 +84,22 @@ def tell(history: History, anomaly: Anomaly) -> Story:
     found = [
         moment for moment in found if moment.rank == 0 or start <= moment.time <= max(damage, default=anomaly.time)
     ]
-    chosen = _most_telling(_merged(found))
+    chosen = most_telling(found)
     numbered = tuple(replace(moment, number=number) for number, moment in enumerate(chosen, 1))
-    return Story(anomaly, partition, offset, value, tuple(lanes), numbered, len(_merged(found)) - len(chosen))
+    return Story(anomaly, partition, offset, value, tuple(lanes), numbered, len(merged(found)) - len(chosen))
+
+
+def same_story(history: History, anomaly: Anomaly) -> tuple[str, int | None, object]:
+    """What an anomaly is about: its partition, the offset, and the record."""
+    evidence = anomaly.evidence
+    partition = anomaly.partition or str(evidence.get("partition", ""))
+    return partition, evidence.get("offset"), _record(history, evidence)
+
+
+def all_moments(history: History, partition: str, offset: int | None, value: object) -> list[Moment]:
+    """Everything that a run's history tells of a record (or, without one, of a partition), by time."""
+    teller = _Teller(history, partition, offset, value, lanes_of(history, partition, offset), [])
+    return sorted(teller.moments(), key=lambda moment: moment.time)
 
 
 def _record(history: History, evidence: dict[str, Any]) -> object:
@@ -344,7 +355,7 @@ def _brokers(nodes: Iterable[int]) -> str:
     return ", ".join(str(node) for node in nodes) or "none"
 
 
-def _merged(moments: list[Moment]) -> list[Moment]:
+def merged(moments: list[Moment]) -> list[Moment]:
     """One moment for everything that one node did in the same µs."""
     merged: dict[tuple[int, int], Moment] = {}
     for moment in moments:
@@ -358,9 +369,11 @@ def _merged(moments: list[Moment]) -> list[Moment]:
     return list(merged.values())
 
 
-def _most_telling(moments: list[Moment]) -> list[Moment]:
-    """At most `MOST_MOMENTS`, by rank and then by how near they are to a moment of the story itself."""
+def most_telling(found: list[Moment], around: int | None = None) -> list[Moment]:
+    """At most `MOST_MOMENTS`, by rank and then by how near they are to a moment of the story itself, or to `around`, µs."""
+    moments = merged(found)
     anchors = [moment.time for moment in moments if moment.rank == 0] or [moments[-1].time if moments else 0]
+    anchors = anchors if around is None else [around]
     ranked = sorted(moments, key=lambda m: (m.rank, min(abs(m.time - anchor) for anchor in anchors)))
     return sorted(ranked[:MOST_MOMENTS], key=lambda moment: moment.time)
 

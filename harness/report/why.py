@@ -1,0 +1,91 @@
+"""Why a run failed, as a page tells it: what decided, what a repaired rule does instead, and both runs of the plan side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nodes.core.describe import Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One thing that a node did: when, µs, and as a sentence."""
+
+    time: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """The first step at which two runs of a plan do different things.
+
+    Attributes:
+        node: who does, 0 for the controller, −1 for a client.
+        failing, repaired: what it does in either run; None where it does nothing of that sort any more.
+        instead: what it does in the repaired run at about the time of the step, as sentences; may be empty.
+    """
+
+    node: int
+    failing: Deed | None
+    repaired: Deed | None
+    instead: str = ""
+
+    @property
+    def time(self) -> int:
+        """When, µs: in the run in which it comes first."""
+        return min(deed.time for deed in (self.failing, self.repaired) if deed is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A row of both stories: the same in both, or a step of one of them, or two steps that stand for each other."""
+
+    failing: Deed | None
+    repaired: Deed | None
+    parts: bool = False  # here they part
+
+    @property
+    def same(self) -> bool:
+        """Whether both do the same at the same time."""
+        return self.failing == self.repaired
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """The same plan under a variant that gets through it.
+
+    Attributes:
+        variant: its name. title: the bug that it is without, or what it is. wrong: what goes wrong with the bug, in sentences.
+        differences: what the two variants do otherwise: topic, what the failing one does, what the repaired one does.
+        parting: None if neither trace shows where.
+        rows: both stories.
+        valid: how many variants were valid, of those that were tried.
+        command: has the repaired run.
+    """
+
+    variant: str
+    title: str
+    wrong: str
+    differences: tuple[Difference, ...]
+    parting: Parting | None
+    rows: tuple[SideBySide, ...]
+    valid: tuple[str, ...]
+    tried: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """What is known of why one run failed.
+
+    Attributes:
+        conditions: what decided, each in a sentence, from the history alone.
+        cause: the same without the run's own names and numbers.
+        repair: None where the run cannot be had again, or nothing that was tried gets through the plan.
+        tried: how many variants were tried without success, where there is no repair.
+    """
+
+    conditions: tuple[str, ...]
+    cause: tuple[str, ...] = ()
+    repair: Repair | None = None
+    tried: int = 0

@@ -1,0 +1,104 @@
+"""Which variants might get through a plan that another one failed: that one with one thing repaired, and then later presets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harness.zoo.entry import Entry, all_entries
+from nodes.core.variant import BUGS, PRESETS, SWITCHES, Variant, VariantError
+from nodes.families import AnyVariant, family_of, parse_variant
+
+ALL_REPAIRED = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew"
+"""The last preset with the repairs of what today's Kafka still has (docs/findings)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A variant to try.
+
+    Attributes:
+        rank: 0: the repair of a bug that the failing variant is named for; 1: one switch; 2: a later preset.
+    """
+
+    variant: str
+    rank: int
+    title: str
+    wrong: str = ""
+    entry: Entry | None = None
+
+
+def candidates(name: str) -> list[Candidate]:
+    """What to try for a failing variant, in an order; each variant once."""
+    variant = parse_variant(name)
+    found = [*_without_a_modifier(name), *_other_families(name, variant)]
+    if isinstance(variant, Variant):
+        found += [*_of_the_zoo(name, variant), *_later_presets(name)]
+    first: dict[str, Candidate] = {}
+    for candidate in sorted(found, key=lambda one: one.rank):
+        first.setdefault(candidate.variant, candidate)
+    return [one for one in first.values() if parse_variant(one.variant) != variant and one.variant != name]
+
+
+def _without_a_modifier(name: str) -> Iterator[Candidate]:
+    """The name without each of its modifiers."""
+    base, *modifiers = name.split("+")
+    for place, modifier in enumerate(modifiers):
+        rest = "+".join([base, *modifiers[:place], *modifiers[place + 1 :]])
+        entry = next((one for one in all_entries() if one.key == modifier), None)
+        title = f"without {modifier}" + (f": {entry.title}" if entry else "")
+        yield Candidate(rest, 0, title, entry.wrong if entry else "", entry)
+
+
+def _other_families(name: str, variant: AnyVariant) -> Iterator[Candidate]:
+    if isinstance(variant, Variant):
+        return
+    for modifier in family_of(variant).modifiers(variant):
+        if modifier.startswith("no-"):
+            yield Candidate(f"{name}+{modifier.removeprefix('no-')}", 1, f"with {modifier.removeprefix('no-')}")
+    repaired = f"{name}+repaired"
+    if _is_a_variant(repaired):
+        yield Candidate(repaired, 2, "with every repair of its page")
+
+
+def _of_the_zoo(name: str, variant: Variant) -> Iterator[Candidate]:
+    """Each bug that the variant has, repaired by itself."""
+    for entry in all_entries():
+        if not entry.is_in(variant):
+            continue
+        if entry.variant == name:
+            yield Candidate(entry.repaired, 0, f"without {entry.key}: {entry.title}", entry.wrong, entry)
+        word = _word(entry)
+        if word and _is_a_variant(f"{name}+{word}"):
+            yield Candidate(f"{name}+{word}", 1, f"without {entry.key}: {entry.title}", entry.wrong, entry)
+
+
+def _word(entry: Entry) -> str:
+    """The modifier that repairs a bug; nothing if one alone does not."""
+    if len(entry.state) != 1:
+        return ""
+    ((name, value),) = entry.state.items()
+    if name == "fence":
+        return f"{value}-fence"
+    if name == "bug":
+        switch = BUGS[value].switches_off
+        return SWITCHES[switch].word if switch else ""
+    if name in SWITCHES and SWITCHES[name].word:
+        return SWITCHES[name].word if value is False else f"no-{SWITCHES[name].word}"
+    return ""
+
+
+def _later_presets(name: str) -> Iterator[Candidate]:
+    names = list(PRESETS)
+    base = name.split("+", maxsplit=1)[0]
+    for later in names[names.index(base) + 1 :]:
+        yield Candidate(later, 2, "the next preset under which the same plan is valid")
+    yield Candidate(ALL_REPAIRED, 2, "today's Kafka, with the repairs of what it still has")
+
+
+def _is_a_variant(name: str) -> bool:
+    try:
+        parse_variant(name)
+    except VariantError:
+        return False
+    return True

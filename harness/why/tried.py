@@ -1,0 +1,153 @@
+"""The plan of a failing run under what might repair it, until something does: that run, and where it parts from the failing one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from checkers.history import History
+from checkers.verdict import VIOLATION, Anomaly, Verdict
+from harness.report.decisive import decisive_conditions
+from harness.report.story import Moment, all_moments, choose_anomaly, most_telling, same_story, tell
+from harness.report.why import Parting, Repair, Why
+from harness.runs.judged import JudgedRun
+from harness.search.shrink.cause import causes_of, without_numbers
+from harness.simulator.execute import execute
+from harness.why.candidates import Candidate, candidates
+from harness.why.parting import parting_of
+from harness.why.side_by_side import rows_of
+from nemesis import Plan
+from nodes.core.describe import Difference, rows_that_differ
+from nodes.families import family_of, parse_variant
+
+BEFORE_US: Final = 300_000
+AFTER_US: Final = 700_000
+NOTHING_TO_DO: Final = "Nothing to do"
+"""So begins what `tidemark variants` says of a rule that has no part in a variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Valid:
+    candidate: Candidate
+    run: JudgedRun
+    parting: Parting | None
+
+
+def why_of(
+    plan: Plan, variant: str, contract: str | None, history: History, verdict: Verdict, *, again: bool = True
+) -> Why | None:
+    """Why a run failed; None if it did not.
+
+    Args:
+        plan: what was run.
+        variant: under which variant.
+        contract: the promise that was asked for, if one was.
+        history: what came of it.
+        verdict: what the checkers say.
+        again: the run is the simulator's, so that others of its plan can stand beside it.
+    """
+    anomaly = choose_anomaly(verdict)
+    if anomaly is None or anomaly.verdict != VIOLATION:
+        return None
+    conditions = tuple(decisive_conditions(history, anomaly))
+    causes = causes_of(anomaly, verdict, history) if history.trace else ()
+    facts = causes[0].facts if causes and causes[0].facts[0] != without_numbers(anomaly.message) else ()
+    if not again:
+        return Why(conditions, facts)
+    repair, tried = _repair(plan, variant, contract, history, anomaly)
+    return Why(conditions, facts, repair, tried)
+
+
+def _repair(
+    plan: Plan, variant: str, contract: str | None, history: History, anomaly: Anomaly
+) -> tuple[Repair | None, int]:
+    partition, offset, value = same_story(history, anomaly)
+    moments = all_moments(history, partition, offset, value)
+    found: list[_Valid] = []
+    tried = 0
+    for candidate in candidates(variant):
+        if candidate.rank == 2 and found:  # a later preset only where no single repair will do
+            break
+        tried += 1
+        run = execute(plan, candidate.variant, contract)
+        if run.verdict.valid == "valid":
+            theirs = all_moments(run.history, *_there(run.history, partition, offset, value))
+            found.append(_Valid(candidate, run, parting_of((history, moments), (run.history, theirs), partition)))
+    if not found:
+        return None, tried
+    best = min(found, key=lambda one: _order(one, anomaly))
+    names = tuple(one.candidate.variant for one in found)
+    return _told(best, (variant, contract), (history, anomaly), (partition, offset, value), (names, tried)), tried
+
+
+def _order(valid: _Valid, anomaly: Anomaly) -> tuple[bool, int, bool, int]:
+    """A bug that is known to show like this, and the run that stays the same for longest: it parts where it matters."""
+    entry = valid.candidate.entry
+    fits = entry is not None and (not entry.anomalies or anomaly.name in entry.anomalies)
+    parted = valid.parting.time if valid.parting is not None else anomaly.time + 1
+    return parted > anomaly.time, valid.candidate.rank, not fits, -parted
+
+
+def _there(history: History, partition: str, offset: int | None, value: object) -> tuple[str, int | None, object]:
+    """Where the record lies in another run, which may have written it elsewhere."""
+    if value is None:
+        return partition, offset, value
+    for event in history.trace:
+        if event[2] == "append" and event[3] == partition and value in event[6]:
+            return partition, event[4] + event[6].index(value), value
+    return partition, offset, value
+
+
+def _told(
+    best: _Valid,
+    asked: tuple[str, str | None],
+    failing: tuple[History, Anomaly],
+    record: tuple[str, int | None, object],
+    tried: tuple[tuple[str, ...], int],
+) -> Repair:
+    variant, contract = asked
+    history, anomaly = failing
+    one, other = parse_variant(variant), parse_variant(best.candidate.variant)
+    rows = rows_that_differ(family_of(one).describe(one), family_of(other).describe(other))
+    mine, theirs = _stories(best, history, anomaly, record)
+    asked_for = f" --contract {contract}" if contract else ""
+    command = f"tidemark run --plan PLAN --variant {best.candidate.variant}{asked_for}"
+    return Repair(
+        best.candidate.variant,
+        best.candidate.title,
+        best.candidate.wrong,
+        tuple(row for row in rows if not _idle(row)),
+        best.parting,
+        rows_of(mine, theirs, best.parting),
+        *tried,
+        command,
+    )
+
+
+def _idle(row: Difference) -> bool:
+    """Whether one of the two has nothing to do there: a consequence of another row."""
+    return row.one.startswith(NOTHING_TO_DO) or row.other.startswith(NOTHING_TO_DO)
+
+
+def _stories(
+    best: _Valid, history: History, anomaly: Anomaly, record: tuple[str, int | None, object]
+) -> tuple[Sequence[Moment], Sequence[Moment]]:
+    """The moments of both runs: the story of the failure, or, where it tells of no record or begins too late, the time around the
+    step at which they part.
+    """
+    story = tell(history, anomaly).moments
+    theirs = all_moments(best.run.history, *_there(best.run.history, *record))
+    first, last = min((one.time for one in story), default=0), max((one.time for one in story), default=0)
+    parted = best.parting.time if best.parting is not None else first
+    if record[1] is None or parted < first:
+        mine = [one for one in all_moments(history, *record) if one.kind != "ask"]
+        span = (parted - BEFORE_US, parted + AFTER_US)
+        found = [one for one in story if one.kind == "found"]
+        theirs = [one for one in theirs if one.kind != "ask"]
+        return [*_within(mine, span, parted), *found], _within(theirs, span, parted)
+    return story, _within(theirs, (first, last), None)
+
+
+def _within(moments: Sequence[Moment], span: tuple[int, int], around: int | None) -> list[Moment]:
+    return most_telling([one for one in moments if span[0] <= one.time <= span[1]], around)

@@ -1,0 +1,100 @@
+"""A failing plan under what repairs it: which repair is named, and at which step the two runs part."""
+
+import pytest
+
+from checkers.verdict import Verdict
+from harness.report.page import render_run
+from harness.report.story import Moment
+from harness.report.why import Deed, Parting
+from harness.simulator.execute import execute
+from harness.why import why_of, why_of_stored
+from harness.why.candidates import ALL_REPAIRED, candidates
+from harness.why.parting import parting_of
+from harness.why.side_by_side import rows_of
+from nemesis import generate_plan
+from nodes.core.cluster import ClusterSpec
+
+
+def why(variant, index):
+    plan = generate_plan(1, index, "intact", ClusterSpec())
+    run = execute(plan, variant)
+    return plan, run, why_of_stored(plan, run.history, run.verdict)
+
+
+def test_a_cut_to_the_high_watermark_is_repaired_by_asking_the_leader(tmp_path):
+    plan, run, found = why("kafka-0.10", 98)
+
+    repair = found.repair
+    assert found.conditions[0].startswith("Broker 2 cut its log to 23, below the committed record at offset 23")
+    assert (repair.variant, repair.title.split(":")[0]) == ("kafka-0.11", "without KIP-101-loss")
+    assert repair.parting.node == 2
+    assert repair.parting.failing.sentence.startswith(
+        "Broker 2 cuts its log from 24 to 23 in epoch 1 (to high watermark)"
+    )
+    assert "asks leader 3 where epoch 0 ended" in repair.parting.instead
+    assert [row.same for row in repair.rows[:6]] == [True] * 6  # up to the acknowledgement
+    assert next(row for row in repair.rows if row.parts).failing == repair.parting.failing
+
+    page = render_run(plan.to_json(), run.history, run.verdict, tmp_path, found).read_text(encoding="utf-8")
+    assert "Here the two runs part, at 2.71" in page
+    assert "tidemark run --plan plan.json --variant kafka-0.11" in page
+
+
+def test_a_fence_that_is_missing_is_named_and_nothing_else_is_changed():
+    _, _, found = why("kafka-2.0", 112)
+
+    assert found.cause[0].endswith("told by a leader that had not heard of that epoch)")
+    assert found.repair.variant == "kafka-2.0+truncation-fence"
+    assert [row.topic for row in found.repair.differences] == ["fence: truncation"]
+    assert found.repair.parting.failing.time == 1_569_879  # when the record is cut off
+
+
+def test_what_is_stuck_parts_where_the_repaired_controller_acts():
+    _, _, found = why("kafka-2.1", 352)
+
+    assert found.conditions == ("Broker 2 has not been told anything since it started.",)
+    assert found.repair.variant == "kafka-2.1+bounce-detection"
+    assert found.repair.parting.failing is None
+    assert "makes broker 2 leader" in found.repair.parting.repaired.sentence
+
+
+def test_a_run_that_broke_no_promise_needs_no_why():
+    plan, run, found = why("kafka-2.7", 0)
+
+    assert (run.verdict.valid, found) == ("valid", None)
+    assert why_of(plan, "kafka-2.7", None, run.history, Verdict("unknown", "documented", (), "?", {})) is None
+
+
+@pytest.mark.parametrize(
+    ("variant", "first", "last"),
+    [
+        ("kafka-0.10", "kafka-2.1", ALL_REPAIRED),
+        ("kafka-2.1+KAFKA-7128", "kafka-2.1", ALL_REPAIRED),
+        ("kafka-4.0", "kafka-4.0+forget-log-ends", ALL_REPAIRED),
+        ("quorum-hwm", "quorum-hwm+repaired", "quorum-hwm+repaired"),
+    ],
+)
+def test_its_own_repairs_are_tried_first_and_later_presets_last(variant, first, last):
+    names = [one.variant for one in candidates(variant)]
+
+    assert first in names[:3]
+    assert names[-1] == last
+    assert len(set(names)) == len(names)
+    assert variant not in names
+
+
+def test_runs_that_do_the_same_do_not_part():
+    _, run, _ = why("kafka-2.7", 0)
+
+    assert parting_of((run.history, []), (run.history, []), "t-0") is None
+
+
+def test_a_step_of_both_is_one_row_and_where_they_part_has_its_own():
+    both, cut, asks = (Moment(time, 1, "x", words) for time, words in ((1, "both"), (2, "hears. cuts."), (2, "asks.")))
+    parting = Parting(1, Deed(2, "cuts."), Deed(3, "leads."))
+
+    rows = rows_of([both, cut], [both, asks], parting)
+
+    told = [(row.failing and row.failing.sentence, row.repaired and row.repaired.sentence) for row in rows]
+    assert told == [("both", "both"), ("hears.", None), (None, "asks."), ("cuts.", "leads.")]
+    assert [row.parts for row in rows] == [False, False, False, True]
