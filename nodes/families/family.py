@@ -39,9 +39,11 @@ class Machine(Protocol):
 
     Attributes:
         replicas: partition → its replica, with ``log``, ``hw``, ``leader_epoch``, ``leading``, ``following`` and ``cache``.
+        out: where the actions of a step go, in order.
     """
 
     replicas: Any
+    out: list[Action]
 
     def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
         """Take one event; what to do about it, in order."""

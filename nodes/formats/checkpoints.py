@@ -17,6 +17,9 @@ LOG_STARTS = "log-start-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
 """With the broker epoch, as JSON, since Kafka 3.6 (KIP-966)."""
 
+QUORUM_STATE = "quorum-state"
+"""In a partition's directory: the newest epoch known, and whom this server voted for in it (KIP-595)."""
+
 _EPOCH = re.compile(r"([0-9]+) ([0-9]+)")
 _OFFSET = re.compile(r"(\S+) ([0-9]+) ([0-9]+)")
 _VERSION = "0"
@@ -121,6 +124,47 @@ def delete_clean_shutdown(directory: Path) -> None:
     if path.exists():
         path.unlink()
         sync_directory(directory)
+
+
+def read_vote(directory: Path) -> tuple[int, int] | None:
+    """The newest epoch that a partition's server knew, and whom it voted for in it (−1: nobody); None if it never knew any.
+
+    Raises:
+        CheckpointError: the file is malformed.
+        OSError: it cannot be read.
+    """
+    path = directory / QUORUM_STATE
+    try:
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        content = None
+    match content:
+        case {"data_version": 0, "leaderEpoch": int(epoch), "votedId": int(candidate)}:
+            return epoch, candidate
+        case _:
+            raise CheckpointError(
+                f"{path} is no quorum state of version 0: restore the file, or delete the broker's data."
+            )
+
+
+def write_vote(directory: Path, epoch: int, candidate: int) -> None:
+    """Replace a partition's quorum state, as Kafka's version 0 has it. Who leads is found out anew after a restart.
+
+    Raises:
+        OSError: it is as it was before.
+    """
+    state = {
+        "clusterId": "",
+        "leaderId": -1,
+        "leaderEpoch": epoch,
+        "votedId": candidate,
+        "appliedOffset": 0,
+        "currentVoters": [],
+        "data_version": 0,
+    }
+    replace(directory / QUORUM_STATE, json.dumps(state, separators=(",", ":")))
 
 
 def _read_offsets(path: Path) -> dict[str, int]:

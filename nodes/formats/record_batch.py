@@ -1,7 +1,10 @@
 """Kafka's record batch, version 2 (magic 2), kept as the bytes it came as.
 
 Base offset and leader epoch lie outside the checksum (CRC32C, from byte 21 on), so a leader sets them in place, and nothing is
-ever encoded again. Records are looked into only if somebody asks for values.
+encoded again, but for what a log keeps of a batch that was cut in two. Records are looked into only if somebody asks for values.
+
+A leader of a voting family begins its epoch with a record that says nothing. It is Kafka's own for that, a control batch with a
+``LeaderChangeMessage`` (KIP-595), which clients pass over; its value here is −1 less its leader epoch.
 """
 
 from __future__ import annotations
@@ -26,6 +29,8 @@ __all__ = [
     "Records",
     "build",
     "checked_header",
+    "is_control",
+    "leader_change",
     "place",
     "read_header",
     "records_of",
@@ -37,6 +42,8 @@ __all__ = [
 _HEADER = Struct(">qiibIhiqqqhii")
 _UNSUMMED = Struct(">qiibI")
 _SUMMED = Struct(">hiqqqhii")
+_CONTROL_KEY = Struct(">hh")
+_LEADER_CHANGE = Struct(">hiBBB")
 _BASE = Struct(">q")
 _EPOCH = Struct(">i")
 
@@ -47,6 +54,8 @@ _MAGIC_AT = 16
 _SUM_FROM = 21
 _CODEC = 0x07
 _CONTROL = 0x20
+_OF_LEADER_CHANGE = 2
+"""Type of a control record (``ControlRecordType``)."""
 
 _DECIMAL = re.compile(rb"0|-?[1-9][0-9]{0,18}")
 _NULL = b"no value"
@@ -89,6 +98,11 @@ class Header:
         """Index into :data:`nodes.formats.compression.NAMES`."""
         return self.attributes & _CODEC
 
+    @property
+    def control(self) -> bool:
+        """Whether it is a control batch, whose records no client sees."""
+        return bool(self.attributes & _CONTROL)
+
 
 def read_header(buffer: bytes | memoryview, at: int = 0) -> Header:
     """The header at a place in a buffer, unchecked.
@@ -101,8 +115,8 @@ def read_header(buffer: bytes | memoryview, at: int = 0) -> Header:
     return Header(*_HEADER.unpack_from(buffer, at))
 
 
-def checked_header(buffer: bytes | memoryview, at: int = 0) -> Header:
-    """The header of a batch that lies wholly in the buffer and may be kept.
+def checked_header(buffer: bytes | memoryview, at: int = 0, *, control: bool = False) -> Header:
+    """The header of a batch that lies wholly in the buffer and may be kept; ``control`` batches only where they may be.
 
     Raises:
         BadBatchError: as :func:`split`.
@@ -125,15 +139,15 @@ def checked_header(buffer: bytes | memoryview, at: int = 0) -> Header:
         )
     if not header.codec and header.count * record_section.SMALLEST_RECORD > header.size - HEADER_SIZE:
         raise BadBatchError("INVALID_RECORD", f"{header.count} records do not fit in a batch of {header.size} bytes.")
-    if header.attributes & _CONTROL:
+    if header.control and not control:
         raise BadBatchError("INVALID_RECORD", "Clients may not write control records.")
     if header.producer_id >= 0 and (header.producer_epoch < 0 or header.base_sequence < 0):
         raise BadBatchError("INVALID_RECORD", "A batch of an idempotent producer needs an epoch and a sequence number.")
     return header
 
 
-def split(buffer: bytes | memoryview) -> list[bytes]:
-    """The batches of a produce request's records field, or of a fetch response's; none if it is empty.
+def split(buffer: bytes | memoryview, *, control: bool = False) -> list[bytes]:
+    """The batches of a produce request's records field, or of a fetch response's; none if it is empty. ``control`` as above.
 
     Raises:
         BadBatchError: a batch is cut off, has another magic, an impossible length or count, or a wrong checksum; is a control
@@ -142,7 +156,7 @@ def split(buffer: bytes | memoryview) -> list[bytes]:
     batches = []
     at = 0
     while at < len(buffer):
-        end = at + checked_header(buffer, at).size
+        end = at + checked_header(buffer, at, control=control).size
         batches.append(bytes(buffer[at:end]))
         at = end
     return batches
@@ -186,6 +200,44 @@ def build(
     return _UNSUMMED.pack(base, _SUM_FROM - _OVERHEAD + len(summed), epoch, 2, crc32c(summed)) + summed
 
 
+def leader_change(leader: int, epoch: int) -> bytes:
+    """The control batch by which a leader begins its epoch; nobody's votes are in it."""
+    section = record_section.encode_one(
+        _CONTROL_KEY.pack(0, _OF_LEADER_CHANGE), _LEADER_CHANGE.pack(0, leader, 1, 1, 0)
+    )
+    summed = _SUMMED.pack(_CONTROL, 0, 0, 0, -1, -1, -1, 1) + section
+    return _UNSUMMED.pack(0, _SUM_FROM - _OVERHEAD + len(summed), epoch, 2, crc32c(summed)) + summed
+
+
+def is_control(raw: bytes) -> bool:
+    """Whether it is a control batch."""
+    return read_header(raw).control
+
+
+def without_first(raw: bytes, gone: int) -> bytes:
+    """What a log keeps of a batch whose first so many records it has already; uncompressed, as the producer numbered them.
+
+    Raises:
+        BadBatchError: as :func:`records_of`.
+    """
+    header = read_header(raw)
+    section = record_section.without_first(decompress(header.codec, raw[HEADER_SIZE : header.size]), gone)
+    sequence = header.base_sequence + gone & 0x7FFF_FFFF if header.producer_id >= 0 else header.base_sequence
+    summed = _SUMMED.pack(
+        header.attributes & ~_CODEC,
+        header.last_offset_delta - gone,
+        header.base_timestamp,
+        header.max_timestamp,
+        header.producer_id,
+        header.producer_epoch,
+        sequence,
+        header.count - gone,
+    )
+    summed += section
+    length = _SUM_FROM - _OVERHEAD + len(summed)
+    return _UNSUMMED.pack(header.base_offset + gone, length, header.leader_epoch, 2, crc32c(summed)) + summed
+
+
 def records_of(raw: bytes) -> list[tuple[bytes | None, bytes | None]]:
     """Key and value of each record; the checksum is not looked at.
 
@@ -197,11 +249,15 @@ def records_of(raw: bytes) -> list[tuple[bytes | None, bytes | None]]:
 
 
 def values_of(raw: bytes) -> tuple[int, ...]:
-    """One integer per record: the record's value if it is a plain decimal, else a stable 63-bit fingerprint of its bytes.
+    """One integer per record: the record's value if it is a plain decimal, else a stable 63-bit fingerprint of its bytes; of a
+    control batch −1 less its leader epoch.
 
     Raises:
         BadBatchError: as :func:`records_of`.
     """
+    header = read_header(raw)
+    if header.control:
+        return (-1 - header.leader_epoch,) * header.count
     return tuple([value_of(value) for _, value in records_of(raw)])
 
 
@@ -289,9 +345,17 @@ class Records(Sequence[int]):
     def __getitem__(self, index: int) -> int: ...
 
     @overload
-    def __getitem__(self, index: slice) -> tuple[int, ...]: ...
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
 
-    def __getitem__(self, index: int | slice) -> int | tuple[int, ...]:
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        """What is left behind a cut (``[n:]``) is a batch again, if that is not all or nothing."""
+        if (
+            isinstance(index, slice)
+            and index.stop is None
+            and index.step is None
+            and 0 < (index.start or 0) < self._count
+        ):
+            return Records(without_first(self.raw(), index.start))
         return values_of(self.raw())[index]
 
     def __eq__(self, other: object) -> bool:

@@ -22,6 +22,37 @@ def encode(values: Iterable[bytes]) -> bytes:
     return b"".join(out)
 
 
+def encode_one(key: bytes, value: bytes) -> bytes:
+    """One record with a key."""
+    body = b"".join((b"\0\0\0", _varint(len(key)), key, _varint(len(value)), value, b"\0"))
+    return _varint(len(body)) + body
+
+
+def without_first(section: bytes, gone: int) -> bytes:
+    """The records without the first so many, byte for byte but for their offsets, which begin at 0 again.
+
+    Raises:
+        BadBatchError: the section does not hold well-formed records.
+    """
+    out: list[bytes] = []
+    at = place = 0
+    try:
+        while at < len(section):
+            length, begin = _number(section, at)
+            at = begin + length
+            _, offset_at = _number(section, begin + 1)
+            _, rest_at = _number(section, offset_at)
+            if rest_at > at or at > len(section):
+                raise _malformed(place)
+            if place >= gone:
+                body = b"".join((section[begin:offset_at], _varint(place - gone), section[rest_at:at]))
+                out += _varint(len(body)), body
+            place += 1
+    except IndexError:
+        raise _malformed(place) from None
+    return b"".join(out)
+
+
 def decode(section: bytes, count: int) -> list[tuple[bytes | None, bytes | None]]:
     """Key and value of each record; headers are passed over.
 

@@ -97,6 +97,6 @@ def scan(read: Callable[[int, int], bytes], size: int) -> Iterator[Found]:
 def _judge(raw: bytes) -> tuple[Header | None, bool]:
     """The header of what should be one batch, and whether it is one."""
     try:
-        return checked_header(raw), True
+        return checked_header(raw, control=True), True
     except BadBatchError:
         return (read_header(raw) if len(raw) >= HEADER_SIZE else None), False

@@ -6,6 +6,7 @@ do                further entries            what happens
 status                                       the node's state
 log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
+stand             partition                  stand for election at once (servers of families without a controller)
 reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none
 controller        there                      the controller fails (false), or is replaced by another (true)
 transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
@@ -25,10 +26,12 @@ from typing import Any
 from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
 from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
 from nodes.core.messages import CONTROLLER, Elect, Reassign
+from nodes.families.voting.messages import StandForElection
 from nodes.process.controller_driver import ControllerDriver
-from nodes.process.driver import BrokerDriver
+from nodes.process.log_driver import LogDriver
 from nodes.process.node_driver import NodeDriver
 from nodes.process.status import batches, status
+from nodes.process.voting_driver import VotingDriver
 
 HOW = ("preferred", "forced", "unclean")
 
@@ -46,6 +49,7 @@ class AdminCommands:
             "status": self._status,
             "log": self._log,
             "elect": self._elect,
+            "stand": self._stand,
             "reassign": self._reassign,
             "controller": self._hand_over,
             "transport": self._put_faults,
@@ -72,6 +76,15 @@ class AdminCommands:
         driver.deliver(Elect(CONTROLLER, partition, how, target))
         state = driver.core.partitions[partition]
         return {"leader": state.leader, "leader_epoch": state.leader_epoch}
+
+    def _stand(self, command: dict[str, Any]) -> Answer:
+        if not isinstance(self._driver, VotingDriver):
+            raise CommandError("only a server of a family without a controller stands for election")
+        partition = self._partition(command)
+        if partition not in self._driver.core.replicas:
+            raise CommandError(f"this server has no replica of {partition}")
+        self._driver.deliver(StandForElection(partition))
+        return {}
 
     def _reassign(self, command: dict[str, Any]) -> Answer:
         driver = self._driver
@@ -112,13 +125,15 @@ class AdminCommands:
 
     def _retention(self, command: dict[str, Any]) -> Answer:
         driver, partition, count = self._broker(), self._partition(command), command.get("batches")
+        if isinstance(driver, VotingDriver):
+            raise CommandError("there is no log start: nothing is deleted")
         if type(count) is not int or count < 0:
             raise CommandError(f"batches must be a whole number that is not negative, not {count!r}")
         driver.deliver(RetentionDue(partition, count))
         return {}
 
-    def _broker(self) -> BrokerDriver:
-        if not isinstance(self._driver, BrokerDriver):
+    def _broker(self) -> LogDriver:
+        if not isinstance(self._driver, LogDriver):
             raise CommandError("the controller has no log and no disk")
         return self._driver
 

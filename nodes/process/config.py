@@ -10,7 +10,8 @@ from nodes.admin.config_file import Address, ConfigError, Entries, address, load
 from nodes.core.cluster import ClusterSpec
 from nodes.core.messages import CONTROLLER
 from nodes.core.settings import ClusterSpecError
-from nodes.core.variant import Variant, VariantError, parse_variant
+from nodes.core.variant import Variant, VariantError
+from nodes.families import AnyVariant, Family, family_of, parse_variant
 
 INTERNAL, HOST = "internal", "host"
 """Listeners: nodes and clients inside the cluster's network use the first, clients on the host the second."""
@@ -32,7 +33,7 @@ class NodeConfig:
         incarnation: counts this node's starts; a later process has a higher number.
         first_leader_epoch: the epoch of each partition's first leader.
         listeners: by name; ``internal``, and for brokers ``host``.
-        peers: internal address of every node, the controller included.
+        peers: internal address of every node, the controller included if there is one.
         hosts: host-listener address of every broker, for Metadata on that listener.
         data: what was fsynced. volatile: what the process reads and writes. Both None on a controller that was given none.
         given: whatever the starter wants to find again; the process does not look at it.
@@ -40,7 +41,7 @@ class NodeConfig:
 
     node: int
     incarnation: int
-    variant: Variant
+    variant: AnyVariant
     cluster: ClusterSpec
     first_leader_epoch: int
     listeners: dict[str, ListenerConfig]
@@ -51,6 +52,22 @@ class NodeConfig:
     volatile: Path | None
     trace: Path
     given: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def family(self) -> Family:
+        """The family of protocols that the variant is of."""
+        return family_of(self.variant)
+
+    @property
+    def kafka(self) -> Variant:
+        """The variant, where it is one of Kafka's protocol.
+
+        Raises:
+            TypeError: it is of another family.
+        """
+        if not isinstance(self.variant, Variant):
+            raise TypeError(f"{self.variant.name} is no variant of Kafka's protocol")
+        return self.variant
 
     @property
     def is_controller(self) -> bool:
@@ -82,6 +99,8 @@ class NodeConfig:
         node = entries.number("node", 0)
         if node not in (CONTROLLER, *cluster.broker_ids()):
             raise ConfigError(f"node must be 0 (the controller) or a broker from 1 to {cluster.brokers}, not {node}")
+        if node == CONTROLLER and family_of(variant).controller is None:
+            raise ConfigError(f"{variant.name} has no controller: node must be a broker from 1 to {cluster.brokers}")
         broker = node != CONTROLLER
         config = NodeConfig(
             node=node,
@@ -108,7 +127,7 @@ class NodeConfig:
             if name not in self.listeners:
                 raise ConfigError(f"listeners must have an entry {name!r}")
         for what, addresses, wanted in (
-            ("peers", self.peers, (CONTROLLER, *brokers)),
+            ("peers", self.peers, brokers if self.family.controller is None else (CONTROLLER, *brokers)),
             ("hosts", self.hosts, () if self.is_controller else brokers),
         ):
             missing = [str(n) for n in wanted if n not in addresses]

@@ -37,7 +37,7 @@ class ControllerDriver(NodeDriver):
         super().__init__(config, loop, trace)
         cluster = config.cluster
         self.core = make_controller(
-            cluster.broker_ids(), self.partitions, config.variant, cluster.settings, config.first_leader_epoch
+            cluster.broker_ids(), self.partitions, config.kafka, cluster.settings, config.first_leader_epoch
         )
         self._known: dict[int, tuple[int, dict[str, int]]] = {}
         """Broker → its broker epoch, and the newest partition epoch it acknowledged of each partition."""

@@ -1,171 +1,48 @@
-"""The broker process: a :class:`~nodes.core.broker.Broker` with files, peers and clients."""
+"""The process of a Kafka broker: a :class:`~nodes.core.broker.Broker` with files, peers and clients."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Mapping
 
-from nodes.admin.trace_file import Entry, Trace
-from nodes.core.actions import Append, WriteHighWatermarks, WriteLogStarts
+from nodes.admin.trace_file import Trace
 from nodes.core.broker import Broker
-from nodes.core.events import ShutdownRequested, Started
-from nodes.core.messages import DeleteRecordsResponse, LeaderAndIsr, ProduceResponse
-from nodes.core.recovery import recover
-from nodes.process.config import INTERNAL, NodeConfig
-from nodes.process.node_driver import NodeDriver
-from nodes.process.storage.log_directory import LogDirectory
+from nodes.core.messages import LeaderAndIsr
+from nodes.core.recovery import Recovered
+from nodes.process.config import NodeConfig
+from nodes.process.log_driver import LogDriver, NodeSide
 from nodes.process.wire.broker_peers import BrokerPeers
-from nodes.process.wire.client_apis import ClientApis
-from nodes.process.wire.server import Connection, Handler
-
-log = logging.getLogger(__name__)
 
 
-class BrokerDriver(NodeDriver):
-    """One broker's process.
-
-    Attributes:
-        logs: the broker's files.
-        states: partition → newest state that the controller sent.
-        checkpointed: partition → high watermark in the checkpoint file.
-        log_starts: partition → log start in its checkpoint file.
-        refused: partition → why its last fetched batch was not appended.
-    """
+class BrokerDriver(LogDriver):
+    """One broker's process."""
 
     core: Broker
 
     def __init__(self, config: NodeConfig, loop: asyncio.AbstractEventLoop, trace: Trace) -> None:
-        """Take the log directory; nothing in it is touched before :meth:`load`.
-
-        Raises:
-            nodes.process.storage.directory_lock.DirectoryInUseError: another process has it.
-            OSError: it cannot be made.
-        """
+        """As every process that keeps logs; the controller has said nothing yet."""
+        self._states: dict[str, LeaderAndIsr] = {}
         super().__init__(config, loop, trace)
-        assert config.data is not None  # noqa: S101 (a broker's configuration has both)
-        assert config.volatile is not None  # noqa: S101
-        self.logs = LogDirectory(config.data, config.volatile)
-        self.states: dict[str, LeaderAndIsr] = {}
-        self.checkpointed: dict[str, int] = {}
-        self.log_starts: dict[str, int] = {}
-        self.refused: dict[str, str] = {}
-        self._nodes = BrokerPeers(self, self.took, lambda: self.core.hears_controller)
-        self._clients: ClientApis
 
     @property
-    def broker(self) -> Broker:
-        """The core."""
-        return self.core
+    def states(self) -> Mapping[str, LeaderAndIsr]:
+        """Partition → newest state that the controller sent."""
+        return self._states
 
-    # Life cycle
+    def make_node_side(self) -> NodeSide:
+        """Fetches, epoch questions, and the controller."""
+        return BrokerPeers(self, self.took, lambda: self.core.hears_controller)
 
-    def load(self) -> None:
-        """Recover the logs, trace what was found, and make the core of it."""
+    def make_core(self, recovered: Recovered) -> Broker:
+        """It registers with the controller when it starts."""
         config = self.config
-        self.note("start", "", config.incarnation)
-        image = self.logs.load()
-        recovered = recover(image, config.variant.recovery)
-        self.logs.after_recovery(recovered)
-        self.checkpointed = dict(image.high_watermarks)
-        self.log_starts = dict(image.log_starts)
-        for name, found in recovered.partitions.items():
-            self.note("recovered", name, found.leo, found.hw, -1)
-            if found.start:
-                self.note("log-start", name, found.start, 0, "recovered")
-            log.info("recovered %s from %d to %d, high watermark %d", name, found.start, found.leo, found.hw)
-        self.core = Broker(config.node, config.incarnation, config.variant, config.cluster.settings, recovered)
-        self._clients = ClientApis(self)
-        self.make_listeners()
-
-    def begin(self) -> None:
-        """The core registers with the controller."""
-        self.deliver(Started())
-
-    def shut_down(self) -> None:
-        """Hand over leadership first (controlled shutdown)."""
-        log.info("asked to shut down")
-        self.deliver(ShutdownRequested())
-
-    def close(self) -> None:
-        """Close connections and files."""
-        super().close()
-        self.logs.close()
-
-    # What the core asks for
-
-    def write(self, now: int, action: Any) -> Entry | None:  # noqa: ANN401 (any action that is for the disk)
-        """Carry out an action on the log directory."""
-        if type(action) is Append:
-            partition, batch = action.partition, action.batch
-            raw = self.logs.append(partition, batch)
-            self.refused.pop(partition, None)
-            return (now, self.config.node, "append", partition, batch.base, batch.epoch, raw)
-        self.logs.carry_out(action)
-        if type(action) is WriteHighWatermarks:
-            self.checkpointed = action.offsets
-        elif type(action) is WriteLogStarts:
-            self.log_starts = action.offsets
-        return None
-
-    def send(self, to: int, message: object) -> None:
-        """Put a message on the wire: to a node, or as an acknowledgement to a client."""
-        if isinstance(message, ProduceResponse | DeleteRecordsResponse):
-            answer = partial(self._clients.on_answer, message)
-            self.faults.pass_on(to, message, answer, partial(self._lose_answer, to, answer))
-        else:
-            self._nodes.senders[type(message)](to, message)
-
-    def stepped(self, entries: list[Entry]) -> None:
-        """Take note of roles and refusals, and let clients see what is new."""
-        for entry in entries:
-            event = entry[2]
-            if event == "out-of-order":
-                self.refused[entry[3]] = f"a fetched batch begins at {entry[4]}, but the log ends at {entry[5]}"
-            elif event == "removed":
-                self.refused.pop(entry[3], None)
-                log.info("%s: no replica any more, the log is deleted", entry[3])
-            elif event in ("lead", "follow"):
-                self.refused.pop(entry[3], None)
-                log.info("%s: %s in leader epoch %s", entry[3], event, entry[4])
-        self._clients.after_step(entries)
+        return Broker(config.node, config.incarnation, config.kafka, config.cluster.settings, recovered)
 
     def took(self, state: LeaderAndIsr) -> bool:
         """Whether the core took a state of the controller's, which is then remembered unless something newer is known."""
         if self.core._known.get(state.partition, -1) < state.partition_epoch:  # noqa: SLF001 (what its heartbeats report)
             return False
-        known = self.states.get(state.partition)
+        known = self._states.get(state.partition)
         if known is None or state.partition_epoch >= known.partition_epoch:
-            self.states[state.partition] = state
+            self._states[state.partition] = state
         return True
-
-    # Wire
-
-    def served(self, listener: str) -> tuple[Mapping[int, tuple[int, int]], Mapping[int, Handler]]:
-        """The client APIs, and on the internal listener what nodes ask each other."""
-        versions, handlers = dict(self._clients.versions(listener)), dict(self._clients.handlers)
-        if listener == INTERNAL:
-            self._nodes.add_to(versions, handlers)
-        return versions, handlers
-
-    def _lose_answer(self, to: int, answer: Callable[[], None]) -> None:
-        """TCP cannot lose one response of many: the client's connection says nothing any more until the fault ends."""
-        for listener in self.listeners.values():
-            for connection in listener.connections:
-                if connection.number == to:
-                    connection.muted = True
-        answer()
-
-    def faults_changed(self) -> None:
-        """Close the connections that were silent because of a fault that is gone."""
-        if not self.faults.rules.loses("acks"):
-            for listener in self.listeners.values():
-                for connection in [c for c in listener.connections if c.muted]:
-                    connection.close()
-
-    def connection_closed(self, connection: Connection) -> None:
-        """Forget the requests that came on it."""
-        self._nodes.forget(connection)
-        self._clients.on_closed(connection)

@@ -14,13 +14,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import count
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from nodes.admin.message_rules import FIRST_CLIENT
 from nodes.admin.trace_file import Entry, Trace
-from nodes.core.actions import Append, Delete, Halt, Send, SetTimer, Sync
-from nodes.core.broker import Broker
-from nodes.core.controller import Controller
+from nodes.core.actions import Action, Append, Delete, Halt, Send, SetTimer, Sync
 from nodes.formats.wire.names import topics_by_id
 from nodes.process.config import HOST, INTERNAL, NodeConfig
 from nodes.process.transport_faults import TransportFaults
@@ -33,6 +31,15 @@ CLEAN, FATAL, BUG = 0, 1, 70
 """Exit codes: halted cleanly; gave up, as the core or the disk wanted; something that must not happen (``EX_SOFTWARE``)."""
 
 Change = Callable[[int], object]
+
+
+class Core(Protocol):
+    """The state machine that a process is driven by; ``out`` is the list that ``step`` returns."""
+
+    out: list[Action]
+
+    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
+        """Take one event; what to do about it, in order."""
 
 
 class _Task(NamedTuple):
@@ -54,7 +61,7 @@ class NodeDriver:
         slow_disk_us: every append and sync first takes that long.
     """
 
-    core: Broker | Controller
+    core: Core
 
     def __init__(self, config: NodeConfig, loop: asyncio.AbstractEventLoop, trace: Trace) -> None:
         """Nothing happens before :meth:`begin`."""
@@ -62,7 +69,8 @@ class NodeDriver:
         self.loop = loop
         self.trace = trace
         self.ended: asyncio.Future[int] = loop.create_future()
-        self.faults = TransportFaults(config.node, loop.call_later, Random(f"{config.node}/{config.incarnation}"))
+        noise = Random(f"{config.node}/{config.incarnation}")
+        self.faults = TransportFaults(config.node, loop.call_later, noise, config.family.tells_leadership)
         timeout_us = config.cluster.settings.request_timeout_us
         client_id = "controller" if config.is_controller else f"broker-{config.node}"
         self.peers = Peers(loop, config.peers, client_id, timeout_us)

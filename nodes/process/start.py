@@ -27,6 +27,7 @@ from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
 from nodes.process.node_driver import BUG, FATAL, NodeDriver
 from nodes.process.storage.directory_lock import DirectoryInUseError
+from nodes.process.voting_driver import VotingDriver
 
 UNUSABLE = 2
 
@@ -104,7 +105,7 @@ def _make(config: NodeConfig, loop: asyncio.AbstractEventLoop, trace: Trace) -> 
     if config.is_controller:
         return ControllerDriver(config, loop, trace)
     try:
-        return BrokerDriver(config, loop, trace)
+        return (BrokerDriver if config.family.has_isr else VotingDriver)(config, loop, trace)
     except DirectoryInUseError as e:
         raise CannotStartError(str(e)) from e
     except OSError as e:

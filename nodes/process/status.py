@@ -7,9 +7,12 @@ import time
 from typing import Any
 
 from nodes.core.replica import Replica
+from nodes.families.voting.member import Member
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
+from nodes.process.log_driver import LogDriver
 from nodes.process.node_driver import NodeDriver
+from nodes.process.voting_driver import VotingDriver
 
 
 def status(driver: NodeDriver) -> dict[str, Any]:
@@ -26,6 +29,9 @@ def status(driver: NodeDriver) -> dict[str, Any]:
         replicas = driver.core.replicas
         found["broker_epoch"] = driver.core.broker_epoch
         found["partitions"] = {name: _replica(driver, replica) for name, replica in replicas.items()}
+        found["slow_disk_us"] = driver.slow_disk_us
+    elif isinstance(driver, VotingDriver):
+        found["partitions"] = {name: _member(driver, member) for name, member in driver.core.replicas.items()}
         found["slow_disk_us"] = driver.slow_disk_us
     elif isinstance(driver, ControllerDriver):
         found["partitions"] = {
@@ -69,7 +75,28 @@ def _replica(driver: BrokerDriver, replica: Replica) -> dict[str, Any]:
     }
 
 
-def batches(driver: BrokerDriver, partition: str) -> list[tuple[int, int, int]]:
+def _member(driver: VotingDriver, member: Member) -> dict[str, Any]:
+    """The same of a voting family's replica; whoever leads calls all replicas in sync."""
+    role = "leader" if member.leading else "follower" if member.following else "no leader"
+    return {
+        "role": role,
+        "leader": member.leader,
+        "leader_epoch": member.leader_epoch,
+        "partition_epoch": 0,
+        "voted_for": member.voted_for,
+        "start": member.log.start,
+        "leo": member.log.leo,
+        "hw": member.hw,
+        "isr": driver.partitions[member.name] if member.leading else [],
+        "maximal": [],
+        "epochs": member.cache.entries(),
+        "checkpointed_hw": driver.checkpointed.get(member.name, 0),
+        "checkpointed_start": member.log.base if member.log.batches else 0,
+        "refused": driver.refused.get(member.name, ""),
+    }
+
+
+def batches(driver: LogDriver, partition: str) -> list[tuple[int, int, int]]:
     """The log in memory: base offset, leader epoch and record count of each batch. Empty if there is no such replica."""
     replica = driver.core.replicas.get(partition)
     return [] if replica is None else [(b.base, b.epoch, len(b.values)) for b in replica.log.batches]

@@ -27,13 +27,21 @@ class TransportFaults:
         node: whose they are.
         call_later: calls something after a number of seconds.
         noise: draws what is lost, and how late the rest is.
+        tells_leadership: knows the messages that are of the kind ``leadership``, where they are not a controller's.
 
     Attributes:
         rules: those in force. When one ends, what it held is sent, in order, unless another concerns it.
     """
 
-    def __init__(self, node: int, call_later: Callable[[float, Deed], object], noise: Random) -> None:
+    def __init__(
+        self,
+        node: int,
+        call_later: Callable[[float, Deed], object],
+        noise: Random,
+        tells_leadership: Callable[[object], bool] | None = None,
+    ) -> None:
         """No rules are in force."""
+        self._tells_leadership = tells_leadership
         self._node = node
         self._call_later = call_later
         self._held: dict[Key, list[_Held]] = {}
@@ -49,7 +57,7 @@ class TransportFaults:
             send: puts it on the wire.
             lose: does what must be done if it never gets there.
         """
-        effect, key, late_us = self.rules.judge(_KIND_OF.get(type(message), ()), self._node, to)
+        effect, key, late_us = self.rules.judge(self._kinds_of(message), self._node, to)
         if effect == "hold":
             self._held.setdefault(key, []).append(_Held(to, message, send, lose))
         elif effect != "delay":
@@ -58,6 +66,11 @@ class TransportFaults:
             self._call_later(late_us / 1e6, send)
         else:
             send()
+
+    def _kinds_of(self, message: object) -> tuple[str, ...]:
+        if self._tells_leadership is not None and self._tells_leadership(message):
+            return ("leadership",)
+        return _KIND_OF.get(type(message), ())
 
     def _cleared(self, key: Key) -> None:
         for held in self._held.pop(key, ()):

@@ -15,7 +15,9 @@ from kept_ports import keep_ports
 from kio.schema.errors import ErrorCode
 from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, TopicProduceData
 
+from harness.live.state_among import state_among
 from nodes.core.cluster import ClusterSpec
+from nodes.families import family_of, parse_variant
 from nodes.formats.record_batch import build
 from nodes.formats.wire.codec import codec
 from nodes.formats.wire.frames import FrameReader, finish, request_frame
@@ -141,7 +143,7 @@ def produce_request(values, partition="t-0", acks=-1, timeout_ms=3_000):
 
 
 class LocalCluster:
-    """A controller (node 0) and brokers as processes on loopback; a context manager that ends what it started.
+    """A controller (node 0), where the family has one, and brokers as processes on loopback; a context manager that ends what it started.
 
     Args:
         root: the nodes' folders go here.
@@ -156,6 +158,9 @@ class LocalCluster:
         self.cluster = cluster or ClusterSpec()
         self.first_leader_epoch = first_leader_epoch
         self.brokers = self.cluster.broker_ids()
+        self.nodes = (0, *self.brokers)
+        if not family_of(parse_variant(variant)).has_isr:
+            self.nodes = tuple(reversed(self.brokers))  # who stands first begins last: it asks when the others can hear
         self.processes = {}
         self.incarnations = {}
         self.paths = {}
@@ -170,7 +175,7 @@ class LocalCluster:
         return dict(zip(nodes, keep_ports(len(nodes), self._kept), strict=True))
 
     def __enter__(self):
-        for node in (0, *self.brokers):
+        for node in self.nodes:
             self.start(node)
         return self
 
@@ -276,16 +281,26 @@ class LocalCluster:
         found = self.admin(node)("status")
         return found if partition is None else found["partitions"].get(partition, {})
 
+    def state(self, partition="t-0"):
+        """What the controller holds of a partition; without one, what the running replicas say together."""
+        if 0 in self.nodes:
+            return self.status(0, partition)
+        return state_among(
+            partition,
+            self.cluster.assignment()[partition],
+            {b: self.admin(b)("status") for b in self.brokers if b in self.processes},
+        )
+
     def leader(self, partition="t-0"):
         """The controller's leader, once there is one."""
-        return eventually(lambda: max(self.status(0, partition)["leader"], 0), f"{partition} has no leader")
+        return eventually(lambda: max(self.state(partition)["leader"], 0), f"{partition} has no leader")
 
     def settled(self, partition="t-0"):
         """Wait until all replicas of a partition are in the ISR and have the same log end and high watermark; the leader."""
         return eventually(lambda: self._settled(partition), f"{partition} does not come to rest")
 
     def _settled(self, partition):
-        state = self.status(0, partition)
+        state = self.state(partition)
         replicas = [self.status(b, partition) for b in state["replicas"]]
         leos = {replica.get("leo") for replica in replicas} | {replica.get("hw") for replica in replicas}
         epochs = {replica.get("leader_epoch") for replica in replicas}

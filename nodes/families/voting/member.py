@@ -14,6 +14,7 @@ from zlib import crc32
 from nodes.core.actions import Append, Send, Sync, Truncate, WriteVote
 from nodes.core.log import Batch, Log
 from nodes.core.messages import (
+    ALL,
     NOT_LEADER,
     REQUEST_TIMED_OUT,
     ConsumeRequest,
@@ -35,6 +36,8 @@ NOBODY = -1
 
 class NoCache:
     """There is no leader epoch cache: each entry has its generation."""
+
+    latest = -1
 
     @staticmethod
     def entries() -> tuple[tuple[int, int], ...]:
@@ -299,6 +302,14 @@ class Member:
             self.acknowledge(m, batch.base, None)
         self.replicate(now)
         self.commit(now)
+
+    def on_duplicate(self, now: int, m: ProduceRequest, base: int, end: int) -> None:
+        """An idempotent producer repeats a batch that lies in the log (KIP-98): the answer waits as the first one's did."""
+        if m.acks != ALL or self.hw >= end:
+            self.acknowledge(m, base, None)
+            return
+        later = sum(1 for parked in self.parked if parked[0] > end)
+        self.parked.insert(len(self.parked) - later, (end, m, base, now + self.settings.produce_timeout_us))
 
     def acknowledge(self, m: ProduceRequest, base: int, error: str | None) -> None:
         """Answer a producer."""

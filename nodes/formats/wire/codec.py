@@ -1,4 +1,4 @@
-"""How the body of a version of an API is read and written: by kio, from its own entities or, for LeaderAndIsr, from ours."""
+"""How the body of a version of an API is read and written: by kio, from its own entities or from ours."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ Writer: TypeAlias = Callable[[BytesIO, Any], None]
 
 FETCH, LEADER_AND_ISR, API_VERSIONS, OFFSET_FOR_LEADER_EPOCH = 1, 4, 18, 23
 ALTER_PARTITION, BROKER_REGISTRATION, BROKER_HEARTBEAT = 56, 62, 63
+OWN_KEYS = 1_000
+"""API keys from here on are no version of Kafka's (:mod:`nodes.formats.wire.voting`)."""
 
 
 class Codec(NamedTuple):
@@ -59,6 +61,10 @@ def codec(key: int, version: int) -> Codec:
 
         request = cast("type[RequestPayload]", LeaderAndIsrRequest)
         response = cast("type[ResponsePayload]", LeaderAndIsrResponse)
+    elif key >= OWN_KEYS:
+        from nodes.formats.wire import voting
+
+        request, response = voting.REQUESTS[key], voting.RESPONSES[key]
     else:
         request, response = load_request_schema(key, version), load_response_schema(key, version)
     return Codec(

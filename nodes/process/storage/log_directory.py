@@ -19,6 +19,7 @@ from nodes.core.actions import (
     WriteEpochs,
     WriteHighWatermarks,
     WriteLogStarts,
+    WriteVote,
 )
 from nodes.core.log import Batch
 from nodes.core.recovery import DiskImage, PartitionImage, Recovered
@@ -76,17 +77,21 @@ class LogDirectory:
         checkpoints.delete_clean_shutdown(self.data)
         self._finish_deletions()
         partitions = {}
+        votes = {}
         for name in sorted(partition_names(self.data) | partition_names(self.volatile)):
             self._files[name] = log = LogFile(self.volatile / name, self.data / name)
             self._epochs[name] = checkpoints.read_epochs(self.data / name)
             partitions[name] = found = PartitionImage(log.load(), self._epochs[name], log.base)
+            vote = checkpoints.read_vote(self.data / name)
+            if vote is not None:
+                votes[name] = vote
             if found.batches and not found.batches[-1].sound:
                 clean = None
         high_watermarks, log_starts = (
             checkpoints.read_high_watermarks(self.data),
             checkpoints.read_log_starts(self.data),
         )
-        return DiskImage(partitions, high_watermarks, clean, log_starts)
+        return DiskImage(partitions, high_watermarks, clean, log_starts, votes)
 
     def after_recovery(self, recovered: Recovered) -> None:
         """Cut the logs to what recovery kept, and write back the epochs that it changed.
@@ -179,6 +184,9 @@ class LogDirectory:
                 checkpoints.write_high_watermarks(self.data, offsets)
             case WriteLogStarts(offsets):
                 checkpoints.write_log_starts(self.data, offsets)
+            case WriteVote(partition, generation, candidate):
+                self.file(partition)
+                checkpoints.write_vote(self.data / partition, generation, candidate)
             case MarkCleanShutdown(broker_epoch):
                 checkpoints.write_clean_shutdown(self.data, broker_epoch)
             case _:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 from itertools import count
@@ -20,23 +19,15 @@ from nodes.core.messages import (
     LeaderAndIsr,
     Register,
 )
-from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.wire import codec
 from nodes.formats.wire.names import MeaninglessError
 from nodes.process.wire import translate_control, translate_epoch
+from nodes.process.wire.peer_sending import PeerSending, Versions
 from nodes.process.wire.translate_fetch import FetchTranslation, replica_of
 
 if TYPE_CHECKING:
     from nodes.process.node_driver import NodeDriver
     from nodes.process.wire.server import Connection, Handler, Request
-
-log = logging.getLogger(__name__)
-
-Versions = dict[int, tuple[int, int]]
-
-
-def _lost() -> None:
-    """A request that is not sent leaves nothing behind."""
 
 
 class BrokerPeers:
@@ -51,10 +42,10 @@ class BrokerPeers:
     def __init__(self, driver: NodeDriver, took: Callable[[LeaderAndIsr], bool], hears: Callable[[], bool]) -> None:
         """Know the messages, and how each is sent."""
         self._driver = driver
+        self._sending = PeerSending(driver)
         self._took = took
         self._hears = hears
-        self._node = driver.config.node
-        self._fetches = FetchTranslation(driver.config.variant, driver.config.cluster.settings, driver.topics)
+        self._fetches = FetchTranslation(driver.config.kafka, driver.config.cluster.settings, driver.topics)
         self._asked: dict[int, Request] = {}
         """Requests that wait for the core's answer, by the number that the core knows them by."""
         self._last_fetch: dict[tuple[int, str], int] = {}
@@ -105,7 +96,7 @@ class BrokerPeers:
             self._leave_to_clients(request)
             return
         try:
-            self._check_peer(replica)
+            self._sending.check_peer(replica)
             message = self._fetches.message(request.body, version, next(self._next))
         except MeaninglessError as e:
             request.connection.refuse(str(e))
@@ -121,7 +112,7 @@ class BrokerPeers:
             self._leave_to_clients(request)
             return
         try:
-            self._check_peer(request.body.replica_id)
+            self._sending.check_peer(request.body.replica_id)
             message = translate_epoch.message(request.body, next(self._next))
         except MeaninglessError as e:
             request.connection.refuse(str(e))
@@ -131,10 +122,6 @@ class BrokerPeers:
     def _take(self, request: Request, message: FetchRequest | EpochRequest) -> None:
         self._asked[message.correlation] = request
         self._driver.deliver(message)
-
-    def _check_peer(self, replica: int) -> None:
-        if replica == self._node or replica not in self._driver.config.cluster.broker_ids():
-            raise MeaninglessError(f"there is no other broker {replica}")
 
     def _on_state(self, request: Request) -> None:
         try:
@@ -181,7 +168,7 @@ class BrokerPeers:
 
     def _send_fetch(self, to: int, m: FetchRequest) -> None:
         body = self._fetches.request(m)
-        self._send(to, m, codec.FETCH, self._fetches.version, body, partial(self._fetched, m, to), m.partition)
+        self._sending.send(to, m, codec.FETCH, self._fetches.version, body, partial(self._fetched, m, to), m.partition)
 
     def _fetched(self, m: FetchRequest, leader: int, entity: object) -> FetchResponse:
         answer = self._fetches.answer(entity, m, leader)
@@ -192,7 +179,7 @@ class BrokerPeers:
     def _send_epoch_request(self, to: int, m: EpochRequest) -> None:
         body = translate_epoch.request(m)
         read = partial(self._epoch_told, m, to)
-        self._send(to, m, codec.OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSION, body, read)
+        self._sending.send(to, m, codec.OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSION, body, read)
 
     def _epoch_told(self, m: EpochRequest, leader: int, entity: object) -> EpochResponse:
         answer = translate_epoch.answer(entity, m, leader)
@@ -203,39 +190,14 @@ class BrokerPeers:
     def _send_alter(self, to: int, m: AlterPartition) -> None:
         body = translate_control.alter_request(m)
         read = partial(translate_control.alter_answer, asked=m)
-        self._send(to, m, codec.ALTER_PARTITION, translate_control.ALTER_VERSION, body, read)
+        self._sending.send(to, m, codec.ALTER_PARTITION, translate_control.ALTER_VERSION, body, read)
 
     def _send_register(self, to: int, m: Register) -> None:
         body = translate_control.register_request(m)
         read = partial(translate_control.register_answer, asked=m)
-        self._send(to, m, codec.BROKER_REGISTRATION, translate_control.REGISTRATION_VERSION, body, read)
+        self._sending.send(to, m, codec.BROKER_REGISTRATION, translate_control.REGISTRATION_VERSION, body, read)
 
     def _send_heartbeat(self, to: int, m: Heartbeat) -> None:
         body = translate_control.heartbeat_request(m)
         read = translate_control.heartbeat_answer
-        self._send(to, m, codec.BROKER_HEARTBEAT, translate_control.HEARTBEAT_VERSION, body, read)
-
-    def _send(
-        self,
-        to: int,
-        message: object,
-        key: int,
-        version: int,
-        body: object,
-        read: Callable[[Any], object | None],
-        purpose: str = "",
-    ) -> None:
-        """Send a request as far as the faults in force let it; ``read`` makes the core's message of the answer."""
-        send = partial(self._driver.peers.send, to, purpose, key, version, body, partial(self._heard, to, read))
-        self._driver.faults.pass_on(to, message, send, _lost)
-
-    def _heard(self, source: int, read: Callable[[Any], object | None], entity: object) -> None:
-        if self._driver.over:
-            return
-        try:
-            answer = read(entity)
-        except (MeaninglessError, BadBatchError) as e:
-            log.warning("dropped an answer of node %d: %s", source, e)
-            return
-        if answer is not None:
-            self._driver.deliver(answer)
+        self._sending.send(to, m, codec.BROKER_HEARTBEAT, translate_control.HEARTBEAT_VERSION, body, read)

@@ -13,6 +13,8 @@ InitProducerId       0 to 3                              client_producer_ids
 OffsetForLeaderEpoch 2 and 3, none before KIP-320        client_epochs
 ===================  ==================================  ===================
 
+Families other than Kafka's offer what there was before KIP-320, without DeleteRecords.
+
 Consumer groups are not served: consumers assign their partitions themselves.
 """
 
@@ -22,6 +24,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from nodes.core.messages import DeleteRecordsResponse
+from nodes.core.variant import Variant
 from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
 from nodes.process.wire.client_delete_records import DeleteRecordsApi
 from nodes.process.wire.client_entities import DELETE_RECORDS, INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
     from nodes.process.wire.client_driver import ClientDriver
     from nodes.process.wire.server import Connection, Handler, Request
 
+
+FETCH_EPOCHS = 9
+"""The version of Fetch since which clients name leader epochs (KIP-320)."""
 
 _LOOKS_AT_THE_CORE = {FETCH, LIST_OFFSETS, OFFSET_FOR_LEADER_EPOCH}
 """These answer from replicas, so they wait until the steps before them are written and traced (on a slow disk, a while)."""
@@ -66,13 +72,14 @@ class ClientApis:
         apis: dict[int, Handler] = {
             PRODUCE: self._produce.handle,
             FETCH: self._fetch.handle,
-            LIST_OFFSETS: ListOffsetsApi(partitions, monotonic="fetch" in variant.fences).handle,
+            LIST_OFFSETS: ListOffsetsApi(partitions, monotonic=versions[FETCH][1] >= FETCH_EPOCHS).handle,
             METADATA: MetadataApi(driver).handle,
             API_VERSIONS: lambda request: answer_versions(request, versions),
             DELETE_RECORDS: self._deletions.handle,
             INIT_PRODUCER_ID: ProducerIds(driver.config).handle,
-            OFFSET_FOR_LEADER_EPOCH: EpochsApi(partitions, variant).handle,
         }
+        if isinstance(variant, Variant):
+            apis[OFFSET_FOR_LEADER_EPOCH] = EpochsApi(partitions, variant).handle
         self.handlers: dict[int, Handler] = {key: self._guarded(key, apis[key]) for key in versions}
         for key in _LOOKS_AT_THE_CORE & self.handlers.keys():
             self.handlers[key] = _in_turn(driver, self.handlers[key])

@@ -6,8 +6,8 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from nodes.core.broker import Broker
 from nodes.core.messages import LeaderAndIsr
+from nodes.families.family import Machine
 from nodes.process.config import NodeConfig
 
 
@@ -15,7 +15,7 @@ class ClientDriver(Protocol):
     """The driver, as :mod:`nodes.process.wire.client_apis` sees it."""
 
     @property
-    def broker(self) -> Broker:
+    def broker(self) -> Machine:
         """The core."""
         ...
 
@@ -26,7 +26,7 @@ class ClientDriver(Protocol):
 
     @property
     def states(self) -> Mapping[str, LeaderAndIsr]:
-        """Partition → newest state that the controller sent."""
+        """Partition → newest state that the controller sent; without one, who leads as this server knows it."""
         ...
 
     @property

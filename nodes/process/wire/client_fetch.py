@@ -13,19 +13,18 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodes.core.messages import OFFSET_OUT_OF_RANGE
 from nodes.formats.record_batch import Records
 from nodes.formats.wire.codec import FETCH
 from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
-from nodes.process.wire.client_partitions import NO_EPOCH
+from nodes.process.wire.client_partitions import NO_EPOCH, out_of_range
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
-    from nodes.core.replica import Replica
     from nodes.process.wire.client_driver import ClientDriver
     from nodes.process.wire.client_partitions import Partitions
     from nodes.process.wire.server import Connection, Request
@@ -167,11 +166,11 @@ class FetchApi:
         found = []
         nothing_yet = True
         for one in asked:
-            replica = self._partitions.led(one.name, one.epoch)
+            replica = self._partitions.readable(one.name, one.epoch)
             if isinstance(replica, str):
                 found.append(_Found(replica, -1, [], 0))
                 continue
-            if replica.leading is None or replica.leading.out_of_range(one.offset):
+            if out_of_range(replica, one.offset):
                 found.append(_Found(OFFSET_OUT_OF_RANGE, -1, [], 0))
                 continue
             records, size = _committed(replica, one.offset, min(one.max_bytes, left), at_least_one=nothing_yet)
@@ -208,7 +207,13 @@ class FetchApi:
         )
 
 
-def _committed(replica: Replica, offset: int, max_bytes: int, *, at_least_one: bool) -> tuple[list[Records], int]:
+def _committed(
+    replica: Any,  # noqa: ANN401 (of any family)
+    offset: int,
+    max_bytes: int,
+    *,
+    at_least_one: bool,
+) -> tuple[list[Records], int]:
     """Whole batches from the first that ends behind ``offset`` on, as far as they end at or below the high watermark."""
     if offset >= replica.hw:
         return [], 0

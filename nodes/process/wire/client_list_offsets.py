@@ -11,7 +11,6 @@ from nodes.process.wire.client_entities import LIST_OFFSETS, NO_THROTTLE, respon
 from nodes.process.wire.client_partitions import NO_EPOCH
 
 if TYPE_CHECKING:
-    from nodes.core.replica import Replica
     from nodes.process.wire.client_partitions import Partitions
     from nodes.process.wire.server import Request
 
@@ -73,21 +72,21 @@ class ListOffsetsApi:
             leader_epoch=place.epoch,
         )
 
-    def _look(self, replica: Replica, timestamp: int, version: int) -> _Place | str:
+    def _look(self, replica: Any, timestamp: int, version: int) -> _Place | str:  # noqa: ANN401 (of any family)
         log = replica.log
         if timestamp == EARLIEST:
             epochs = replica.cache.entries()
             return _Place(log.start, -1, epochs[0][0] if epochs and log.start == epochs[0][1] else UNDEFINED)
         if timestamp < LATEST:
             return UNSUPPORTED_VERSION
-        if self._monotonic and replica.leading is not None and replica.hw < replica.leading.epoch_start:
+        if self._monotonic and replica.leading and replica.hw < replica.leading.epoch_start:
             return OFFSET_NOT_AVAILABLE if version >= _WITH_OFFSET_NOT_AVAILABLE else LEADER_NOT_AVAILABLE
         if timestamp == LATEST:
             return _Place(replica.hw, -1, replica.cache.latest)
         return _first_since(replica, timestamp)
 
 
-def _first_since(replica: Replica, timestamp: int) -> _Place:
+def _first_since(replica: Any, timestamp: int) -> _Place:  # noqa: ANN401 (of any family)
     """The first committed batch whose latest record is not older; records within it are not looked at, but for the log start."""
     start = replica.log.start
     for batch in replica.log.batches:

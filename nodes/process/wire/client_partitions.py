@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nodes.core.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
+from nodes.core.replica import Replica
 from nodes.formats.wire.names import topic_and_index
 
 if TYPE_CHECKING:
     from nodes.core.cluster import ClusterSpec
-    from nodes.core.replica import Replica
     from nodes.process.wire.client_driver import ClientDriver
 
 UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
@@ -33,12 +33,13 @@ class Partitions:
     def __init__(self, driver: ClientDriver) -> None:
         self._driver = driver
         self._names = frozenset(driver.config.cluster.assignment())
+        self._anywhere = driver.config.family.reads_anywhere
 
     def exists(self, name: str) -> bool:
         """Whether the cluster has this partition, wherever its replicas are."""
         return name in self._names
 
-    def led(self, name: str, epoch: int = NO_EPOCH) -> Replica | str:
+    def led(self, name: str, epoch: int = NO_EPOCH) -> Any:  # noqa: ANN401 (a replica of any family)
         """The replica, if it leads, or the error that a client gets (``Partition.getLocalLog`` in Kafka).
 
         ``epoch`` is the leader epoch that the client thinks is current (KIP-320), negative if it named none.
@@ -48,4 +49,23 @@ class Partitions:
             return NOT_LEADER if name in self._names else UNKNOWN_TOPIC_OR_PARTITION
         if epoch >= 0 and epoch != replica.leader_epoch:
             return FENCED_LEADER_EPOCH if epoch < replica.leader_epoch else UNKNOWN_LEADER_EPOCH
-        return NOT_LEADER if replica.leading is None else replica
+        return replica if replica.leading else NOT_LEADER
+
+    def readable(self, name: str, epoch: int = NO_EPOCH) -> Any:  # noqa: ANN401 (a replica of any family)
+        """The replica, if consumers may read from it, or the error; as :meth:`led`."""
+        replica = self._driver.broker.replicas.get(name) if self._anywhere else None
+        return replica or self.led(name, epoch)
+
+
+def leader_in(replica: Any) -> Any:  # noqa: ANN401 (of any family)
+    """Who answers producers: of Kafka's family a replica's role as leader, elsewhere the replica; None if it does not lead."""
+    if isinstance(replica, Replica):
+        return replica.leading
+    return replica if replica is not None and replica.leading else None
+
+
+def out_of_range(replica: Any, offset: int) -> bool:  # noqa: ANN401 (of any family)
+    """Whether a consumer at an offset must be told to begin elsewhere; only a Kafka leader says so."""
+    if not isinstance(replica, Replica):
+        return False
+    return replica.leading is None or replica.leading.out_of_range(offset)

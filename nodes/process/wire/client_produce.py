@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodes.core.actions import Send
+from nodes.core.leader import Leadership
 from nodes.core.messages import ALL, ProduceRequest, ProduceResponse
 from nodes.formats.record_batch import BadBatchError, Header, Records, checked_header
 from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, response_entity
-from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION
+from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, leader_in
 from nodes.process.wire.client_producers import PartitionProducers
 
 if TYPE_CHECKING:
-    from nodes.core.replica import Replica
     from nodes.process.wire.client_driver import ClientDriver
     from nodes.process.wire.client_partitions import Partitions
     from nodes.process.wire.server import Request
@@ -153,7 +153,7 @@ class ProduceApi:
     def _append(self, now: int, message: ProduceRequest, header: Header, answer: _Answer, at: int) -> None:
         """One step of the core, in which an idempotent batch may prove to be a repeated one, or none to append."""
         replica = self._may_judge(message, header)
-        if replica is None or replica.leading is None:
+        if replica is None:
             self._step(now, message, answer, at)
             return
         producers = self._producers.setdefault(message.partition, PartitionProducers())
@@ -165,16 +165,17 @@ class ProduceApi:
             producers.note(header, replica.log, message.values)
         elif message.acks != "0":
             self._waiting[message.correlation] = (answer, at)
-            replica.leading.on_duplicate(now, message, verdict.base, verdict.end)
+            leader_in(replica).on_duplicate(now, message, verdict.base, verdict.end)
 
-    def _may_judge(self, message: ProduceRequest, header: Header) -> Replica | None:
+    def _may_judge(self, message: ProduceRequest, header: Header) -> Any:  # noqa: ANN401 (of any family)
         """The replica, if this node leads and could append. Too small an ISR is said first, as in Kafka."""
         if header.producer_id < 0:
             return None
         replica = self._driver.broker.replicas.get(message.partition)
-        if replica is None or replica.leading is None:
+        leader = leader_in(replica)
+        if leader is None:
             return None
-        if message.acks == ALL and len(replica.leading.isr) < self._min_isr:
+        if message.acks == ALL and isinstance(leader, Leadership) and len(leader.isr) < self._min_isr:
             return None
         return replica
 

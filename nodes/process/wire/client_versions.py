@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nodes.core.variant import Variant
 from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
 from nodes.formats.wire.names import error_code
 from nodes.process.wire.client_entities import (
@@ -17,7 +18,7 @@ from nodes.process.wire.client_entities import (
 )
 
 if TYPE_CHECKING:
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
     from nodes.process.wire.server import Request
 
 _BEFORE_KIP_320 = {
@@ -41,8 +42,13 @@ _SINCE_KIP_320 = _BEFORE_KIP_320 | {
 """Leader epochs in Metadata (v7; but clients trust them only from v9 on, KAFKA-9212), Fetch (v9) and ListOffsets (v4)."""
 
 
-def client_versions(variant: Variant) -> dict[int, tuple[int, int]]:
-    """API key → lowest and highest version, as the variant's inter-broker version would have it for what KIP-320 changed."""
+def client_versions(variant: AnyVariant) -> dict[int, tuple[int, int]]:
+    """API key → lowest and highest version, as the variant's inter-broker version would have it for what KIP-320 changed.
+
+    Of other families than Kafka's clients hear no leader epochs, as in the simulator, and nothing is deleted.
+    """
+    if not isinstance(variant, Variant):
+        return {key: versions for key, versions in _BEFORE_KIP_320.items() if key != DELETE_RECORDS}
     versions = dict(_SINCE_KIP_320 if "fetch" in variant.fences else _BEFORE_KIP_320)
     if not variant.delete_records:
         del versions[DELETE_RECORDS]

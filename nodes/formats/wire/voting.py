@@ -1,0 +1,89 @@
+"""Messages of families without a controller that Kafka has none for, in its framing: header, correlation id, tagged fields.
+
+Kafka's protocol has two of their messages: a candidate's ``Vote`` (52), and ``BeginQuorumEpoch`` (53), by which a leader makes
+itself known. The others have API keys of their own, from 1000 on, which no version of Kafka uses. Each goes one way: what answers
+it comes as a message of its own, since a server may answer later, not at all, or without being asked. The response says that the
+message was heard, and nothing else.
+
+They are declared as kio declares its own entities, so that kio reads and writes them. All are version 0, and flexible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, make_dataclass
+from typing import Any, NamedTuple
+
+from kio.schema.request_header.v2.header import RequestHeader
+from kio.schema.response_header.v1.header import ResponseHeader
+from kio.static.constants import EntityType
+from kio.static.primitive import Records, i16, i64
+
+VERSION = 0
+VOTE, BEGIN_QUORUM_EPOCH = 52, 53
+
+_TYPES: dict[str, tuple[str, Any]] = {
+    "string": ("string", str),
+    "bool": ("bool", bool),
+    "int64": ("int64", i64),
+    "records": ("records", Records),
+}
+
+
+class Shape(NamedTuple):
+    """One message.
+
+    Attributes:
+        name: of the core's message that it carries.
+        fields: name → type, in order, as they lie on the wire.
+    """
+
+    name: str
+    fields: dict[str, str]
+
+
+_WHO = {"source": "int64", "partition": "string", "generation": "int64"}
+
+SHAPES: dict[int, Shape] = {
+    1000: Shape(
+        "AppendEntries",
+        _WHO | {"base": "int64", "before": "int64", "batches": "records", "hw": "int64", "correlation": "int64"},
+    ),
+    1001: Shape("AppendResponse", _WHO | {"success": "bool", "end": "int64", "correlation": "int64"}),
+    1010: Shape(
+        "ReplicationRequest", _WHO | {"base": "int64", "batches": "records", "hw": "int64", "correlation": "int64"}
+    ),
+    1011: Shape("ReplicationResponse", _WHO | {"replicated": "int64", "next": "int64", "correlation": "int64"}),
+    1012: Shape("HighWaterMarkRequest", _WHO | {"correlation": "int64"}),
+    1013: Shape("HighWaterMarkResponse", _WHO | {"hw": "int64", "correlation": "int64"}),
+    1020: Shape(
+        "LatestRequest", _WHO | {"offset": "int64", "latest": "int64", "reconciled": "bool", "correlation": "int64"}
+    ),
+    1021: Shape(
+        "LatestResponse", _WHO | {"batches": "records", "hw": "int64", "diverging": "int64", "correlation": "int64"}
+    ),
+}
+"""API key → what travels under it. The keys are in docs/families.md."""
+
+NOT_THERE = -(1 << 63)
+"""In place of a number that may be missing."""
+
+
+def _entity(name: str, key: int, kind: EntityType, header: type, shape: dict[str, str]) -> type:
+    fields = [(n, _TYPES[t][1], field(metadata={"kafka_type": _TYPES[t][0]})) for n, t in shape.items()]
+    declared = {
+        "__type__": kind,
+        "__version__": i16(VERSION),
+        "__flexible__": True,
+        "__api_key__": i16(key),
+        "__header_schema__": header,
+    }
+    return make_dataclass(name, fields, namespace=declared, frozen=True, slots=True, kw_only=True)
+
+
+REQUESTS: dict[int, Any] = {
+    key: _entity(shape.name, key, EntityType.request, RequestHeader, shape.fields) for key, shape in SHAPES.items()
+}
+RESPONSES: dict[int, Any] = {
+    key: _entity(f"{shape.name}Heard", key, EntityType.response, ResponseHeader, {"heard": "bool"})
+    for key, shape in SHAPES.items()
+}

@@ -1,0 +1,55 @@
+"""The process of a server of a family without a controller: it elects with the others, and keeps its votes on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodes.admin.trace_file import Entry
+from nodes.core.actions import Append
+from nodes.core.messages import LeaderAndIsr
+from nodes.core.recovery import Recovered
+from nodes.families.family import Machine
+from nodes.formats.record_batch import Records, leader_change
+from nodes.process.log_driver import LogDriver, NodeSide
+from nodes.process.wire.voting_peers import VotingPeers
+
+
+class VotingDriver(LogDriver):
+    """One server's process."""
+
+    @property
+    def states(self) -> Mapping[str, LeaderAndIsr]:
+        """Partition → whom this server knows as leader, for clients; all replicas are called in sync."""
+        return {
+            name: LeaderAndIsr(
+                self.config.node, name, replica.leader, replica.leader_epoch, replicas, 0, replicas, broker_epoch=-1
+            )
+            for name, replica in self.core.replicas.items()
+            for replicas in (self.partitions[name],)
+        }
+
+    def make_node_side(self) -> NodeSide:
+        """Votes, and the family's messages."""
+        return VotingPeers(self)
+
+    def make_core(self, recovered: Recovered) -> Machine:
+        """Its replicas are those of the assignment, which never changes."""
+        config = self.config
+        return config.family.machine(
+            config.node, config.incarnation, config.variant, config.cluster.settings, recovered, self.partitions
+        )
+
+    def write(self, now: int, action: Any) -> Entry | None:  # noqa: ANN401 (any action that is for the disk)
+        """A leader's own entry becomes a batch; it has no bytes before it lies in the log."""
+        if type(action) is Append and not isinstance(action.batch.values, Records):
+            batch = action.batch
+            batch.values = Records(leader_change(self.config.node, batch.epoch))
+        return super().write(now, action)
+
+    def stepped(self, entries: list[Entry]) -> None:
+        """Whoever asked for a vote about a partition that is not here gets no answer."""
+        super().stepped(entries)
+        request, self.request = self.request, None
+        if request is not None:
+            request.no_reply()
