@@ -74,7 +74,7 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
         from harness.machines.machine import Machine
         from harness.systems.system import Deployment
         from nemesis import Plan
-        from nodes.core.variant import Variant
+        from nodes.families import AnyVariant
 
     class FixedPrimaryScripts(NodeScripts):
         """The usual ones, for another program."""
@@ -102,7 +102,7 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
         def __init__(self, *, lazy: bool) -> None:
             self.lazy = lazy
 
-        def check(self, plan: Plan, variant: Variant) -> None:
+        def check(self, plan: Plan, variant: AnyVariant) -> None:
             """Refuse what the nodes have no means for."""
             kinds = {fault.kind for fault in plan.faults} & {"disk-full", "slow-disk"}
             if kinds:

@@ -13,7 +13,7 @@ from rich.console import Console
 from harness.cli.cluster_text import cluster_json, print_cluster, print_hints
 from harness.cli.engine import engine, telling
 from harness.cli.exits import VALID
-from harness.cli.options import KafkaVariantName, cluster_of, cluster_options, json_option
+from harness.cli.options import VariantName, cluster_of, cluster_options, json_option
 from harness.cli.system_option import chosen_variants, system_of, system_options, variant_on
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ Examples:
   tidemark cluster up --detach                         a controller and three brokers, until `tidemark cluster down`
   tidemark cluster up                                  the same until Ctrl-C, with their logs
   tidemark cluster up other --brokers 5 --partitions 3 --variant kafka-0.11 --detach
+  tidemark cluster up --variant raft --detach          servers that elect among themselves (docs/families.md)
   tidemark cluster up --system kafka:4.1.1 --detach    real Kafka brokers
 """
 STATUS_EPILOG = """\b
@@ -55,7 +56,7 @@ def cluster_group() -> None:
 
 @cluster_group.command("up", epilog=UP_EPILOG)
 @click.argument("name", default=DEFAULT_NAME)
-@click.option("--variant", type=KafkaVariantName(), default="kafka-2.7", show_default=True, help="Protocol variant.")
+@click.option("--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant.")
 @cluster_options
 @system_options
 @click.option("--detach", "-d", is_flag=True, help="Leave it running when this command ends.")

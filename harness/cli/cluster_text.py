@@ -78,8 +78,9 @@ def print_hints(console: Console, cluster: ByHand, spec: ClusterSpec, *, detache
     """How to reach it, as lines to copy."""
     brokers = cluster.bootstrap
     down = f"tidemark cluster down {cluster.name}" if detached else "Ctrl-C"
+    nodes = f"a controller and {spec.brokers} brokers" if cluster.has_controller else f"{spec.brokers} servers"
     for line in (
-        f"{cluster.name}: a controller and {spec.brokers} brokers, {cluster.variant}",
+        f"{cluster.name}: {nodes}, {cluster.variant}",
         f"bootstrap servers: {brokers}",
         "",
         f"  kcat -b {brokers} -L",

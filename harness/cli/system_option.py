@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from harness.systems.system import System
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -116,7 +116,7 @@ def chosen_variants(system: System, names: tuple[str, ...], option: str) -> tupl
     return tuple(found) or (system.default_variant,)
 
 
-def variant_on(system: System, name: str) -> Variant:
+def variant_on(system: System, name: str) -> AnyVariant:
     """The protocol that a variant's name means on a system.
 
     Raises:

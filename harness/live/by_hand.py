@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from docker.errors import DockerException
 from requests import RequestException
 
+from harness.live.observation import Observation
 from harness.machines.cluster import ContainerCluster, node_name
 from harness.machines.errors import ClusterError, ContainerWorldError, NodeError
 from harness.machines.folders import state_folder
@@ -24,8 +25,10 @@ from harness.machines.node_control import NodeControl
 from harness.machines.owner import NODE, RUN, Owner
 from harness.machines.ssh import Shell
 from harness.machines.ssh_keys import read_key
-from harness.systems.system import Deployment
+from harness.systems.system import Deployment, has_controller
 from nodes.core.messages import CONTROLLER
+from nodes.core.variant import VariantError
+from nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
 
     from harness.systems.system import System
     from nodes.core.cluster import ClusterSpec
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 VARIANT = "tidemark.variant"
@@ -67,6 +70,14 @@ class ByHand(NamedTuple):
             machine.shell.close()
 
     @property
+    def has_controller(self) -> bool:
+        """Whether a process runs on node 0; without a controller in the protocol its container is idle."""
+        try:
+            return has_controller(parse_variant(self.variant))
+        except VariantError:
+            return True
+
+    @property
     def bootstrap(self) -> str:
         """``bootstrap.servers`` for clients on this computer."""
         return ",".join(machine.advertised for node, machine in self.machines.items() if node)
@@ -84,7 +95,7 @@ def key_file(name: str) -> Path:
 
 
 def up(
-    client: DockerClient, name: str, spec: ClusterSpec, variant: Variant, *, system: System, image: str, owner: Owner
+    client: DockerClient, name: str, spec: ClusterSpec, variant: AnyVariant, *, system: System, image: str, owner: Owner
 ) -> ContainerCluster:
     """Bring containers and node processes up, and wait until every partition has a leader.
 
@@ -113,32 +124,32 @@ def start_nodes(system: System, deployment: Deployment) -> None:
     Raises:
         NodeError: one did not start, or a partition is without a leader after 30 s.
     """
-    controls = {node: system.control(machine) for node, machine in deployment.machines.items()}
+    controls = {node: system.control(deployment.machines[node]) for node in deployment.nodes}
 
     def start(node: int) -> None:
         controls[node].start(system.configure(node, 1, deployment))
 
     try:
-        if system.controller_first:
+        if system.controller_first and CONTROLLER in controls:
             start(CONTROLLER)
         with ThreadPoolExecutor(len(controls)) as pool:
             for started in [pool.submit(start, node) for node in controls if node or not system.controller_first]:
                 started.result()
         system.after_start(controls, deployment)
-        _until_led(controls[0])
+        _until_led(Observation(controls, assignment=deployment.cluster.assignment()))
     finally:
         for control in controls.values():
             control.admin.close()
 
 
-def _until_led(controller: NodeControl) -> None:
+def _until_led(observation: Observation) -> None:
     deadline = time.monotonic() + READY_S
     while True:
-        partitions = controller.status()["partitions"]
-        if all(state["leader"] > 0 for state in partitions.values()):
+        partitions = observation.views()
+        if all(view.leader > 0 for view in partitions.values()):
             return
         if time.monotonic() > deadline:
-            without = ", ".join(name for name, state in partitions.items() if state["leader"] <= 0)
+            without = ", ".join(name for name, view in partitions.items() if view.leader <= 0)
             raise NodeError(f"no leader for {without} within {READY_S:g} s; the nodes say why: tidemark cluster logs")
         time.sleep(0.1)
 
@@ -221,6 +232,8 @@ def node_states(cluster: ByHand) -> dict[int, dict[str, Any]]:
             return {"error": "its container does not run"}
         if cluster.key is None:
             return {"error": "its SSH key belongs to the run that started it"}
+        if node == CONTROLLER and not cluster.has_controller:
+            return {"error": f"there is no controller in {cluster.variant}, and nothing runs here"}
         control = NodeControl(cluster.machines[node])
         try:
             return dict(control.status(timeout_s=STATUS_S))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from harness.live.access import Access
@@ -181,6 +181,19 @@ class ContainedNode:
             self.control.resume()
             self._paused = False
             self._if_alive(lambda: self._process_began(anew=False))
+
+    def stand(self, ask: Callable[[NodeControl, bool], None]) -> None:
+        """Let the server stand for election; one that is paused does when it goes on, and without a process nobody does.
+
+        Raises:
+            NodeError: it answers to others, and not to this.
+        """
+        with self.reachable():
+            if self._paused:
+                with suppress(NodeError):
+                    ask(self.control, False)
+            elif self.links.answering:
+                self._if_alive(lambda: ask(self.control, True))
 
     def watch(self, events: Iterable[str]) -> None:
         """Watch these kinds of trace event from now on, in this process and in those to come."""

@@ -56,7 +56,9 @@ def transport_rules(fault: LinkFault, node: int, delay: str = TRANSPORT) -> list
     kind: str | None
     if found is not None:
         how, (to_controller, from_controller) = found
-        kind, effect = from_controller if node == CONTROLLER else to_controller, _EFFECTS[how]
+        # Word of who leads comes from a controller; where there is none, from whoever stands for election, or leads.
+        kind = from_controller if node == CONTROLLER or not to_controller else to_controller
+        effect = _EFFECTS[how]
     elif fault.effect == "slow" and delay == TRANSPORT:
         kind, effect = None, "delay"
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from harness.systems.system import System
     from nemesis import Plan
     from nemesis.injector import Link
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
 """Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting
@@ -60,7 +61,7 @@ class LiveCluster:
         self,
         machines: Mapping[int, Machine],
         plan: Plan,
-        variant: Variant,
+        variant: AnyVariant,
         recorder: Recorder,
         *,
         delay: str,
@@ -87,9 +88,10 @@ class LiveCluster:
         """Partition → brokers that have a replica, or had one, or were to get one."""
         self._controller_failed = False
         self._watched: dict[str, list[Callable[[int], None]]] = {}
-        ids = (CONTROLLER, *plan.cluster.broker_ids())
-        self._machines = {node: machines[node] for node in ids}
+        self._machines = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
         self.deployment = Deployment(self._machines, plan.cluster, variant)
+        ids = self.deployment.nodes
+        self._has_controller = CONTROLLER in ids
         addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
         self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
         self._hindered: dict[int, tuple[int, str]] = {}
@@ -101,7 +103,9 @@ class LiveCluster:
             noise=Random(f"{plan.noise_seed}/disk"),
         )
         self.observation = Observation(
-            {node: one.control for node, one in self.nodes.items()}, lambda: self.processes.away(CONTROLLER)
+            {node: one.control for node, one in self.nodes.items()},
+            lambda node: self.processes.away(node) if node == CONTROLLER else self.processes.paused(node),
+            plan.cluster.assignment(),
         )
 
     def _node(self, node: int) -> ContainedNode:
@@ -127,7 +131,8 @@ class LiveCluster:
         """
         for node, one in self.nodes.items():
             self.processes.submit(node, "clean", one.clean)
-        self.processes.start(CONTROLLER)
+        if self._has_controller:
+            self.processes.start(CONTROLLER)
         if self.system.controller_first:
             self._started()
         for broker in self.brokers():
@@ -266,6 +271,8 @@ class LiveCluster:
 
     def running(self, broker: int) -> bool:
         """Whether the process exists, as far as the nemesis has decided; of the controller, whether there is one."""
+        if broker == CONTROLLER and not self._has_controller:
+            return False
         return self.processes.running(broker) and not (broker == CONTROLLER and self._controller_failed)
 
     def start(self, broker: int) -> None:
@@ -308,7 +315,16 @@ class LiveCluster:
         self.processes.resume(broker)
 
     def elect(self, partition: str, how: str, target: int) -> None:
-        """Ask the controller for an election, as an operator's tool would; not before what is being done now is in force."""
+        """Ask the controller for an election, as an operator's tool would; not before what is being done now is in force. Without
+        one, the server itself.
+        """
+        if not self._has_controller:
+            server = self.replicas_of(partition)[0] if how == "preferred" else target
+            stand = partial(
+                self.nodes[server].stand, lambda control, wait: self.system.stand(control, partition, wait=wait)
+            )
+            self.call_at(self.now_us(), lambda: self._submit(server, ADMIN, "let stand for election", stand))
+            return
 
         def ask() -> None:
             asked_us = self.now_us()
@@ -380,7 +396,9 @@ class LiveCluster:
     # Links and machines
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put a fault on links."""
+        """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
+        if not self._has_controller and effect.endswith("-leadership"):
+            links = tuple((other, to) for _, to in links for other in self.brokers() if other != to)
         fault = LinkFault(links, effect, amount)
         self._links.add(key, fault)
         self._apply_links(fault)
@@ -393,16 +411,16 @@ class LiveCluster:
 
     def _apply_links(self, fault: LinkFault) -> None:
         what = f"put or clear '{fault.effect}' on"
-        for node in sorted(self._links.told_of(fault)):
+        for node in sorted(self._links.told_of(fault) & self.nodes.keys()):
             self._submit(node, ADMIN, what, self.nodes[node].apply_rules)
-        for node in sorted(fault.nodes()):
+        for node in sorted(fault.nodes() & self.nodes.keys()):
             self._submit(node, MACHINE, what, self.nodes[node].apply_links)
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
         """Put a fault on a broker's machine."""
         self._hindered[key] = (broker, kind)
         if kind == DISCONNECT:
-            others = [node for node in (EVERYONE, *self.nodes) if node != broker]
+            others = [node for node in (EVERYONE, *self._machines) if node != broker]
             links = (*((broker, other) for other in others), *((other, broker) for other in others))
             self.set_link_fault(key, links, "cut", 0)
             self._submit(

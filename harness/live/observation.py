@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness.evidence.run_error import RunError
 from harness.live.run_loop import monotonic_us
+from harness.live.state_among import state_among
 from harness.machines.errors import NodeError
 from harness.runs.at_rest import PartitionView, ReplicaView
 from nodes.core.messages import CONTROLLER
@@ -28,17 +30,25 @@ QUESTIONS = 5
 
 
 class Observation:
-    """Asks the nodes for their state.
+    """Asks the nodes for their state. Without a controller, what the brokers say is put together.
 
     Args:
-        controls: all nodes, the controller included.
-        excused: whether a fault keeps the controller from answering; what it said last then stands.
+        controls: all nodes, the controller included if there is one.
+        excused: whether a fault keeps a node from answering; what it said last then stands.
+        assignment: partition → replicas.
     """
 
-    def __init__(self, controls: Mapping[int, NodeControl], excused: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        controls: Mapping[int, NodeControl],
+        excused: Callable[[int], bool] = lambda _: False,
+        assignment: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
         """Nothing is known."""
         self._controls = controls
         self._excused = excused
+        self._assignment = assignment or {}
+        self._last: dict[int, AdminReply] = {}
         self._partitions: dict[str, Any] = {}
         self._asked_s = -FRESH_S
 
@@ -53,14 +63,30 @@ class Observation:
             RunError: the controller does not answer.
         """
         now = time.monotonic()
-        if now - self._asked_s > FRESH_S and not (self._partitions and self._excused()):
-            try:
-                status = self._controls[CONTROLLER].status(CONTROLLER_PATIENCE_S)
-            except NodeError as error:
-                raise RunError(f"the controller does not say who leads: {error}") from None
-            self._partitions = status["partitions"]
-            self._asked_s = now
+        if now - self._asked_s > FRESH_S:
+            if CONTROLLER not in self._controls:
+                self._partitions = self._put_together(self._of_those_that_run())
+            elif not (self._partitions and self._excused(CONTROLLER)):
+                try:
+                    status = self._controls[CONTROLLER].status(CONTROLLER_PATIENCE_S)
+                except NodeError as error:
+                    raise RunError(f"the controller does not say who leads: {error}") from None
+                self._partitions = status["partitions"]
+            self._asked_s = time.monotonic()
         return dict(self._partitions[name])
+
+    def _put_together(self, statuses: Mapping[int, AdminReply | None]) -> dict[str, Any]:
+        return {name: state_among(name, replicas, statuses) for name, replicas in self._assignment.items()}
+
+    def _of_those_that_run(self) -> dict[int, AdminReply | None]:
+        """What the brokers say; of one that cannot answer now though its process is there, what it said last."""
+        asked = [node for node in self._controls if not self._excused(node)]
+        found: dict[int, AdminReply | None] = dict(self.statuses(asked))
+        for node in self._controls:
+            if self._controls[node].admin.is_open or node not in asked:
+                found[node] = found.get(node) or self._last.get(node)
+        self._last = {node: status for node, status in found.items() if status is not None}
+        return found
 
     def statuses(self, nodes: Iterable[int], patience_s: float = PATIENCE_S) -> dict[int, AdminReply | None]:
         """What these nodes say of themselves, all asked at once; None of one that does not answer in time."""
@@ -85,6 +111,8 @@ class Observation:
             RunError: the controller does not answer.
         """
         statuses = self.statuses(self._controls)
+        if CONTROLLER not in self._controls:
+            return {name: voted_view(name, state, statuses) for name, state in self._put_together(statuses).items()}
         controller = statuses.pop(CONTROLLER)
         if controller is None:
             controller = self.statuses((CONTROLLER,), CONTROLLER_PATIENCE_S)[CONTROLLER]
@@ -119,6 +147,23 @@ def partition_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, Ad
     return PartitionView(
         state["leader"], state["leader_epoch"], tuple(state["isr"]), tuple(state["elr"]), replicas, found, target
     )
+
+
+def voted_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, AdminReply | None]) -> PartitionView:
+    """The same where there is no controller: a follower may have entries behind its leader's log end, until others take their
+    place.
+    """
+    view = partition_view(name, state, brokers)
+    leader = view.brokers.get(view.leader)
+    if leader is None:
+        return view
+    found = {
+        broker: replace(replica, leo=min(replica.leo, leader.leo))
+        if replica is not None and replica.role == "follower" and replica.leader_epoch == view.leader_epoch
+        else replica
+        for broker, replica in view.brokers.items()
+    }
+    return replace(view, brokers=found)
 
 
 def compare_clocks(controls: Mapping[int, NodeControl]) -> dict[int, int]:

@@ -141,6 +141,10 @@ class Processes:
         """Whether the process was killed, and no later one answers yet."""
         return self._states[node].away
 
+    def paused(self, node: int) -> bool:
+        """Whether it is to stand still."""
+        return self._states[node].paused
+
     def gave_up(self, node: int) -> bool:
         """Whether the latest process ended though nobody asked it to, and was not started again."""
         state = self._states[node]

@@ -25,9 +25,11 @@ from harness.machines.errors import ContainerWorldError
 from harness.machines.netem import has_netem
 from harness.runs.coming_to_rest import converge_us
 from harness.runs.meta import run_meta, times_of
+from harness.runs.suffering import Suffered, suffer
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import Injector
 from nodes.core.messages import CONTROLLER
+from nodes.families import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from harness.systems.system import System
     from nemesis import Plan
     from nodes.core.cluster import ClusterSpec
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 CLIENT_LOG = "clients.log"
 
@@ -64,7 +66,7 @@ class ContainedRun:
 
 def run_plan(
     plan: Plan,
-    variant: Variant,
+    variant: AnyVariant,
     contract: str | None = None,
     *,
     cluster: Cluster,
@@ -108,10 +110,12 @@ def run_plan(
         **system.describe(variant),
         **({} if system.has_idempotence(variant) else {"idempotent": False}),
     }
+    suffered = suffer(plan, family_of(variant))
+    meta |= suffered.told()
     with Recorder(meta, folder, progress.note) as recorder:
         live = LiveCluster(cluster.machines, plan, variant, recorder, delay=delay, system=system)
         try:
-            return _Run(live, plan, recorder, progress, folder).carry_out(clients, meta)
+            return _Run(live, plan, suffered, recorder, progress, folder).carry_out(clients, meta)
         except Exception:
             _save_evidence(live, folder)
             raise
@@ -141,10 +145,17 @@ class _Run:
     """A run under way."""
 
     def __init__(
-        self, cluster: LiveCluster, plan: Plan, recorder: Recorder, progress: RunProgress, folder: Path | None
+        self,
+        cluster: LiveCluster,
+        plan: Plan,
+        suffered: Suffered,
+        recorder: Recorder,
+        progress: RunProgress,
+        folder: Path | None,
     ) -> None:
         self._cluster = cluster
         self._plan = plan
+        self._suffered = suffered
         self._recorder = recorder
         self._progress = progress
         self._folder = folder
@@ -176,7 +187,7 @@ class _Run:
         progress.began_s = time.monotonic()
         self._clients(workload.start)
         progress.phase = "faults"
-        injector = Injector(cluster, plan.faults)
+        injector = Injector(cluster, self._suffered.faults, self._suffered.left_out)
         injector.arm()
         cluster.run_until(plan.faults_end_us)
         progress.phase = "healing"

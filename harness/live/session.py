@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from harness.machines.cluster import Cluster
     from harness.systems.system import System
     from nemesis import Plan
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 
 class ContainerSession:
@@ -106,7 +106,7 @@ class ContainerSession:
         cluster.prepare(self._tell)
         return cluster
 
-    def execute(self, plan: Plan, variant: Variant, contract: str | None = None, *, folder: Path) -> JudgedRun:
+    def execute(self, plan: Plan, variant: AnyVariant, contract: str | None = None, *, folder: Path) -> JudgedRun:
         """Run a plan and check it. Plan and history are in ``folder`` before checking starts, and whatever happens.
 
         Raises:

@@ -14,9 +14,12 @@ from checkers.history import Op
 from harness.scenario.links import LeaderAnswer, Link
 from harness.scenario.model import GivenReplica, Scenario
 from harness.scenario.records import LogRecord, compact
-from nodes.families import AnyVariant
+from nodes.core.messages import CONTROLLER
+from nodes.families import AnyVariant, family_of
 
 PARTITION = "t-0"
+LEADERSHIP, ACKS = "leadership", "acks"
+"""The kinds of messages (:data:`nodes.core.messages.KINDS`) that every family has."""
 PATIENCE_US = 60_000_000
 """How long ``until`` waits unless the script says ``within``."""
 
@@ -317,6 +320,22 @@ class ScriptTarget(ABC):
     @abstractmethod
     def release(self, links: tuple[Link, ...]) -> None:
         """What waited arrives now, in order."""
+
+    def as_meant(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
+        """Links in the variant's terms. Without a controller word of who leads comes from whoever stands for election, or leads.
+
+        Raises:
+            ScriptError: there are no messages of such a kind.
+        """
+        if family_of(self.variant).has_isr:
+            return links
+        for link in links:
+            if link.kind not in (None, LEADERSHIP, ACKS):
+                raise ScriptError(f"there are no {link.kind} under {self.variant.name}: only {LEADERSHIP} and {ACKS}")
+        return tuple(
+            link._replace(source=None) if link.kind == LEADERSHIP and link.source == CONTROLLER else link
+            for link in links
+        )
 
     # The history
 

@@ -12,10 +12,10 @@ from checkers.collector_paused import collector_paused
 from checkers.history import History
 from harness.runs.coming_to_rest import converge_us
 from harness.runs.meta import run_meta, times_of
+from harness.runs.suffering import Suffered, suffer
 from harness.simulator.at_rest import restored, waiting_for
 from harness.simulator.network import CLIENTS_FROM
 from harness.simulator.simulation import Simulation
-from harness.simulator.suffering import Suffered, suffer
 from harness.simulator.workload import AdminClient, Consumer, FinalReader, Producer
 from nemesis import REAL_ONLY, Injector, PlanError
 

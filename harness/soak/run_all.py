@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from harness.soak.kept_run import KeptRun
     from harness.soak.planned import PlannedRun
     from nemesis import Plan
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 NODES = "nodes"
 """In a run's folder: the nodes' files, some MB."""
@@ -42,7 +42,7 @@ class Runner(Protocol):
             ContainerWorldError: they are not to be had.
         """
 
-    def execute(self, plan: Plan, variant: Variant, contract: str | None = None, *, folder: Path) -> JudgedRun:
+    def execute(self, plan: Plan, variant: AnyVariant, contract: str | None = None, *, folder: Path) -> JudgedRun:
         """Run a plan and judge it; plan and history are in the folder then.
 
         Raises:
@@ -64,7 +64,7 @@ def run_missing(
     runs: Sequence[tuple[PlannedRun, KeptRun]],
     results: KeptResults,
     open_runner: Callable[[str], AbstractContextManager[Runner]],
-    variant_of: Callable[[PlannedRun], Variant],
+    variant_of: Callable[[PlannedRun], AnyVariant],
     watcher: Watcher,
     *,
     keep_nodes: bool = False,
@@ -98,7 +98,7 @@ def run_missing(
 
 
 def _carry_out(
-    run: PlannedRun, kept: KeptRun, results: KeptResults, runner: Runner, variant: Variant, *, commit: str
+    run: PlannedRun, kept: KeptRun, results: KeptResults, runner: Runner, variant: AnyVariant, *, commit: str
 ) -> None:
     folder = results.folder / run.name
     shutil.rmtree(folder, ignore_errors=True)  # what a killed command left of it

@@ -17,6 +17,7 @@ from harness.machines.needs import MachineNeeds
 from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from nemesis.fault import messages_of
 from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
+from nodes.families import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from harness.machines.node_control import NodeControl
     from nemesis import Plan
     from nodes.core.cluster import ClusterSpec
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 """Why a system does not reassign, after its name."""
@@ -48,7 +49,7 @@ class Deployment:
     """What a system must know to configure the nodes of one run.
 
     Attributes:
-        machines: node → machine, the controller's as 0; at least those of the cluster's nodes.
+        machines: node → machine, the controller's as 0 where there is one; at least those of the cluster's nodes.
         cluster: shape and settings.
         variant: the protocol.
         first_leader_epoch: the epoch of each partition's first leader, where it can be chosen.
@@ -57,9 +58,20 @@ class Deployment:
 
     machines: Mapping[int, Machine]
     cluster: ClusterSpec
-    variant: Variant
+    variant: AnyVariant
     first_leader_epoch: int = 0
     given: bool = False
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        """The nodes that run a process: the brokers, after the controller if the protocol has one."""
+        brokers = self.cluster.broker_ids()
+        return (CONTROLLER, *brokers) if has_controller(self.variant) else brokers
+
+
+def has_controller(variant: AnyVariant) -> bool:
+    """Whether there is a controller under a variant; without one, the servers elect among themselves (docs/families.md)."""
+    return family_of(variant).has_isr
 
 
 class System(ABC):
@@ -102,7 +114,7 @@ class System(ABC):
         """The protocol where nobody asked for one."""
         return "kafka-2.7"
 
-    def variant(self, name: str) -> Variant:
+    def variant(self, name: str) -> AnyVariant:
         """The protocol that a name asked for means on this system.
 
         Raises:
@@ -113,7 +125,9 @@ class System(ABC):
 
         variant = parse_variant(name)
         if not isinstance(variant, Variant):
-            raise SystemRefusalError(f"{name} runs in the simulator only")
+            raise SystemRefusalError(
+                f"{self.name} knows Kafka's protocol only: {name} runs in the simulator and on tidemark's nodes"
+            )
         return variant
 
     def model(self, preset: str) -> tuple[str, str] | None:
@@ -125,13 +139,14 @@ class System(ABC):
         """
         return None
 
-    def check(self, plan: Plan, variant: Variant) -> None:
+    def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Refuse what cannot be expressed; called before anything is started. Whoever refuses more, refuses this as well.
 
         Raises:
             SystemRefusalError: in one sentence.
         """
-        lasting = sorted({fault.kind for fault in plan.faults} & LASTING_CONTROLLER_ONLY)
+        suffered = {fault.kind for fault in plan.faults} - set(family_of(variant).not_suffered)
+        lasting = sorted(suffered & LASTING_CONTROLLER_ONLY)
         if lasting and not (self.outlives_controller or self.hands_over_controller):
             raise SystemRefusalError(
                 f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
@@ -207,7 +222,8 @@ class System(ABC):
     # While it runs
 
     def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
-        """An operator's election: ``preferred``, ``forced`` or ``unclean``; ends when it was decided.
+        """An operator's election: ``preferred``, ``forced`` or ``unclean``; ends when it was decided. Not asked where there is no
+        controller (see :meth:`stand`).
 
         Returns:
             Why the system refused it, as a sentence; empty if it did not.
@@ -217,6 +233,16 @@ class System(ABC):
         """
         controls[CONTROLLER].elect(partition, how, target)
         return ""
+
+    def stand(self, control: NodeControl, partition: str, *, wait: bool = True) -> None:
+        """Have a server of a family without a controller stand for election; with ``wait`` false it may hear of it when it goes on.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        asked = control.admin.post("stand", partition=partition)
+        if wait:
+            control.admin.wait(asked, "stand")
 
     def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
         """An operator's reassignment; ends when the controller has taken it up. Only where the system can.
@@ -284,7 +310,7 @@ class System(ABC):
         """
         return False
 
-    def has_idempotence(self, variant: Variant) -> bool:
+    def has_idempotence(self, variant: AnyVariant) -> bool:
         """Whether its brokers take the sequence numbers of idempotent producers (KIP-98)."""
         return True
 
@@ -339,6 +365,6 @@ class System(ABC):
         """Why none of its replicas' evidence is ever believed, as a sentence; empty if it may be."""
         return ""
 
-    def describe(self, variant: Variant) -> dict[str, Any]:
+    def describe(self, variant: AnyVariant) -> dict[str, Any]:
         """What a history's meta line says of the system."""
         return {"system": self.name}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from harness.evidence.partition_disk import Disk
     from harness.machines.machine import Machine
     from harness.machines.node_control import NodeControl
+    from nodes.families import AnyVariant
 
 
 class TidemarkSystem(System):
@@ -28,6 +29,12 @@ class TidemarkSystem(System):
     retains = True
     reassigns = True
     keeps_times = True
+
+    def variant(self, name: str) -> AnyVariant:
+        """Any, of whichever family."""
+        from nodes.families import parse_variant
+
+        return parse_variant(name)
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""

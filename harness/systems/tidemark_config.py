@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.machines.machine import HOST_PORT, INTERNAL_PORT
 from nodes.core.messages import CONTROLLER
+from nodes.families import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from harness.machines.machine import Machine
     from harness.machines.node_places import Places
     from nodes.core.cluster import ClusterSpec
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 
 def node_config(
@@ -23,7 +24,7 @@ def node_config(
     machines: Mapping[int, Machine],
     places: Places,
     cluster: ClusterSpec,
-    variant: Variant,
+    variant: AnyVariant,
     first_leader_epoch: int = 0,
 ) -> dict[str, Any]:
     """The configuration of one process.
@@ -38,6 +39,7 @@ def node_config(
         first_leader_epoch: the epoch of each partition's first leader.
     """
     brokers = cluster.broker_ids()
+    without_controller = not family_of(variant).has_isr
     here = machines[node]
     listeners = {"internal": {"bind": f"0.0.0.0:{INTERNAL_PORT}", "advertise": here.internal}}
     if node != CONTROLLER:
@@ -49,7 +51,7 @@ def node_config(
         "cluster": cluster.to_json(),
         "first_leader_epoch": first_leader_epoch,
         "listeners": listeners,
-        "peers": {str(n): machines[n].internal for n in (CONTROLLER, *brokers)},
+        "peers": {str(n): machines[n].internal for n in (brokers if without_controller else (CONTROLLER, *brokers))},
         "hosts": {str(n): machines[n].advertised for n in brokers},
         "admin": f"127.0.0.1:{here.admin_port}",
         "data": places.data,

@@ -143,7 +143,7 @@ def produce_request(values, partition="t-0", acks=-1, timeout_ms=3_000):
 
 
 class LocalCluster:
-    """A controller (node 0), where the family has one, and brokers as processes on loopback; a context manager that ends what it started.
+    """A controller (node 0), if the family has one, and brokers as processes on loopback; it ends what it started.
 
     Args:
         root: the nodes' folders go here.

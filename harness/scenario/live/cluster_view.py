@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from harness.evidence.partition_disk import Disk
-from harness.live.observation import partition_view
+from harness.live.observation import partition_view, voted_view
+from harness.live.state_among import state_among
 from harness.machines.errors import NodeError
 from harness.runs.at_rest import waiting_for
 from harness.scenario.target import PARTITION, Glance, ReplicaSnapshot, ScriptError
@@ -35,8 +36,9 @@ def carried_out() -> Iterator[None]:
 class ClusterView:
     """Looks at the nodes of one scenario; every look may raise ``ScriptError``."""
 
-    def __init__(self, scenario: Scenario, nodes: Nodes) -> None:
+    def __init__(self, scenario: Scenario, nodes: Nodes, *, has_controller: bool = True) -> None:
         self._scenario = scenario
+        self._has_controller = has_controller
         self._nodes = nodes
         self._last: dict[int, Status] = {}
 
@@ -99,7 +101,9 @@ class ClusterView:
         return status
 
     def partition(self) -> dict[str, Any]:
-        """The controller's state of the partition."""
+        """The controller's state of the partition; without one, what the brokers say put together."""
+        if not self._has_controller:
+            return state_among(PARTITION, self._scenario.cluster.assignment()[PARTITION], self._brokers())
         found: dict[str, Any] | None = self.controller()["partitions"].get(PARTITION)
         if found is None:
             raise ScriptError(f"the controller knows of no partition {PARTITION}")
@@ -107,8 +111,12 @@ class ClusterView:
 
     def waiting_for(self) -> str:
         """What keeps the partition from rest; empty if nothing does."""
-        brokers = {broker: self.status(broker) for broker in self._scenario.cluster.broker_ids()}
-        return waiting_for(partition_view(PARTITION, self.partition(), brokers))
+        brokers = self._brokers()
+        view = partition_view if self._has_controller else voted_view
+        return waiting_for(view(PARTITION, self.partition(), brokers))
+
+    def _brokers(self) -> dict[int, Status | None]:
+        return {broker: self.status(broker) for broker in self._scenario.cluster.broker_ids()}
 
     def final(self, broker: int) -> tuple[object, ...] | None:
         """The fields of the trace's ``final``; `None` if the broker has no replica that runs."""

@@ -52,7 +52,7 @@ class Death:
 
 
 class Nodes:
-    """Controller and brokers on their machines.
+    """Controller, if there is one, and brokers on their machines.
 
     Args:
         machines: node → machine.
@@ -272,7 +272,7 @@ class Nodes:
         return [node for node in nodes if node not in self.down and node not in asleep]
 
     def cut(self, key: str, source: int, to: int) -> None:
-        """Let nothing pass from one node to another, at the receiver's firewall.
+        """Let nothing pass from one node to another, at the receiver's firewall; from or to a node that is none, nothing does.
 
         Raises:
             NodeError: it is not in force.
@@ -280,7 +280,8 @@ class Nodes:
         self._cuts_made += 1
         fault = LinkFault(((source, to),), "cut")
         self._cuts[key] = (self._cuts_made, fault)
-        firewall.install(self.controls[to], self._cuts_made, drop_rules(fault, to, self._addresses))
+        if {source, to} <= self.controls.keys():
+            firewall.install(self.controls[to], self._cuts_made, drop_rules(fault, to, self._addresses))
 
     def join(self, key: str) -> bool:
         """Let it pass again; says whether there was such a cut.
@@ -292,8 +293,9 @@ class Nodes:
         if found is None:
             return False
         number, fault = found
-        ((_, to),) = fault.links
-        firewall.remove(self.controls[to], number)
+        ((source, to),) = fault.links
+        if {source, to} <= self.controls.keys():
+            firewall.remove(self.controls[to], number)
         return True
 
     def heal(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness.evidence.partition_disk import Batches, Disk
 from harness.live.run_loop import monotonic_us
-from harness.runs.coming_to_rest import LEAST_US
+from harness.runs.coming_to_rest import LEAST_US, converge_us
 from harness.scenario.links import Link
 from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Deleter, Reader
 from harness.scenario.live.cluster_view import ClusterView, carried_out
@@ -33,9 +33,9 @@ from harness.scenario.target import (
     ScriptTarget,
 )
 from harness.simulator.run import AFTER_HEAL_US, FINAL_READ_US
-from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError
+from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError, has_controller
 from nodes.core.messages import CONTROLLER
-from nodes.core.variant import Variant
+from nodes.families import AnyVariant
 
 LOOK_S = 0.02
 SEEN_WITHIN_S = 2
@@ -58,7 +58,7 @@ class LiveTarget(ScriptTarget):
     def __init__(
         self,
         scenario: Scenario,
-        variant: Variant,
+        variant: AnyVariant,
         nodes: Nodes,
         time_scale: float,
     ) -> None:
@@ -66,7 +66,8 @@ class LiveTarget(ScriptTarget):
         self._nodes = nodes
         self._system = nodes.system
         self._deployment = nodes.deployment
-        self._sight = ClusterView(scenario, nodes)
+        self._has_controller = has_controller(variant)
+        self._sight = ClusterView(scenario, nodes, has_controller=self._has_controller)
         self._scale = time_scale
         self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
         self.spends_epochs = self._epochs is not None
@@ -99,7 +100,12 @@ class LiveTarget(ScriptTarget):
         self._began_us = monotonic_us()
 
     def boot(self) -> None:
-        """Start the controller, then all brokers at once."""
+        """Start the controller, then all brokers at once. Without a controller the preferred leader starts last: it stands for
+        election at once, and asks when the others can hear.
+        """
+        if not self._has_controller:
+            self._boot_servers()
+            return
         with carried_out():
             self._nodes.start(CONTROLLER)
             if self._epochs is not None:
@@ -110,6 +116,16 @@ class LiveTarget(ScriptTarget):
         knows = self.glance
         self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
         self.wait("the first leader knows the topic", self._is_served)
+
+    def _boot_servers(self) -> None:
+        first, *others = self._brokers
+        with carried_out():
+            self._nodes.all_at_once(self._nodes.start, others)
+            self._nodes.start(first)
+        elected = ("leader", "follower")
+        self.wait(
+            "every replica knows the first leader", lambda: all(self.glance(b).role in elected for b in self.replicas())
+        )
 
     def _is_served(self) -> bool:
         try:
@@ -171,7 +187,9 @@ class LiveTarget(ScriptTarget):
         return tuple(self._sight.partition()["replicas"])
 
     def fenced(self, broker: int) -> bool:
-        """Whether the broker has no session with the controller."""
+        """Whether the broker has no session with the controller; there may be none."""
+        if not self._has_controller:
+            raise ScriptError("there is no controller that could fence anybody")
         return not self._sight.controller()["sessions"][str(broker)]["live"]
 
     def at_rest(self) -> bool:
@@ -295,6 +313,8 @@ class LiveTarget(ScriptTarget):
 
     def crash_controller(self) -> None:
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
+        if not self._has_controller:
+            raise ScriptError("there is no controller")
         if not self._system.hands_over_controller:
             raise CannotPlayError(
                 f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks"
@@ -313,6 +333,8 @@ class LiveTarget(ScriptTarget):
         """The broker's own retention."""
         if not self._system.retains:
             raise CannotPlayError(self._system.refuses_retention())
+        if not self._has_controller:
+            raise ScriptError("there is no log start: nothing is deleted")
         if self._nodes.gone(broker):
             raise ScriptError(f"broker {self.name(broker)} is not running")
         self.disturb("retention", f"retention {broker}", {"node": broker})
@@ -320,15 +342,29 @@ class LiveTarget(ScriptTarget):
             self._system.retain(self._nodes.controls[broker], PARTITION, batches)
 
     def elect(self, how: str, broker: int) -> None:
-        """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
+        """An operator's election; ends when the controller has decided, which the brokers need not know yet. Without a controller,
+        the broker stands for election.
+        """
+        if how == "unclean" and not self._has_controller:
+            raise ScriptError("nobody can make a server lead that a majority does not vote for")
         self.disturb(f"{how}-election", "elect", {"node": broker})
         with carried_out():
+            if not self._has_controller:
+                self._stand(broker)
+                return
             refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
         if refused:
             raise ScriptError(refused)
 
+    def _stand(self, broker: int) -> None:
+        """Whoever does not run hears nothing, and who is paused hears it when it goes on."""
+        if not self._nodes.gone(broker):
+            self._system.stand(self._nodes.controls[broker], PARTITION, wait=broker not in self._nodes.paused)
+
     def reassign(self, replicas: tuple[int, ...]) -> None:
         """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet."""
+        if not self._has_controller:
+            raise ScriptError("there is no controller that could reassign a partition")
         if not self._system.reassigns:
             raise CannotPlayError(f"{self._system.name} {CANNOT_REASSIGN}")
         self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
@@ -341,24 +377,28 @@ class LiveTarget(ScriptTarget):
 
     def block(self, links: tuple[Link, ...]) -> None:
         """Messages on these links are lost from now on."""
+        links = self.as_meant(links)
         for link in links:
             self.disturb_link("cut", link)
         self._put_on("drop", links)
 
     def unblock(self, links: tuple[Link, ...]) -> None:
         """They arrive again."""
+        links = self.as_meant(links)
         self._take_off("drop", links, "these messages were not blocked")
         for link in links:
             self.mend("cut", f"cut {link}")
 
     def hold(self, links: tuple[Link, ...]) -> None:
         """Messages on these links wait from now on."""
+        links = self.as_meant(links)
         for link in links:
             self.disturb_link("hold", link)
         self._put_on("hold", links)
 
     def release(self, links: tuple[Link, ...]) -> None:
         """What waited arrives now, in order."""
+        links = self.as_meant(links)
         self._take_off("hold", links, "these messages were not held")
         for link in links:
             self.mend("hold", f"hold {link}")
@@ -396,7 +436,7 @@ class LiveTarget(ScriptTarget):
             self._note(broker, "resume")
         self._nodes.heal()
         self._nodes.all_at_once(self._start_if_down, self._nodes.ids)
-        if self._system.hands_over_controller:
+        if self._has_controller and self._system.hands_over_controller:
             self._system.elect_controller(self._nodes.controls)
         self.nemesis.append((healed, "heal", -1, "all", {}))
         self.run(AFTER_HEAL_US)
@@ -436,7 +476,8 @@ class LiveTarget(ScriptTarget):
             return not why
 
         with suppress(ScriptError):  # a finding, not a failure: what it waits for goes into the history
-            self.wait("all is at rest", settled, int(LEAST_US * max(1, 1 / self._scale)))
+            least = LEAST_US if self._has_controller else converge_us(self.scenario.cluster.settings)
+            self.wait("all is at rest", settled, int(least * max(1, 1 / self._scale)))
         self._note(CONTROLLER, "converged", not why, why)
 
     def _read_back(self) -> None:

@@ -65,5 +65,6 @@ class LiveTargets:
             given=bool(scenario.given),
         )
         configure = partial(self._system.configure, deployment=deployment)
-        nodes = Nodes(machines, configure, system=self._system, deployment=deployment)
+        of_nodes = {node: machines[node] for node in deployment.nodes}
+        nodes = Nodes(of_nodes, configure, system=self._system, deployment=deployment)
         return LiveTarget(scenario, variant, nodes, self._time_scale)

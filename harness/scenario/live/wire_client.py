@@ -21,6 +21,7 @@ from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.message_set import scan
+from nodes.formats.record_batch import is_control
 from nodes.formats.wire.codec import FETCH, UNREADABLE, codec
 from nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
 
@@ -140,6 +141,7 @@ class BrokerConnection:
             records = [
                 (at, value)
                 for entry in entries
+                if not (entry.magic == 2 and is_control(entry.raw))
                 for at, value in enumerate(entry.values, entry.base)
                 if offset <= at < hw
             ]

@@ -7,6 +7,7 @@ wait, and arrive in order when they are released.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.scenario.links import LeaderAnswer, Link
@@ -19,9 +20,16 @@ LATENCY_US = 1_000
 FIRST_CLIENT = 100
 
 
-def carries(link: Link, source: int, to: int, message: object) -> bool:
-    """Whether this message travels on a link; a link between any two nodes never means the clients."""
-    if link.kind is not None and message.__class__ is not KINDS[link.kind]:
+def carries(
+    link: Link, source: int, to: int, message: object, tells_leadership: Callable[[object], bool] | None = None
+) -> bool:
+    """Whether this message travels on a link; a link between any two nodes never means the clients. ``tells_leadership`` knows
+    the messages that are of the kind ``leadership``, where they are not a controller's.
+    """
+    if link.kind == "leadership" and tells_leadership is not None:
+        if not tells_leadership(message):
+            return False
+    elif link.kind is not None and message.__class__ is not KINDS[link.kind]:
         return False
     if link.kind is None and max(source, to) >= FIRST_CLIENT:
         return False
@@ -56,10 +64,11 @@ class ScriptedSimulation(Simulation):
 
     def stops(self, source: int, to: int, message: object) -> bool:
         """Whether a message is blocked, or held, which is where it goes then."""
-        if any(carries(link, source, to, message) for link in self._cut):
+        tells = self.family.tells_leadership
+        if any(carries(link, source, to, message, tells) for link in self._cut):
             return True
         for held in self._held:
-            if carries(held.link, source, to, message):
+            if carries(held.link, source, to, message, tells):
                 held.kept.append((source, to, message))
                 return True
         return False

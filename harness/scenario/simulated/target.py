@@ -288,12 +288,14 @@ class SimulatedTarget(ScriptTarget):
 
     def block(self, links: tuple[Link, ...]) -> None:
         """Messages on these links are lost from now on."""
+        links = self.as_meant(links)
         for link in links:
             self.disturb_link("cut", link)
             self.simulation.block(link)
 
     def unblock(self, links: tuple[Link, ...]) -> None:
         """They arrive again."""
+        links = self.as_meant(links)
         for link in links:
             if not self.simulation.unblock(link):
                 raise ScriptError("these messages were not blocked")
@@ -301,12 +303,14 @@ class SimulatedTarget(ScriptTarget):
 
     def hold(self, links: tuple[Link, ...]) -> None:
         """Messages on these links wait from now on."""
+        links = self.as_meant(links)
         for link in links:
             self.disturb_link("hold", link)
             self.simulation.hold(link)
 
     def release(self, links: tuple[Link, ...]) -> None:
         """What waited arrives now, in order."""
+        links = self.as_meant(links)
         for link in links:
             if not self.simulation.release(link):
                 raise ScriptError("these messages were not held")

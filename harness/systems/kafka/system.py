@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from harness.machines.machine import Machine
     from harness.machines.node_control import NodeControl
     from nemesis import Plan
-    from nodes.core.variant import Variant
+    from nodes.families import AnyVariant
 
 DISK = "512m"
 TOPIC_S = 30.0
@@ -105,7 +105,7 @@ class KafkaSystem(System):
         """
         return cls(parse_system(text), broker_config)
 
-    def variant(self, name: str) -> Variant:
+    def variant(self, name: str) -> AnyVariant:
         """What the brokers do under the protocol that a preset stands for, under the preset's name."""
         protocol = protocol_for(self.kafka, name)
         return replace(model_variant(self.kafka.version, protocol), name=name)
@@ -126,7 +126,7 @@ class KafkaSystem(System):
         """
         return kind not in (OF_KRAFT if self.kafka.uses_zookeeper else OF_ZOOKEEPER)
 
-    def check(self, plan: Plan, variant: Variant) -> None:
+    def check(self, plan: Plan, variant: AnyVariant) -> None:
         """Refuse a plan whose settings no broker would start with."""
         super().check(plan, variant)
         if plan.workload.patience_us:
@@ -223,7 +223,7 @@ class KafkaSystem(System):
         """
         return STARTING in words and any(part in words for part in TOO_EARLY)
 
-    def has_idempotence(self, variant: Variant) -> bool:
+    def has_idempotence(self, variant: AnyVariant) -> bool:
         """Not with the message formats before 0.11, which have no leader epochs either."""
         return variant.has_epoch_cache
 
@@ -249,7 +249,7 @@ class KafkaSystem(System):
         """A version whose log lines nobody has verified."""
         return not_verified(self.kafka.version)
 
-    def describe(self, variant: Variant) -> dict[str, Any]:
+    def describe(self, variant: AnyVariant) -> dict[str, Any]:
         """Binary, protocol, and settings that were asked for."""
         protocol = protocol_for(self.kafka, variant.name)
         told: dict[str, Any] = {"system": str(replace(self.kafka, protocol=protocol))}

@@ -3,9 +3,9 @@
 import pytest
 
 from checkers import check
+from harness.runs.suffering import suffer
 from harness.simulator import simulate
 from harness.simulator.execute import execute
-from harness.simulator.suffering import suffer
 from nemesis import Fault, Plan, WorkloadSpec, generate_plan
 from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
 from nodes.core.cluster import ClusterSpec
