@@ -79,7 +79,8 @@ class ConfluentClients:
 
     def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
         recorder = PollRecorder(self._journal, process, final=final)
-        return AssignedConsumer(self._bootstrap, self._cluster, self._keys, recorder, self._log.logger(process))
+        log = self._log.logger(process)
+        return AssignedConsumer(self._bootstrap, self._cluster, self._keys, recorder, log, to_the_end=final)
 
     def stop(self) -> None:
         """Let every client finish its operation, and end it.

@@ -28,16 +28,25 @@ class AssignedConsumer:
     """A librdkafka consumer, assigned all partitions from offset 0 on, whose polls are written down."""
 
     def __init__(
-        self, bootstrap: str, cluster: ClusterSpec, keys: Sequence[str], recorder: PollRecorder, log: logging.Logger
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        keys: Sequence[str],
+        recorder: PollRecorder,
+        log: logging.Logger,
+        *,
+        to_the_end: bool = False,
     ) -> None:
-        """Begin to fetch in the background."""
+        """Begin to fetch in the background. Who reads ``to_the_end`` is told where that is, also behind records that no client
+        sees: those that leaders of other families than Kafka's write of their own.
+        """
         self._partitions = {key: TopicPartition(*topic_and_partition(key), 0) for key in keys}
         self._keys = {(at.topic, at.partition): key for key, at in self._partitions.items()}
         self._log = log
         self._down = False
         self.polling = Polling(recorder, keys)
-        callbacks: dict[str, Any] = {"error_cb": self._on_error}
-        self._consumer = Consumer(consumer_settings(bootstrap, recorder.process, cluster) | callbacks, logger=log)
+        more: dict[str, Any] = {"error_cb": self._on_error, "enable.partition.eof": to_the_end}
+        self._consumer = Consumer(consumer_settings(bootstrap, recorder.process, cluster) | more, logger=log)
         self._consumer.assign(list(self._partitions.values()))
 
     def _on_error(self, error: KafkaError) -> None:
@@ -56,7 +65,10 @@ class AssignedConsumer:
             for message in self._consumer.consume(MOST_RECORDS, POLL_S):
                 nothing = False
                 error = message.error()
-                if error is not None:
+                if error is not None and error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - its name
+                    key = self._keys[message.topic() or "", message.partition() or 0]
+                    self.polling.at_end(key, message.offset() or 0)
+                elif error is not None:
                     self._log.info("%s", error.str())
                     yield Trouble(error_name(error.code(), error.name()))
                 else:

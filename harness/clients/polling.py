@@ -35,6 +35,10 @@ class Polling:
         self._recorder = recorder
         self.position = dict.fromkeys(keys, 0)
 
+    def at_end(self, key: str, offset: int) -> None:
+        """There is nothing more before this offset; records that no client sees may be the last."""
+        self.position[key] = max(self.position[key], offset)
+
     def begin(self) -> None:
         """The library is about to be asked."""
         self._recorder.invoke()

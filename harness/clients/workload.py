@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from checkers.history import Op
+from harness.clients.anywhere import AnywhereReaders
 from harness.clients.availability import CONFLUENT, LIBRARIES, Library, available
 from harness.clients.client_log import ClientLog
 from harness.clients.counters import Counters
@@ -49,6 +51,7 @@ class Workload:
         counters: Counters | None = None,
         log: Path | None = None,
         idempotent: bool = True,
+        reads_anywhere: bool = False,
     ) -> None:
         """Connect nothing yet.
 
@@ -63,6 +66,7 @@ class Workload:
             counters: to count with, for a progress display; else new ones.
             log: where the libraries' own words go; nowhere without it.
             idempotent: whether producers with acks=all are; brokers of an old message format refuse that.
+            reads_anywhere: whether consumers read from any replica, which only ours do: the libraries' go to leaders.
 
         Raises:
             ClientsError: the library is not here.
@@ -73,6 +77,10 @@ class Workload:
             )
         self._journal = Journal(clock, record, cluster.acks, counters)
         self._log = ClientLog(log, clock)
+        self._readers: AnywhereReaders | None = None
+        if reads_anywhere:
+            self._readers = AnywhereReaders(bootstrap, cluster, spec, self._journal, noise_seed)
+            spec = replace(spec, consumers=0)
         make = _confluent if library == CONFLUENT else _aiokafka
         self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent)
         deed = (_confluent_deed if library == CONFLUENT else _aiokafka_deed)(bootstrap, cluster, self._log)
@@ -86,6 +94,8 @@ class Workload:
     def start(self) -> None:
         """Begin: brokers may come up later."""
         self._clients.start()
+        if self._readers is not None:
+            self._readers.start()
 
     def delete(self, key: str, offset: int) -> None:
         """Have a client ask for the deletion of a partition's records below an offset; nobody waits for it before `stop`."""
@@ -99,6 +109,8 @@ class Workload:
         """
         try:
             self._deletions.stop()
+            if self._readers is not None:
+                self._readers.stop()
             self._clients.stop()
         finally:
             self._log.close()
@@ -109,8 +121,9 @@ class Workload:
         Returns:
             Whether that was done when the clock said ``deadline_us``.
         """
+        readers = self._clients if self._readers is None else self._readers
         try:
-            return self._clients.final_read(lambda: self._journal.clock() < deadline_us)
+            return readers.final_read(lambda: self._journal.clock() < deadline_us)
         finally:
             self._log.close()
 

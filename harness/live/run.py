@@ -109,6 +109,7 @@ def run_plan(
         "clients": clients,
         **system.describe(variant),
         **({} if system.has_idempotence(variant) else {"idempotent": False}),
+        **({"readers": "own"} if family_of(variant).reads_anywhere else {}),
     }
     suffered = suffer(plan, family_of(variant))
     meta |= suffered.told()
@@ -212,6 +213,7 @@ class _Run:
                 counters=self._progress.counters,
                 log=self._folder / CLIENT_LOG if self._folder else None,
                 idempotent=cluster.system.has_idempotence(cluster.deployment.variant),
+                reads_anywhere=family_of(cluster.deployment.variant).reads_anywhere,
             )
         except ClientsError as error:
             raise RunError(str(error)) from None

@@ -327,11 +327,13 @@ class ScriptTarget(ABC):
         Raises:
             ScriptError: there are no messages of such a kind.
         """
-        if family_of(self.variant).has_isr:
+        family = family_of(self.variant)
+        if family.has_isr:
             return links
+        there_are = sorted({LEADERSHIP, ACKS, *family.kinds.values()})
         for link in links:
-            if link.kind not in (None, LEADERSHIP, ACKS):
-                raise ScriptError(f"there are no {link.kind} under {self.variant.name}: only {LEADERSHIP} and {ACKS}")
+            if link.kind is not None and link.kind not in there_are:
+                raise ScriptError(f"there are no {link.kind} under {self.variant.name}, only {', '.join(there_are)}")
         return tuple(
             link._replace(source=None) if link.kind == LEADERSHIP and link.source == CONTROLLER else link
             for link in links

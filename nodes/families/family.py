@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nodes.core.messages import KINDS
+
 if TYPE_CHECKING:
     from nodes.core.actions import Action
     from nodes.core.controller import Controller
@@ -53,6 +55,9 @@ MakeMachine = Callable[[int, int, Any, "Settings", "Recovered", Mapping[str, tup
 """Node id, incarnation, variant, settings, what the disk gave back, partition → replicas: a process that starts."""
 
 
+_COMMON = {kind: name for name, kind in KINDS.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """A family of protocols.
@@ -70,6 +75,7 @@ class Family:
         not_suffered: kind of fault → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
+        kinds: message → what kind of message a script calls it (:data:`nodes.core.messages.KINDS`), where it tells no leadership.
         reads_anywhere: whether consumers may read from any server.
     """
 
@@ -87,7 +93,15 @@ class Family:
     not_suffered: Mapping[str, str] = field(default_factory=dict)
     unheard: Mapping[str, str] = field(default_factory=dict)
     tells_leadership: Callable[[object], bool] | None = None
+    kinds: Mapping[type, str] = field(default_factory=dict)
     reads_anywhere: bool = False
+
+    def kinds_of(self, message: object) -> tuple[str, ...]:
+        """What kinds of message this is, for scripts and transports that stop a kind; none where nobody could tell."""
+        if self.tells_leadership is not None and self.tells_leadership(message):
+            return ("leadership",)
+        kind = self.kinds.get(type(message)) or _COMMON.get(type(message))
+        return () if kind is None else (kind,)
 
     @property
     def has_isr(self) -> bool:

@@ -70,7 +70,7 @@ class NodeDriver:
         self.trace = trace
         self.ended: asyncio.Future[int] = loop.create_future()
         noise = Random(f"{config.node}/{config.incarnation}")
-        self.faults = TransportFaults(config.node, loop.call_later, noise, config.family.tells_leadership)
+        self.faults = TransportFaults(config.node, loop.call_later, noise, config.family.kinds_of)
         timeout_us = config.cluster.settings.request_timeout_us
         client_id = "controller" if config.is_controller else f"broker-{config.node}"
         self.peers = Peers(loop, config.peers, client_id, timeout_us)

@@ -7,10 +7,9 @@ from random import Random
 from typing import NamedTuple
 
 from nodes.admin.message_rules import Key, MessageRules
-from nodes.core.messages import KINDS
+from nodes.families.kafka import KAFKA
 
 Deed = Callable[[], None]
-_KIND_OF = {type_: (kind,) for kind, type_ in KINDS.items()}
 
 
 class _Held(NamedTuple):
@@ -27,7 +26,7 @@ class TransportFaults:
         node: whose they are.
         call_later: calls something after a number of seconds.
         noise: draws what is lost, and how late the rest is.
-        tells_leadership: knows the messages that are of the kind ``leadership``, where they are not a controller's.
+        kinds_of: the kinds of message that one is.
 
     Attributes:
         rules: those in force. When one ends, what it held is sent, in order, unless another concerns it.
@@ -38,10 +37,10 @@ class TransportFaults:
         node: int,
         call_later: Callable[[float, Deed], object],
         noise: Random,
-        tells_leadership: Callable[[object], bool] | None = None,
+        kinds_of: Callable[[object], tuple[str, ...]] = KAFKA.kinds_of,
     ) -> None:
         """No rules are in force."""
-        self._tells_leadership = tells_leadership
+        self._kinds_of = kinds_of
         self._node = node
         self._call_later = call_later
         self._held: dict[Key, list[_Held]] = {}
@@ -66,11 +65,6 @@ class TransportFaults:
             self._call_later(late_us / 1e6, send)
         else:
             send()
-
-    def _kinds_of(self, message: object) -> tuple[str, ...]:
-        if self._tells_leadership is not None and self._tells_leadership(message):
-            return ("leadership",)
-        return _KIND_OF.get(type(message), ())
 
     def _cleared(self, key: Key) -> None:
         for held in self._held.pop(key, ()):

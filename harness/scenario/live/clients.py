@@ -9,7 +9,7 @@ from collections.abc import Callable
 from threading import Thread
 
 from checkers.history import Op
-from harness.scenario.live.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
+from harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
 from nodes.core.messages import (
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER,

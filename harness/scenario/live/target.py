@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
 from harness.evidence.partition_disk import Batches, Disk
 from harness.live.run_loop import monotonic_us
 from harness.runs.coming_to_rest import LEAST_US, converge_us
@@ -21,7 +22,6 @@ from harness.scenario.live.cluster_view import ClusterView, carried_out
 from harness.scenario.live.epoch_numbers import EpochNumbers
 from harness.scenario.live.evidence import collect
 from harness.scenario.live.nodes import Nodes, Rule
-from harness.scenario.live.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
 from harness.scenario.model import Scenario
 from harness.scenario.target import (
     PARTITION,
@@ -35,7 +35,7 @@ from harness.scenario.target import (
 from harness.simulator.run import AFTER_HEAL_US, FINAL_READ_US
 from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError, has_controller
 from nodes.core.messages import CONTROLLER
-from nodes.families import AnyVariant
+from nodes.families import AnyVariant, family_of
 
 LOOK_S = 0.02
 SEEN_WITHIN_S = 2
@@ -483,11 +483,13 @@ class LiveTarget(ScriptTarget):
     def _read_back(self) -> None:
         reader = Reader(lambda: self.now_us, self.ops, "final", PARTITION, final=True)
         deadline = time.monotonic() + FINAL_READ_US * self._scale / 1e6
+        anywhere = family_of(self.variant).reads_anywhere
         while time.monotonic() < deadline:
-            leader = self.leader()
-            if leader > 0:
+            # Of all that may be read from, the first: whom the simulator's final reader draws in a script.
+            reads_from = self.replicas()[0] if anywhere else self.leader()
+            if reads_from > 0:
                 try:
-                    reader.read(self._address(leader))
+                    reader.read(self._address(reads_from))
                 except (RefusedError, NoAnswerError):
                     pass
                 else:

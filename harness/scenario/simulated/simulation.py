@@ -7,29 +7,21 @@ wait, and arrive in order when they are released.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.scenario.links import LeaderAnswer, Link
 from harness.simulator.simulation import Simulation
 from nodes.core.cluster import ClusterSpec
-from nodes.core.messages import KINDS, EpochRequest, EpochResponse, FetchRequest, FetchResponse
-from nodes.families import AnyVariant
+from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from nodes.families import AnyVariant, Family
 
 LATENCY_US = 1_000
 FIRST_CLIENT = 100
 
 
-def carries(
-    link: Link, source: int, to: int, message: object, tells_leadership: Callable[[object], bool] | None = None
-) -> bool:
-    """Whether this message travels on a link; a link between any two nodes never means the clients. ``tells_leadership`` knows
-    the messages that are of the kind ``leadership``, where they are not a controller's.
-    """
-    if link.kind == "leadership" and tells_leadership is not None:
-        if not tells_leadership(message):
-            return False
-    elif link.kind is not None and message.__class__ is not KINDS[link.kind]:
+def carries(link: Link, source: int, to: int, message: object, family: Family) -> bool:
+    """Whether this message of a family travels on a link; a link between any two nodes never means the clients."""
+    if link.kind is not None and link.kind not in family.kinds_of(message):
         return False
     if link.kind is None and max(source, to) >= FIRST_CLIENT:
         return False
@@ -64,11 +56,11 @@ class ScriptedSimulation(Simulation):
 
     def stops(self, source: int, to: int, message: object) -> bool:
         """Whether a message is blocked, or held, which is where it goes then."""
-        tells = self.family.tells_leadership
-        if any(carries(link, source, to, message, tells) for link in self._cut):
+        family = self.family
+        if any(carries(link, source, to, message, family) for link in self._cut):
             return True
         for held in self._held:
-            if carries(held.link, source, to, message, tells):
+            if carries(held.link, source, to, message, family):
                 held.kept.append((source, to, message))
                 return True
         return False

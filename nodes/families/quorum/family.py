@@ -6,8 +6,23 @@ from typing import TYPE_CHECKING
 
 from nodes.families.family import Family
 from nodes.families.quorum.member import STEPS, QuorumMember
+from nodes.families.quorum.messages import (
+    HighWaterMarkRequest,
+    HighWaterMarkResponse,
+    ReplicationRequest,
+    ReplicationResponse,
+)
 from nodes.families.quorum.variant import PRESETS, QuorumVariant, parse_quorum
-from nodes.families.voting.faults import COUNTERPARTS, NOT_SUFFERED, UNHEARD, tells_leadership
+from nodes.families.voting.faults import (
+    ASK_HOW_FAR,
+    COUNTERPARTS,
+    FROM_FOLLOWER,
+    FROM_LEADER,
+    HOW_FAR,
+    NOT_SUFFERED,
+    UNHEARD,
+    tells_leadership,
+)
 from nodes.families.voting.server import Server
 from nodes.families.voting.variant import describe, modifiers
 
@@ -43,5 +58,11 @@ QUORUM = Family(
     not_suffered=NOT_SUFFERED,
     unheard=UNHEARD,
     tells_leadership=tells_leadership,
+    kinds={
+        ReplicationRequest: FROM_LEADER,
+        HighWaterMarkResponse: HOW_FAR,
+        ReplicationResponse: FROM_FOLLOWER,
+        HighWaterMarkRequest: ASK_HOW_FAR,
+    },
     reads_anywhere=True,
 )

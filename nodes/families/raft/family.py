@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING
 
 from nodes.families.family import Family
 from nodes.families.raft.member import STEPS, RaftMember
+from nodes.families.raft.messages import AppendEntries, AppendResponse
 from nodes.families.raft.variant import PRESETS, RaftVariant, parse_raft
-from nodes.families.voting.faults import COUNTERPARTS, NOT_SUFFERED, UNHEARD, tells_leadership
+from nodes.families.voting.faults import (
+    COUNTERPARTS,
+    FROM_FOLLOWER,
+    FROM_LEADER,
+    NOT_SUFFERED,
+    UNHEARD,
+    tells_leadership,
+)
 from nodes.families.voting.server import Server
 from nodes.families.voting.variant import describe, modifiers
 
@@ -43,4 +51,5 @@ RAFT = Family(
     not_suffered=NOT_SUFFERED,
     unheard=UNHEARD,
     tells_leadership=tells_leadership,
+    kinds={AppendEntries: FROM_LEADER, AppendResponse: FROM_FOLLOWER},
 )

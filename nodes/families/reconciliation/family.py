@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from nodes.families.family import Family
 from nodes.families.reconciliation.member import STEPS, ReconcilingMember
-from nodes.families.reconciliation.messages import Leading
+from nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
 from nodes.families.reconciliation.variant import PRESETS, ReconciliationVariant, parse_reconciliation
-from nodes.families.voting.faults import COUNTERPARTS, NOT_SUFFERED, UNHEARD
+from nodes.families.voting.faults import COUNTERPARTS, FROM_FOLLOWER, FROM_LEADER, NOT_SUFFERED, UNHEARD
 from nodes.families.voting.messages import VoteRequest
 from nodes.families.voting.server import Server
 from nodes.families.voting.variant import describe, modifiers
@@ -50,4 +50,5 @@ RECONCILIATION = Family(
     not_suffered=NOT_SUFFERED,
     unheard=UNHEARD,
     tells_leadership=_tells_leadership,
+    kinds={LatestResponse: FROM_LEADER, LatestRequest: FROM_FOLLOWER},
 )

@@ -40,6 +40,13 @@ UNHEARD = {
 }
 
 
+FROM_FOLLOWER, FROM_LEADER = "fetch requests", "fetch responses"
+ASK_HOW_FAR, HOW_FAR = "epoch requests", "epoch responses"
+"""Kinds of message, by Kafka's names for them: what a follower says of its log, and what a leader sends of its own; the question
+up to where a log is to be kept, and its answer.
+"""
+
+
 def tells_leadership(message: object) -> bool:
     """Whether a message asks for votes, or comes from a leader and brings no entries: the counterpart of a controller's word."""
     return isinstance(message, VoteRequest) or getattr(message, "batches", None) == []

@@ -20,8 +20,8 @@ from kio.schema.produce.v7.response import PartitionProduceResponse, ProduceResp
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
+from harness.clients.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
 from harness.scenario.live.clients import BatchSender, Deleter, Reader
-from harness.scenario.live.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
 from nodes.formats.record_batch import build, values_of
 
 NO_WAIT = i32Timedelta.parse(timedelta(0))

@@ -48,10 +48,11 @@ class RefusedError(Exception):
 
 
 class FetchAnswer(NamedTuple):
-    """Records below the high watermark as (offset, value), and that high watermark."""
+    """Records below the high watermark as (offset, value), that high watermark, and where a consumer goes on."""
 
     records: list[tuple[int, int]]
     hw: int
+    position: int = -1
 
 
 class BrokerConnection:
@@ -149,7 +150,8 @@ class BrokerConnection:
             raise NoAnswerError(f"the fetched records cannot be read: {error}") from None
         if fetched and not entries:
             raise NoAnswerError("the fetched records cannot be read: there is no whole batch among them")
-        return FetchAnswer(records, hw)
+        position = max([offset, *(entry.next for entry in entries if entry.next <= hw)])
+        return FetchAnswer(records, hw, position)
 
     def log_start(self, partition: str) -> int:
         """The earliest offset that there is for consumers.
