@@ -273,10 +273,13 @@ class Nodes:
 
     def cut(self, key: str, source: int, to: int) -> None:
         """Let nothing pass from one node to another, at the receiver's firewall; from or to a node that is none, nothing does.
+        A cut that is made twice is one.
 
         Raises:
             NodeError: it is not in force.
         """
+        if key in self._cuts:
+            return
         self._cuts_made += 1
         fault = LinkFault(((source, to),), "cut")
         self._cuts[key] = (self._cuts_made, fault)
