@@ -1,0 +1,59 @@
+"""Families without a controller in containers: the simulator's faults, its checkers, and the outcomes of its scripts."""
+
+import secrets
+from pathlib import Path
+
+import pytest
+
+from checkers import check
+from harness.live.run import run_plan
+from harness.machines.cluster import ContainerCluster
+from harness.scenario import run_scenario
+from harness.scenario.live.target_factory import LiveTargets
+from harness.scenario.parser import read_scenario
+from nemesis import Fault, Plan, Trigger, WorkloadSpec
+from nodes.core.cluster import ClusterSpec
+from nodes.families import parse_variant
+
+S = 1_000_000
+SCRIPTS = Path(__file__).parents[3] / "harness" / "scenarios" / "families"
+WORK = WorkloadSpec(producers=2, consumers=1, interval_us=50_000, poll_us=100_000, batch=3)
+
+
+@pytest.fixture(scope="module")
+def three(engine, image):
+    with ContainerCluster.up(3, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
+        yield cluster
+
+
+@pytest.mark.docker
+def test_a_leader_is_lost_and_what_there_is_none_of_is_told(three):
+    faults = (
+        Fault("controller-crash", 0, S, target="any"),
+        Fault("lost-leadership", S // 2, S, target="follower"),
+        Fault("power", S // 2, S, target="leader"),
+        Fault("forced-election", 2 * S, target="follower", after=Trigger("elect", 1)),
+    )
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WORK, faults, 3 * S)
+    history = run_plan(plan, parse_variant("raft"), cluster=three).history
+
+    assert check(history).valid == "valid"
+    assert (history.meta["family"], history.meta["read_back"], history.meta["died"]) == ("raft", True, [])
+    assert [told.split(":")[0] for told in history.meta["not_suffered"]] == ["fault 0, controller-crash"]
+    assert any(told.startswith("waiting for elect: lead") for told in history.meta["counterparts"])
+    struck = {entry[3] for entry in history.nemesis if entry[1] == "strike"}
+    assert {"lost-leadership", "power"} <= struck
+    assert "controller-crash" not in struck
+    leaders = [event[4] for event in history.trace if event[2] == "lead"]
+    assert len(leaders) > 1
+    assert leaders == sorted(set(leaders))
+
+
+@pytest.mark.docker
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["quorum-hwm", "raft"])
+def test_a_script_has_the_outcome_that_the_simulator_gives(three, variant):
+    script = read_scenario(SCRIPTS / "entry-below-the-mark.scenario")
+    outcome = run_scenario(script, variant, LiveTargets(three.machines).target)
+
+    assert outcome.mismatches == []
