@@ -150,7 +150,7 @@ class BrokerConnection:
             raise NoAnswerError(f"the fetched records cannot be read: {error}") from None
         if fetched and not entries:
             raise NoAnswerError("the fetched records cannot be read: there is no whole batch among them")
-        position = max([offset, *(entry.next for entry in entries if entry.next <= hw)])
+        position = max([offset, *(min(entry.next, hw) for entry in entries)])
         return FetchAnswer(records, hw, position)
 
     def log_start(self, partition: str) -> int:

@@ -88,6 +88,13 @@ def test_leadership_messages_are_late_or_lost_at_the_controller():
     assert transport_rules(DEAF, 2) == []
 
 
+def test_without_a_controller_the_others_do_not_tell_who_leads():
+    late = LinkFault(((1, 2), (3, 2)), "late-leadership", 5_000)
+
+    assert transport_rules(late, 3) == [{"kind": "leadership", "to": 2, "effect": "delay", "amount": 5_000}]
+    assert transport_rules(late, 2) == []
+
+
 def test_talk_with_the_controller_is_late_or_lost_at_whoever_says_it():
     lost = LinkFault(((2, 0), (0, 2)), "lost-isr-changes")
 

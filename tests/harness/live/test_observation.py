@@ -5,6 +5,7 @@ import pytest
 from harness.evidence.run_error import RunError
 from harness.live.observation import CONTROLLER_PATIENCE_S, PATIENCE_S, Observation, partition_view
 from harness.machines.errors import NodeError
+from harness.runs.at_rest import restored
 
 STATE = {"leader": 1, "leader_epoch": 0, "isr": [1], "elr": [], "replicas": [1]}
 
@@ -56,3 +57,56 @@ def test_a_reassignment_has_a_target_while_it_is_under_way(adding, removing, tar
 
 def test_a_system_that_says_nothing_of_reassignments_has_none():
     assert partition_view("t-0", STATE, {}).target == ()
+
+
+def said(role, epoch, leo=5, leader=-1):
+    replica = {"role": role, "leader_epoch": epoch, "leader": leader, "leo": leo, "hw": 5, "isr": [], "refused": ""}
+    return {"partitions": {"t-0": {**replica, "isr": [1, 2, 3] if role == "leader" else []}}}
+
+
+class PlayedServer(PlayedAdmin):
+    """A server that says this, or nothing."""
+
+    def __init__(self, status, is_open=True):
+        super().__init__(0)
+        self.status = status
+        self.is_open = is_open
+
+    def wait(self, future, do, timeout_s):
+        if self.status is None:
+            raise NodeError("it is paused")
+        return self.status
+
+
+def test_without_a_controller_the_highest_generation_that_somebody_leads_counts():
+    nodes = {
+        1: PlayedServer(said("leader", 1)),
+        2: PlayedServer(said("leader", 3)),
+        3: PlayedServer(said("follower", 3)),
+    }
+    seen = Observation(nodes, assignment={"t-0": (1, 2, 3)})
+
+    assert (seen.partition("t-0")["leader"], seen.partition("t-0")["isr"]) == (2, [1, 2, 3])
+    assert restored(Observation({n: nodes[n] for n in (2, 3)}, assignment={"t-0": (2, 3)}).views()["t-0"]) is False
+
+
+def test_a_paused_leader_is_the_leader_that_it_was_and_a_dead_one_is_none():
+    paused = set()
+    nodes = {1: PlayedServer(said("leader", 2)), 2: PlayedServer(said("follower", 2))}
+    seen = Observation(nodes, lambda node: node in paused, {"t-0": (1, 2)})
+    assert seen.partition("t-0")["leader"] == 1
+
+    paused.add(1)
+    seen.forget()
+    assert seen.partition("t-0")["leader"] == 1
+    paused.clear()
+    nodes[1].is_open = False
+    seen.forget()
+    assert seen.partition("t-0")["leader"] == -1
+
+
+def test_a_follower_may_have_more_than_its_leader_without_a_controller():
+    nodes = {1: PlayedServer(said("leader", 2)), 2: PlayedServer(said("follower", 2, leo=9))}
+    view = Observation(nodes, assignment={"t-0": (1, 2)}).views()["t-0"]
+
+    assert view.brokers[2].leo == 5

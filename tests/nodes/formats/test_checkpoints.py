@@ -129,3 +129,18 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path, monkeypatch):
             checkpoints.write_epochs(tmp_path, ((0, 0), (1, 4)))
 
     assert checkpoints.read_epochs(tmp_path) == ((0, 0),)
+
+
+@given(NUMBER, st.integers(-1, 1000))
+def test_a_vote_is_read_as_it_was_written(tmp_path_factory, epoch, candidate):
+    directory = tmp_path_factory.mktemp("votes")
+    assert checkpoints.read_vote(directory) is None
+    checkpoints.write_vote(directory, epoch, candidate)
+    assert checkpoints.read_vote(directory) == (epoch, candidate)
+
+
+@pytest.mark.parametrize("content", ["", "{}", '{"data_version":1,"leaderEpoch":1,"votedId":1}', "[1]"])
+def test_a_vote_that_cannot_be_read_is_refused(tmp_path, content):
+    (tmp_path / "quorum-state").write_text(content)
+    with pytest.raises(CheckpointError, match="no quorum state"):
+        checkpoints.read_vote(tmp_path)

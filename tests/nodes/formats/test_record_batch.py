@@ -13,6 +13,9 @@ from nodes.formats.record_batch import (
     BadBatchError,
     Records,
     build,
+    checked_header,
+    is_control,
+    leader_change,
     place,
     read_header,
     records_of,
@@ -254,7 +257,7 @@ def test_records_know_their_number_and_decode_when_asked():
     assert list(records) == [10, 20, 30]
     assert records[1] == 20
     assert records[-1] == 30
-    assert records[1:] == (20, 30)
+    assert list(records[1:]) == [20, 30]
     assert 20 in records
     assert records.header().base_offset == 5
     assert Batch(5, 2, records).end == 8
@@ -301,3 +304,27 @@ def test_records_are_one_whole_batch(raw):
 
 def test_records_say_what_they_are():
     assert repr(Records(build([1]))) == "Records(1 in 69 bytes)"
+
+
+@given(st.lists(st.integers(0, 999), min_size=2, max_size=6), st.data())
+def test_what_a_cut_leaves_of_a_batch_is_a_batch(values, data):
+    gone = data.draw(st.integers(1, len(values) - 1))
+    whole = Records(build(values, 10, 3, producer_id=5, producer_epoch=1, base_sequence=0x7FFF_FFFF))
+    left = whole[gone:]
+
+    assert list(left) == values[gone:]
+    header = checked_header(left.raw())
+    assert (header.base_offset, header.leader_epoch) == (10 + gone, 3)
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (5, 1, gone - 1)
+
+
+def test_a_leader_begins_with_a_batch_that_no_client_may_send_or_sees():
+    raw = place(leader_change(2, 7), 4, 7)
+
+    assert is_control(raw)
+    assert not is_control(build([1]))
+    assert values_of(raw) == (-8,)
+    assert split(raw, control=True) == [raw]
+    assert records_of(raw)[0][0] == b"\0\0\0\2"
+    with pytest.raises(BadBatchError, match="control"):
+        split(raw)

@@ -1,10 +1,10 @@
 """The families without a controller as processes on loopback: they elect, replicate, survive kill -9, and keep their votes."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from kio.schema.fetch.v4.request import FetchPartition, FetchRequest, FetchTopic
-from kio.static.primitive import i32Timedelta
 
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
@@ -16,9 +16,7 @@ QUICK = ClusterSpec(settings=Settings(session_us=600_000, heartbeat_us=100_000))
 def read(cluster, broker):
     """What a consumer gets of a broker, or the error's name."""
     part = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
-    whole = FetchRequest(
-        max_wait=i32Timedelta.parse(i32Timedelta(0)), min_bytes=0, topics=(FetchTopic(topic="t", partitions=(part,)),)
-    )
+    whole = FetchRequest(max_wait=timedelta(0), min_bytes=0, topics=(FetchTopic(topic="t", partitions=(part,)),))
     client = cluster.client(broker)
     (answer,) = client.ask(1, 4, whole).responses[0].partitions
     batches = split(bytes(answer.records or b""), control=True)
@@ -28,7 +26,9 @@ def read(cluster, broker):
 @pytest.mark.parametrize(
     ("variant", "of_a_follower"),
     [
-        ("raft", "not_leader_or_follower"),
+        pytest.param(
+            "raft", "not_leader_or_follower", marks=pytest.mark.slow
+        ),  # in containers in every run of the tests
         ("quorum-hwm+repaired", [-2, 1, 2, 3, 4]),
         ("reconciliation+own-generation", "not_leader_or_follower"),
     ],

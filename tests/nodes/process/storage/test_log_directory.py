@@ -4,7 +4,17 @@ import shutil
 
 import pytest
 
-from nodes.core.actions import Append, Delete, Halt, MarkCleanShutdown, Sync, Truncate, WriteEpochs, WriteHighWatermarks
+from nodes.core.actions import (
+    Append,
+    Delete,
+    Halt,
+    MarkCleanShutdown,
+    Sync,
+    Truncate,
+    WriteEpochs,
+    WriteHighWatermarks,
+    WriteVote,
+)
 from nodes.core.log import Batch
 from nodes.core.recovery import recover
 from nodes.formats.checkpoints import CheckpointError
@@ -295,3 +305,12 @@ def test_a_process_that_died_while_it_deleted_left_no_half_of_a_log(disk):
     found = disk.start()
     assert found.partitions == {}
     assert directories(disk) == []
+
+
+def test_a_vote_is_there_after_a_power_loss(disk):
+    disk.directory.carry_out(WriteVote(T, 4, 2))
+    volatile = disk.directory.volatile
+    disk.crash()
+    shutil.rmtree(volatile)
+
+    assert disk.start().votes == {T: (4, 2)}

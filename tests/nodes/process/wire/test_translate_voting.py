@@ -3,7 +3,7 @@
 from dataclasses import fields
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kio.index import load_request_schema
 from kio.schema.vote.v0.request import VoteRequest as KafkasVote
@@ -42,7 +42,7 @@ MESSAGES = st.sampled_from(translate.MESSAGES).flatmap(
 
 
 @given(MESSAGES)
-@settings(max_examples=80)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])  # it only encodes
 def test_a_message_arrives_as_it_was_said(body_bytes, message):
     key = translate.KEYS[type(message)]
     body = body_bytes(key, 0, translate.request(message))

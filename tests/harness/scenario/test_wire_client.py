@@ -20,9 +20,13 @@ from kio.schema.produce.v7.response import PartitionProduceResponse, ProduceResp
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
+from harness.clients.anywhere import AnywhereReaders
+from harness.clients.journal import Journal
 from harness.clients.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
 from harness.scenario.live.clients import BatchSender, Deleter, Reader
-from nodes.formats.record_batch import build, values_of
+from nemesis import WorkloadSpec
+from nodes.core.cluster import ClusterSpec
+from nodes.formats.record_batch import build, leader_change, place, values_of
 
 NO_WAIT = i32Timedelta.parse(timedelta(0))
 
@@ -80,7 +84,7 @@ def test_a_fetch_gives_what_lies_between_its_offset_and_the_high_watermark(broke
     """A broker sends whole batches, which may begin before the offset and reach beyond the high watermark."""
     broker.answer = lambda key, request: fetched(build((5, 6, 7), 2), build((8, 9), 5), hw=6)
 
-    assert connection.fetch("t-0", 3) == ([(3, 6), (4, 7), (5, 8)], 6)
+    assert connection.fetch("t-0", 3) == ([(3, 6), (4, 7), (5, 8)], 6, 6)
 
 
 @pytest.mark.parametrize("answer", [None, fetched(b"\0" * 80), b"\1"])
@@ -296,3 +300,26 @@ def test_a_reader_that_is_out_of_range_from_the_log_start_on_is_refused(broker):
 
     with pytest.raises(RefusedError):
         Reader(lambda: 5, [], "c1", "t-0").read(broker.address)
+
+
+def test_what_a_leader_writes_of_its_own_is_passed_over(broker, connection):
+    whole = place(leader_change(1, 2), 0, 2), build((8,), 1, 2), place(leader_change(2, 3), 2, 3)
+    broker.answer = lambda key, request: fetched(*whole, hw=3)
+
+    assert connection.fetch("t-0", 0) == ([(1, 8)], 3, 3)
+
+
+def test_a_reader_that_may_read_anywhere_goes_on_behind_what_it_read(broker):
+    def says(key, request):
+        at = request.topics[0].partitions[0].fetch_offset
+        return fetched(*(build((at,), at, 2),) if at < 2 else (), hw=2)
+
+    broker.answer, ops = says, []
+    journal = Journal(lambda: 5, ops.append, "all")
+    bootstrap = ",".join(["{}:{}".format(*broker.address)] * 3)
+    readers = AnywhereReaders(bootstrap, ClusterSpec(), WorkloadSpec(), journal, 1)
+
+    assert readers.final_read(lambda: True)
+    read = [op.value[0][1] for op in ops if op.type == "ok"]
+    assert read == [{"t-0": [(0, 0)]}, {"t-0": [(1, 1)]}]
+    assert not readers.final_read(lambda: False)
