@@ -19,6 +19,7 @@ from nodes.core.messages import DeleteRecordsResponse, FetchRequest, LeaderAndIs
 from nodes.core.recovery import Recovered
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
+from nodes.families.kafka import KAFKA
 from nodes.formats.record_batch import Records, build
 from nodes.formats.wire.codec import codec
 from nodes.process.storage.log_file import LogFile
@@ -93,6 +94,7 @@ class Node:
             node=1,
             incarnation=3,
             variant=parse_variant(variant),
+            family=KAFKA,
             cluster=cluster,
             peers={node: Address(f"10.77.0.{10 + node}", 9092) for node in range(4)},
             hosts={node: Address("127.0.0.1", 40_000 + node) for node in REPLICAS},
