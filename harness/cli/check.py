@@ -13,6 +13,7 @@ from rich.console import Console
 from checkers import HistoryFormatError, check, read_stream
 from checkers.own_checkers import and_checked_by
 from harness.cli.exits import exit_code
+from harness.cli.for_ci import case_of, ci_options, tell_ci
 from harness.cli.model import check_by_model, model_option
 from harness.cli.options import contract_option, json_option
 from harness.cli.own_checkers import checker_option, load_checkers
@@ -30,6 +31,7 @@ Examples:
   zcat history.jsonl.gz | tidemark check -                    what comes in
   tidemark check history.edn --model cas-register             is the register linearizable?
   tidemark check history.jsonl --checker mine.py              and by a checker of one's own
+  tidemark check history.jsonl --junit report.xml --annotations    for a CI system
 """
 
 
@@ -61,8 +63,18 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
 @contract_option
 @model_option
 @checker_option
+@ci_options
 @json_option
-def check_command(path: Path, contract: str | None, model: str | None, checkers: tuple[str, ...], as_json: bool) -> int:
+def check_command(
+    path: Path,
+    contract: str | None,
+    model: str | None,
+    checkers: tuple[str, ...],
+    junit: Path | None,
+    *,
+    annotations: bool,
+    as_json: bool,
+) -> int:
     """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
     alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
     """
@@ -71,6 +83,8 @@ def check_command(path: Path, contract: str | None, model: str | None, checkers:
             raise click.UsageError("a model makes no promise: --model or --contract, not both")
         if checkers:
             raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
+        if junit or annotations:
+            raise click.UsageError("--junit and --annotations are for what the checkers find, not for --model")
         return check_by_model(path, read(path, rows=True), model, as_json=as_json)
     own = load_checkers(checkers)
     history = read(path, rows=bool(own))
@@ -82,6 +96,7 @@ def check_command(path: Path, contract: str | None, model: str | None, checkers:
         store_verdict_again(path, verdict, history)
     if own:
         verdict = and_checked_by(verdict, history, own)
+    tell_ci([case_of(verdict, "tidemark check", str(path))], junit, annotations=annotations)
     if as_json:
         click.echo(json.dumps(verdict.to_json()))
     else:

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
 from harness.cli.extras import need
+from harness.cli.for_ci import ci_options
 from harness.cli.options import (
     MOST_PLANS,
     RESULTS,
@@ -84,6 +85,7 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[*]]")
 @click.option("--report", is_flag=True, help="Write report.html, with an example of each violation, as well.")
 @click.option("--fail-on-violation", is_flag=True, help="Exit 1 if any variant broke its promise.")
+@ci_options
 @json_option
 def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
@@ -170,6 +172,11 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
     from harness.cli.report import summarise
 
     violations = summarise(
-        folder, options["baseline"], options["as_json"], report=options["report"], master=options["master"]
+        folder,
+        options["baseline"],
+        options["as_json"],
+        report=options["report"],
+        master=options["master"],
+        ci=(options["junit"], options["annotations"]),
     )
     return ANOMALY if options["fail_on_violation"] and violations else VALID

@@ -14,6 +14,7 @@ from checkers import HistoryFormatError, check
 from checkers.own_checkers import and_checked_by
 from harness.cli.check import STANDARD_INPUT, read
 from harness.cli.extras import need
+from harness.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
 from harness.cli.model import model_option
 from harness.cli.options import contract_option, json_option
 from harness.cli.own_checkers import checker_option, load_checkers
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from checkers import History, Verdict
     from checkers.own_checkers import OwnChecker
     from checkers.result import Result
+    from harness.report.model import Comparison
 
 EPILOG = """\b
 Examples:
@@ -199,7 +201,15 @@ def _told(page: Path, timeline: Path | None, judged: Verdict | Result, over_time
     }
 
 
-def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool, master: str | None = None) -> int:
+def summarise(
+    folder: Path,
+    baseline: str | None,
+    as_json: bool,
+    *,
+    report: bool,
+    master: str | None = None,
+    ci: tuple[Path | None, bool] = (None, False),
+) -> int:
     """Print the comparison of a finished campaign, write its page if wanted; returns the number of violating runs.
 
     Raises:
@@ -221,6 +231,7 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
         click.echo(json.dumps(comparison.to_json()))
     else:
         print_comparison(comparison, Console())
+    tell_ci(_cases(comparison), ci[0], annotations=ci[1])
     if report:
         from harness.report.page import render
         from harness.why import why_of_example
@@ -232,3 +243,15 @@ def summarise(folder: Path, baseline: str | None, as_json: bool, *, report: bool
             raise click.ClickException(str(error)) from None
         click.echo(f"Report: {page}", err=as_json)
     return sum(variant.violating.hits for variant in comparison.variants)
+
+
+def _cases(comparison: Comparison) -> list[Case]:
+    """Each variant as a case: it failed if any of its runs broke its promise, and is skipped if none could be judged."""
+    from harness.report.answer import answers
+
+    found = []
+    for variant, answer in zip(comparison.variants, answers(comparison), strict=True):
+        outcome = FAILED if variant.violating.hits else PASSED if variant.judged else SKIPPED
+        message = "" if outcome == PASSED else answer.plain
+        found.append(Case(f"tidemark compare {comparison.campaign}", variant.variant, outcome, message, [answer.plain]))
+    return found

@@ -16,6 +16,7 @@ from checkers.marks import exercised
 from harness.cli.corpus import EVERY, OWN, keep, read_plan_or_kept, replay_corpus
 from harness.cli.exits import UNKNOWN, exit_code
 from harness.cli.extras import need
+from harness.cli.for_ci import case_of, ci_options, tell_ci
 from harness.cli.options import (
     CLUSTER_OPTIONS,
     RESULTS,
@@ -31,6 +32,7 @@ from harness.cli.options import (
 from harness.cli.show import print_verdict
 from harness.cli.spread import jobs_option
 from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of, variant_on
+from harness.cli.workload_options import asked_for, with_workload, workload_options
 from harness.cli.world import containers, refuse_container_options, world_options
 from harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
 from harness.runs.judged import JudgedRun
@@ -53,6 +55,8 @@ Examples:
   tidemark run --world docker --profile machines --index 3 --clients aiokafka
   tidemark run --system kafka:2.8.2 --variant kafka-0.10   on real Kafka brokers that follow this rule
   tidemark run --system kafka:4.1.1 --index 7 --report     on today's Kafka
+  tidemark run --producers 4 --rate 50 --batch 10 --duration 10     busier clients, and longer
+  tidemark run --junit report.xml --annotations        for a CI system
   tidemark run --corpus                                every plan that was ever kept: does it show what it showed?
 """
 
@@ -90,7 +94,9 @@ class RunBrokenOffError(Exception):
     metavar="[FOLDER]",
     help="Play all kept plans again instead, of a folder or file; without one all of results/corpus and results/published/corpus.",
 )
+@workload_options
 @jobs_option
+@ci_options
 @json_option
 def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Carry out one run, check it, and store plan, history and verdict."""
@@ -115,9 +121,10 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
             else _contained(plan, options, system, folder)
         )
     except RunBrokenOffError as error:
-        return _broken_off(str(error), variant, folder, as_json=options["as_json"])
+        return _broken_off(str(error), variant, folder, options)
     verdict = run.verdict
     store_verdict(folder, verdict, run.digest)
+    _tell_ci(verdict, variant, folder, options)
     kept = _kept(plan, run, options) if options["is_kept"] else None
     if options["report"]:
         from harness.report.page import render_run
@@ -195,11 +202,18 @@ def _contained(plan: Plan, options: dict[str, Any], system: System, folder: Path
             raise RunBrokenOffError(str(error)) from None
 
 
-def _broken_off(why: str, variant: str, folder: Path, *, as_json: bool) -> int:
+def _tell_ci(verdict: Verdict, variant: str, folder: Path, options: dict[str, Any]) -> None:
+    tell_ci(
+        [case_of(verdict, f"tidemark run {variant}", folder.name)], options["junit"], annotations=options["annotations"]
+    )
+
+
+def _broken_off(why: str, variant: str, folder: Path, options: dict[str, Any]) -> int:
     """A run that was not carried out to its end proves nothing; what evidence there is stays in its folder."""
     verdict = Verdict("unknown", parse_variant(variant).contract, (), why, {})
     store_verdict(folder, verdict, "")
-    if as_json:
+    _tell_ci(verdict, variant, folder, options)
+    if options["as_json"]:
         click.echo(json.dumps({"variant": variant, "folder": str(folder), **verdict.to_json()}))
     else:
         Console().print(f"[bold yellow]unknown[/]: {escape(why)}\n  what evidence there is: {folder}", soft_wrap=True)
@@ -214,8 +228,11 @@ def plan_of(options: dict[str, Any]) -> Plan:
     """
     cluster = cluster_of(options)
     if options["plan_file"] is None:
-        return generate_plan(options["seed"], options["index"], options["profile"], cluster)
+        plan = generate_plan(options["seed"], options["index"], options["profile"], cluster)
+        return with_workload(plan, options) if "rate" in options else plan
     context = click.get_current_context()
+    if "rate" in options and (given := asked_for(options)):
+        raise click.UsageError(f"{given[0]} cannot be given with --plan: the plan file says it (edit a copy of it)")
     for name in ("seed", "index", "profile", *CLUSTER_OPTIONS):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = f"--{name.replace('_', '-')}"

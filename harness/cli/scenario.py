@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import track
 
 from harness.cli.exits import ANOMALY, VALID
+from harness.cli.for_ci import BROKEN, FAILED, PASSED, Case, ci_options, tell_ci
 from harness.cli.options import VariantName, json_option
 from harness.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
 from harness.cli.system_option import system_of, system_options, variant_on
@@ -42,6 +43,7 @@ Examples:
   tidemark scenario kip-101-data-loss --variant kafka-0.10   under one rule
   tidemark scenario mine.scenario                            a script of one's own
   tidemark scenario --all --json                            all of them, for a script
+  tidemark scenario --all --stop-at-first --junit report.xml     for a CI system
   tidemark scenario kip-101-data-loss --world docker         on real processes in containers
   tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
   tidemark scenario kip-101-data-loss --system kafka:2.8.2   on real Kafka brokers, under each rule they have
@@ -77,7 +79,12 @@ Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or 
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     help="Use machines that exist, named in this file, instead of containers.",
 )
+@click.option("--stop-at-first", is_flag=True, help="Stop at the first outcome that is not as expected.")
+@click.option(
+    "--each", is_flag=True, help="Tell the whole run under every variant, also where it is the same as under another."
+)
 @system_options
+@ci_options
 @json_option
 def scenario_command(name: str | None, run_all: bool, variant: str | None, as_json: bool, **world: Any) -> int:  # noqa: ANN401
     """Play a scenario and hold it against the outcome worked out by hand."""
@@ -98,8 +105,10 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
     if not pairs:
         spoken = ", ".join(spoken_of[chosen[0].name]) if name else "other variants"
         raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {spoken}")
-    tries = _simulated(pairs) if world["world"] == "sim" else _contained(pairs, world, system)
+    stop = world["stop_at_first"]
+    tries = _simulated(pairs, stop=stop) if world["world"] == "sim" else _contained(pairs, world, system)
     outcomes = [outcome for one in tries for outcome in one.outcomes]
+    tell_ci([_case(one) for one in tries if one.times], world["junit"], annotations=world["annotations"])
     if as_json:
         several = world["times"] > 1
         click.echo(json.dumps([one.to_json() for one in (tries if several else outcomes)], indent=1))
@@ -109,9 +118,13 @@ def scenario_command(name: str | None, run_all: bool, variant: str | None, as_js
         show_outcomes(outcomes)
     else:
         from harness.scenario.show import show_outcome
+        from harness.scenario.together import show_together
 
-        for outcome in outcomes:
-            show_outcome(outcome, Console())
+        if world["each"]:
+            for outcome in outcomes:
+                show_outcome(outcome, Console())
+        else:
+            show_together(outcomes, Console())
     failures = [words for one in tries for words in one.failures]
     if failures:
         raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
@@ -134,11 +147,20 @@ def _refuse(name: str | None, run_all: bool, world: dict[str, Any]) -> None:
         raise click.UsageError("--world docker needs a scenario's NAME or --all")
 
 
-def _simulated(pairs: Pairs) -> list[Tries]:
-    return [
-        Tries(s, v, [run_scenario(s, v)])
-        for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10)
-    ]
+def _case(tries: Tries) -> Case:
+    """A scenario under a variant: it failed if an outcome was not as expected, and broke if it could not be carried out."""
+    outcome = BROKEN if tries.failures else FAILED if tries.mismatches else PASSED
+    words = tries.mismatches
+    return Case(f"tidemark scenario {tries.scenario.name}", tries.variant, outcome, words[0] if words else "", words)
+
+
+def _simulated(pairs: Pairs, *, stop: bool = False) -> list[Tries]:
+    found: list[Tries] = []
+    for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10):
+        found.append(Tries(s, v, [run_scenario(s, v)]))
+        if stop and found[-1].mismatches:
+            break
+    return found
 
 
 def _variants(scenario: Scenario, system: System) -> list[str]:
@@ -186,6 +208,9 @@ def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Trie
                 else:
                     one.outcomes.append(outcome)
                     said = _in_short(outcome)
+                    if world["stop_at_first"] and not outcome.matched:
+                        console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
+                        return tries
                 if len(pairs) * world["times"] > 1:
                     console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
     return tries

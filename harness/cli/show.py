@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from checkers.alike import alike
 from checkers.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION, seconds
 
 if TYPE_CHECKING:
@@ -50,10 +51,14 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
             f"{seconds(lag['time'])}"
         )
     ordered = sorted(verdict.anomalies, key=lambda a: (GRAVITY.index(a.verdict), a.time))
-    for anomaly in ordered[:_MOST]:
+    told = alike(ordered)
+    for one in told[:_MOST]:
+        anomaly = one.first
         clause = f" [dim]({escape(anomaly.clause)})[/]" if anomaly.clause else ""
+        more = f" [dim](and {one.count - 1} more like it, until {seconds(one.last)})[/]" if one.count > 1 else ""
         console.print(
-            f"{MARKS[anomaly.verdict]} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}", soft_wrap=True
+            f"{MARKS[anomaly.verdict]} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}{more}", soft_wrap=True
         )
-    if len(ordered) > _MOST:
-        console.print(f"  … and {len(ordered) - _MOST} more (verdict.json, or --json)")
+    if len(told) > _MOST:
+        left = sum(one.count for one in told[_MOST:])
+        console.print(f"  … and {left} more (verdict.json, or --json)")

@@ -10,6 +10,7 @@ from checkers.history import History
 from checkers.stuck import STUCK
 from checkers.verdict import Anomaly
 from harness.report.lanes import Lane, Span, lanes_of
+from harness.report.story import partition_of
 from harness.report.words import listed, seconds
 from nemesis.fault import KINDS
 
@@ -21,7 +22,7 @@ LATE_US: Final = 50_000
 
 def decisive_conditions(history: History, anomaly: Anomaly) -> list[str]:
     """What decided an anomaly, each in a sentence; nothing of a history without a trace."""
-    partition = anomaly.partition or str(anomaly.evidence.get("partition", ""))
+    partition = partition_of(history, anomaly)
     if not history.trace or not partition:
         return []
     if anomaly.name == STUCK:

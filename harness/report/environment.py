@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Mapping
-from typing import Any
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
+from checkers.alike import alike
 from harness.report import words
 
 
@@ -20,7 +25,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: dict[str, Callable[..., str]] = {
+    filters: dict[str, Callable[..., Any]] = {
+        "alike": alike,
         "percent": lambda share: _unbroken(words.percent(share)),
         "interval": lambda rate: _unbroken(words.interval(rate)),
         "bounds": lambda rate: _unbroken(words.bounds(rate)),
@@ -36,7 +42,17 @@ def environment() -> Environment:
         "compared": words.compared,
     }
     found.filters |= filters
+    found.globals |= {"zoom_script": Markup(ZOOM), "zoom_digest": _digest(ZOOM)}  # noqa: S704  our own script
     return found
+
+
+ZOOM: Final = files("harness.report").joinpath("templates/whole_run.js").read_text(encoding="utf-8")
+"""The one script of a page; a page's policy lets a browser run it, by its digest, and nothing else."""
+
+
+def _digest(script: str) -> str:
+    """As a Content-Security-Policy names a script."""
+    return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
 
 def _unbroken(text: str) -> str:

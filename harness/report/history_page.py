@@ -27,6 +27,7 @@ from harness.report.story import Story, choose_anomaly, tell
 from harness.report.style import looks, save
 from harness.report.timeline import timeline_of
 from harness.report.timeline_page import write_timeline
+from harness.report.whole_run import whole_run
 
 KEYED: Final = ("key-value", "append-log")
 """The models whose operations have a key as the first of their value."""
@@ -122,6 +123,7 @@ def write_history_page(
         .get_template("history.html.j2")
         .render(
             view=view,
+            whole=whole_run(history, operations, ordered),
             quantile_words=QUANTILE_WORDS,
             share_of_before=SHARE_OF_BEFORE,
             glossary=OUTCOME_GLOSSARY | known,
@@ -138,6 +140,8 @@ def _traced_story(history: History, verdict: Verdict | None, out: Path) -> tuple
     if anomaly is None:
         return None, Markup()
     story = tell(history, anomaly)
+    if anomaly.verdict != VIOLATION and story.offset is None:
+        return story, Markup()
     with looks():
         label = f"Space-time picture of {anomaly.name} in {story.partition}"
         svg = save(draw_story(story), out.parent, f"{out.stem}-spacetime", label)

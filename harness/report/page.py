@@ -16,7 +16,7 @@ from markupsafe import Markup
 from checkers.history import History
 from checkers.known_anomalies import meaning
 from checkers.marks import MARKS
-from checkers.verdict import GRAVITY, Anomaly, Verdict
+from checkers.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from harness.report import figures, words
 from harness.report.answer import answers, oddities
 from harness.report.elsewise import elsewise_in, elsewise_under
@@ -32,6 +32,7 @@ from harness.report.story import Story, choose_anomaly, tell
 from harness.report.style import looks, save
 from harness.report.timeline import timeline_of
 from harness.report.timeline_page import write_timeline
+from harness.report.whole_run import whole_run
 from harness.report.why import Why
 
 GLOSSARY = {
@@ -211,7 +212,7 @@ def write_run_page(
         .get_template("run.html.j2")
         .render(
             run=view,
-            history=history,
+            whole=whole_run(history, operations, gravest(verdict)),
             plots=plots,
             timeline_file=beside.name if beside else "",
             quantile_words=QUANTILE_WORDS,
@@ -261,7 +262,7 @@ def _run_view(
     anomaly = choose_anomaly(verdict)
     story = tell(history, anomaly) if anomaly is not None else None
     picture = ""
-    if story is not None:
+    if story is not None and (story.anomaly.verdict == VIOLATION or story.offset is not None):
         label = f"Space-time picture of {story.anomaly.name} in {story.partition} under {variant}"
         with looks():
             picture = save(draw_story(story), folder, f"{name}-spacetime", label)

@@ -92,8 +92,20 @@ def tell(history: History, anomaly: Anomaly) -> Story:
 def same_story(history: History, anomaly: Anomaly) -> tuple[str, int | None, object]:
     """What an anomaly is about: its partition, the offset, and the record."""
     evidence = anomaly.evidence
-    partition = anomaly.partition or str(evidence.get("partition", ""))
-    return partition, evidence.get("offset"), _record(history, evidence)
+    return partition_of(history, anomaly), evidence.get("offset"), _record(history, evidence)
+
+
+def partition_of(history: History, anomaly: Anomaly) -> str:
+    """Which partition to tell of: the anomaly's, or, of what befell a whole broker, the one it last led or followed before."""
+    named = anomaly.partition or str(anomaly.evidence.get("partition", ""))
+    node = anomaly.evidence.get("node")
+    if named or node is None:
+        return named
+    before = [
+        event for event in history.trace
+        if event[1] == node and event[2] in {"lead", "follow"} and event[0] <= anomaly.time
+    ]  # fmt: skip
+    return str(before[-1][3]) if before else ""
 
 
 def all_moments(history: History, partition: str, offset: int | None, value: object) -> list[Moment]:

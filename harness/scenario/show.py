@@ -45,9 +45,9 @@ def show_outcome(outcome: ScenarioOutcome, console: Console) -> None:
     before: Scene | None = None
     for scene in outcome.narrative:
         if scene.number or scenario.given:
-            _show_scene(scenario, scene, before, console)
+            show_scene(scenario, scene, before, console)
         before = scene
-    _show_end(outcome, console)
+    show_end(outcome, console)
 
 
 def in_names(scenario: Scenario, message: str) -> str:
@@ -61,14 +61,15 @@ def in_names(scenario: Scenario, message: str) -> str:
     return re.sub(r"\b([Bb]roker) (\d+)", lambda m: f"{m[1]} {broker(int(m[2]))}", message)
 
 
-def _show_scene(scenario: Scenario, scene: Scene, before: Scene | None, console: Console) -> None:
+def show_scene(scenario: Scenario, scene: Scene, before: Scene | None, console: Console) -> None:
+    """One step, with all replicas after it; bold is what differs from the scene before."""
     console.print()
     number = f"{scene.number}. " if 0 < scene.number <= len(scenario.steps) else ""
     console.print(Text(f"{number}{scene.words}", style="bold"))
     table = Table(*_COLUMNS, box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for place, state in enumerate(scene.replicas):
-        row = _row(scenario, state)
-        old = _row(scenario, before.replicas[place]) if before is not None else row
+        row = row_of(scenario, state)
+        old = row_of(scenario, before.replicas[place]) if before is not None else row
         style = _ROLE_STYLE.get(state.role, "")
         cells = [Text(cell, style="" if cell == was else "bold") for cell, was in zip(row, old, strict=True)]
         cells[1].stylize(style)
@@ -76,7 +77,8 @@ def _show_scene(scenario: Scenario, scene: Scene, before: Scene | None, console:
     console.print(table)
 
 
-def _row(scenario: Scenario, state: ReplicaSnapshot) -> tuple[str, ...]:
+def row_of(scenario: Scenario, state: ReplicaSnapshot) -> tuple[str, ...]:
+    """The cells of one replica."""
     return (
         scenario.broker_name(state.broker),
         f"{state.role}, paused" if state.paused else state.role,
@@ -88,7 +90,8 @@ def _row(scenario: Scenario, state: ReplicaSnapshot) -> tuple[str, ...]:
     )
 
 
-def _show_end(outcome: ScenarioOutcome, console: Console) -> None:
+def show_end(outcome: ScenarioOutcome, console: Console) -> None:
+    """What came out, and whether it had to."""
     scenario, verdict = outcome.scenario, outcome.verdict
     console.print()
     console.print(Text("Truncations: ", style="bold") + Text(outcome.summary["truncations"]))

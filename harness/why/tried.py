@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from checkers.alike import without_numbers
 from checkers.history import History
 from checkers.verdict import VIOLATION, Anomaly, Verdict
 from harness.report.decisive import decisive_conditions
 from harness.report.story import Moment, all_moments, choose_anomaly, most_telling, same_story, tell
 from harness.report.why import Parting, Repair, Why
 from harness.runs.judged import JudgedRun
-from harness.search.shrink.cause import causes_of, without_numbers
+from harness.search.shrink.cause import causes_of
 from harness.simulator.execute import execute
 from harness.why.candidates import Candidate, candidates
 from harness.why.parting import parting_of

@@ -26,6 +26,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from checkers.alike import without_numbers
 from checkers.divergence import NAME as DIVERGENCE
 from checkers.isr_life import IsrLife
 from checkers.log_matching import NAME as LOG_MATCHING
@@ -46,9 +47,6 @@ FOLLOWS_FROM_LOSS = frozenset(
 )  # fmt: skip
 """What may be a loss seen from another side."""
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_LIST = re.compile(r"N(?:, N)+")
-_SO_MANY = re.compile(r" \(and [^)]*\)|\bonce\b|\bN times\b")
 _WITHOUT_LEADER = ("to high watermark", "no epochs known")
 """Reasons of truncations that no leader's answer had a part in."""
 _BEYOND = re.compile(r"leader's log end (\d+) is below")
@@ -71,16 +69,6 @@ class Cause:
     def __str__(self) -> str:
         """In a line."""
         return f"{self.name}: {'; '.join(self.facts)}"
-
-
-def without_numbers(sentence: str) -> str:
-    """A sentence of a run, as it would be in any other.
-
-    >>> without_numbers("Broker 2 refuses the batch at offset 15 (and 3 more) since 0.250000 s: (1, 2, 3).")
-    'Broker N refuses the batch at offset N since N s: (N).'
-    """
-    found = _LIST.sub("N", _NUMBER.sub("N", _SO_MANY.sub("", sentence)))
-    return _SO_MANY.sub("", found)
 
 
 def causes_of(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[Cause, ...]:

@@ -1,0 +1,78 @@
+"""Options for how busy clients are, where plans are drawn: they take the place of what chance would choose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from nemesis import Plan, PlanError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+WORKLOAD_OPTIONS: Final = ("producers", "rate", "batch", "duration")
+
+
+def workload_options(command: F) -> F:
+    """--producers, --rate, --batch, --duration."""
+    for option in reversed(
+        (
+            click.option(
+                "--producers", type=click.IntRange(1, 1000), help="Number of producers.  [default: drawn, 2 to 4]"
+            ),
+            click.option(
+                "--rate",
+                type=click.FloatRange(min=0, min_open=True, max=1_000_000),
+                help="Sends a second of each producer, on average.  [default: drawn, 2.5 to 17]",
+            ),
+            click.option(
+                "--batch",
+                type=click.IntRange(1, 100_000),
+                help="The most records in a send.  [default: drawn, 1 to 10]",
+            ),
+            click.option(
+                "--duration",
+                type=click.FloatRange(min=0.1, max=86_400),
+                help="Seconds until everything is healed; the plan's faults are spread over them.  [default: drawn, 2 to 6]",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def asked_for(options: dict[str, Any]) -> list[str]:
+    """Those that somebody gave, as they are typed."""
+    context = click.get_current_context()
+    return [
+        f"--{name}"
+        for name in WORKLOAD_OPTIONS
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and options[name] is not None
+    ]
+
+
+def with_workload(plan: Plan, options: dict[str, Any]) -> Plan:
+    """The plan as the options want it.
+
+    Raises:
+        click.UsageError: nobody can run it.
+    """
+    workload: dict[str, Any] = {name: options[name] for name in ("producers", "batch") if options[name] is not None}
+    if options["rate"] is not None:
+        workload["interval_us"] = max(round(1_000_000 / options["rate"]), 1)
+    try:
+        plan = replace(plan, workload=replace(plan.workload, **workload))
+        return plan if options["duration"] is None else _lasting(plan, round(options["duration"] * 1_000_000))
+    except PlanError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _lasting(plan: Plan, end_us: int) -> Plan:
+    """The same faults, each as long as before, at the same shares of another time."""
+    faults = tuple(replace(fault, at_us=fault.at_us * end_us // plan.faults_end_us) for fault in plan.faults)
+    return replace(plan, faults=faults, faults_end_us=end_us)
