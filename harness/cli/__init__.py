@@ -27,6 +27,7 @@ from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.runs import runs_command
 from harness.cli.scenario import scenario_command
+from harness.cli.serve import serve_command
 from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
 from harness.cli.variants import variants_command
@@ -72,6 +73,7 @@ for command in (
     export_command,
     report_command,
     runs_command,
+    serve_command,
     cluster_group,
     images_group,
     doctor_command,

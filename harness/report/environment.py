@@ -42,7 +42,7 @@ def environment() -> Environment:
         "compared": words.compared,
     }
     found.filters |= filters
-    found.globals |= {"zoom_script": Markup(ZOOM), "zoom_digest": _digest(ZOOM)}  # noqa: S704  our own script
+    found.globals |= {"zoom_script": Markup(ZOOM), "zoom_digest": digest_of(ZOOM)}  # noqa: S704  our own script
     return found
 
 
@@ -50,7 +50,7 @@ ZOOM: Final = files("harness.report").joinpath("templates/whole_run.js").read_te
 """The one script of a page; a page's policy lets a browser run it, by its digest, and nothing else."""
 
 
-def _digest(script: str) -> str:
+def digest_of(script: str) -> str:
     """As a Content-Security-Policy names a script."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
 
