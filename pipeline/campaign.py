@@ -1,28 +1,33 @@
-"""Run a campaign: spread its chunks over Spark, show how it goes, and leave a folder that can be resumed at any moment.
+"""Run a campaign: spread its chunks over Spark, show how it goes, and leave a folder that can go on at any moment.
 
-The tables on disk are the only state. A chunk whose `runs` file exists is finished; whatever else a stopped campaign left
-behind is written again.
+The folder is the only state. A chunk is finished if its record is there and its files are what the record says; whatever else a
+stopped campaign left behind is written again.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rich.console import Console
 
-from pipeline.chunk import Chunk, ChunkSummary, Finished, chunks_of, finished, run_chunk
+from pipeline.chunk import Task
+from pipeline.guard import RunLimits
 from pipeline.in_turn import run_in_turn
 from pipeline.java import JavaNotFoundError
 from pipeline.manifest import CampaignRefusedError, Manifest, locked, open_campaign
 from pipeline.progress import CampaignProgress
-from pipeline.session import spark_session
+from pipeline.reason import is_full_disk, reason
+from pipeline.record import ChunkSummary
+from pipeline.stock import Stock, set_right, take_stock
+from pipeline.tables import record_file
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from pipeline.campaign_spec import CampaignSpec
@@ -32,6 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["CampaignFailedError", "CampaignOutcome", "CampaignRefusedError", "Manifest", "run_campaign"]
 
 POLL_SECONDS = 0.25
+ROUNDS = 2
+"""What is missing or damaged after Spark has said that all is done is done once more: two attempts at a chunk that wrote at the
+same time may have left the files of one and the record of the other."""
+CLUSTER_CORES = 16
+"""Of a cluster that nobody has asked yet."""
 
 
 class CampaignFailedError(RuntimeError):
@@ -55,20 +65,26 @@ class CampaignOutcome:
         found = ", ".join(f"{variant} {runs}" for variant, runs in self.violating.items())
         words = f"{self.runs} of {self.expected} runs are done. Runs with a violation: {found}."
         if self.unknown:
-            raised = f", {self.errors} of them because the run raised (column `error` of `runs`)" if self.errors else ""
+            raised = (
+                f", {self.errors} of them because the run raised (tidemark runs --unknown tells; --retry-errors tries again)"
+                if self.errors
+                else ""
+            )
             words += f" {self.unknown} ended unknown{raised}."
         if self.status == "interrupted":
             words += f" Give the same command again to go on in {self.folder}."
         return words
 
 
-def run_campaign(  # each argument is one independent choice of the person at the command line
+def run_campaign(  # noqa: PLR0913  each argument is one independent choice of the person at the command line
     spec: CampaignSpec,
     folder: Path,
     *,
     master: str | None = None,
     chunk_size: int | None = None,
     fresh: bool = False,
+    retry_errors: bool = False,
+    limits: RunLimits | None = None,
     console: Console | None = None,
     simulate: Simulate | None = None,
     contained: Contained | None = None,
@@ -76,11 +92,13 @@ def run_campaign(  # each argument is one independent choice of the person at th
     """Run the missing chunks of a campaign and wait for them; Ctrl-C ends it early with what is finished.
 
     Args:
-        spec: What to run.
+        spec: What to run. If the folder holds the same campaign with fewer plans or variants, it grows.
         folder: The campaign's folder; on a cluster it must be the same path for every worker.
         master: Spark's master URL, `None` for this machine's cores.
         chunk_size: Plans per chunk, see `open_campaign`.
-        fresh: Throw away an earlier campaign in the folder.
+        fresh: Throw away an earlier campaign in the folder, or move it aside, see `open_campaign`.
+        retry_errors: Do the chunks again that have a run that raised.
+        limits: What one run may take.
         console: Where the progress is shown, standard error unless told.
         simulate: How to run one plan; the simulator unless told.
         contained: Runs plans in containers instead, one after the other, without Spark.
@@ -90,39 +108,94 @@ def run_campaign(  # each argument is one independent choice of the person at th
         CampaignFailedError: Spark gave up.
         JavaNotFoundError: There is no Java for Spark.
     """
-    simulate = simulate or simulator()
+    run = contained or simulate or simulator()
+    limits = limits or RunLimits()
     console = console or Console(stderr=True)
     folder = folder.resolve()
     with locked(folder):
-        manifest = open_campaign(folder, spec, chunk_size=chunk_size, fresh=fresh)
-        done = finished(folder, spec.name, spec.variants)
-        missing = [c for c in chunks_of(spec, manifest.chunk_size) if (c.variant, c.number) not in done]
-        if not missing:
-            complete = True
-        elif contained is not None:
-            complete = _in_containers(spec, missing, folder, console, contained)
-        else:
-            complete = _work_off(spec, missing, folder, master, console, simulate)
-        done = finished(folder, spec.name, spec.variants)
-    return _outcome("finished" if complete else "interrupted", spec, folder, list(done.values()))
+        earlier = None if fresh else Manifest.read(folder)
+        first = earlier.spec.plans if earlier else 0
+
+        def measured() -> int:
+            from pipeline.chunk_size import measured_chunk_size
+
+            return measured_chunk_size(spec, first, run, cores_of(master), limits)
+
+        manifest = open_campaign(folder, spec, chunk_size=chunk_size, fresh=fresh, measured=measured)
+        spec = manifest.spec
+        stock = take_stock(folder, manifest)
+        set_right(folder, manifest, stock)
+        _tell(stock, console)
+        if retry_errors:
+            stock = _without_errors(folder, spec, stock)
+        task = Task(spec, folder, manifest.identity, run, limits)
+        complete = True
+        for _ in range(ROUNDS):
+            numbers = _missing(manifest, stock)
+            if not numbers or not complete:
+                break
+            before = list(stock.finished.values())
+            if contained is not None:
+                complete = _in_containers(task, manifest, numbers, before, console, contained)
+            else:
+                complete = _work_off(task, manifest, numbers, before, master, console)
+            stock = take_stock(folder, manifest)
+            set_right(folder, manifest, stock)
+    lost = len(_missing(manifest, stock))
+    if complete and lost:
+        raise CampaignFailedError(
+            f"{lost} of {manifest.layout.tasks} chunks were reported as finished and are not in {folder}: "
+            "every worker must have this folder under the same path, and nothing else may write there."
+        )
+    return _outcome("finished" if complete else "interrupted", spec, folder, list(stock.finished.values()))
 
 
-def chunk_job(spark: SparkSession, spec: CampaignSpec, chunks: list[Chunk], folder: Path, simulate: Simulate) -> None:
-    """Run the chunks as one Spark job, one task each, in the given order; blocks until all have ended."""
+def cores_of(master: str | None) -> int:
+    """Among how many cores the work will be spread, as far as the master's address says so."""
+    if master is None or master == "local[*]":
+        return os.cpu_count() or 1
+    if master == "local":
+        return 1
+    local = re.match(r"local\[(\d+|\*)", master)
+    return CLUSTER_CORES if local is None else (os.cpu_count() or 1) if local[1] == "*" else int(local[1])
 
-    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa  # runs in a worker
 
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                summary = run_chunk(spec, chunks[number], folder, simulate)
-                yield pa.RecordBatch.from_pydict({"runs": [summary.runs]}, schema=pa.schema([("runs", pa.int64())]))
+def _missing(manifest: Manifest, stock: Stock) -> list[int]:
+    """The tasks whose chunks are not finished."""
+    layout = manifest.layout
+    variants = len(layout.variants)
+    return [
+        number * variants + which
+        for number in range(layout.chunks)
+        for which, variant in enumerate(layout.variants)
+        if (variant, number) not in stock.finished
+    ]
 
-    spark.range(0, len(chunks), 1, len(chunks)).mapInArrow(work, "runs long").collect()
+
+def _tell(stock: Stock, console: Console) -> None:
+    """What is wrong with what an earlier attempt left."""
+    for damage in stock.damaged:
+        console.print(f"{damage.words()}: damaged, will be redone.", highlight=False, markup=False)
+    for path in stock.foreign:
+        console.print(f"{path} is no file of this campaign, and was set aside.", highlight=False, markup=False)
+
+
+def _without_errors(folder: Path, spec: CampaignSpec, stock: Stock) -> Stock:
+    """The stock without the chunks that have a run that raised; their records are gone."""
+    again = [place for place, chunk in stock.finished.items() if chunk.errors]
+    for variant, number in again:
+        record_file(folder, spec.name, variant, number).unlink(missing_ok=True)
+    left = {place: chunk for place, chunk in stock.finished.items() if not chunk.errors}
+    return Stock(left, stock.damaged, stock.foreign)
 
 
 def _work_off(
-    spec: CampaignSpec, chunks: list[Chunk], folder: Path, master: str | None, console: Console, simulate: Simulate
+    task: Task,
+    manifest: Manifest,
+    numbers: Sequence[int],
+    before: Sequence[ChunkSummary],
+    master: str | None,
+    console: Console,
 ) -> bool:
     """Run the chunks with a progress bar; false if the person stopped it.
 
@@ -130,47 +203,69 @@ def _work_off(
     """
     failure: list[Exception] = []
     sessions: list[SparkSession] = []
+    told: list[Sequence[ChunkSummary]] = []
 
     def job() -> None:
         try:
+            from pipeline.job import run_job, summaries_of
+            from pipeline.session import spark_session
+
             sessions.append(spark_session(master))
-            chunk_job(sessions[0], spec, chunks, folder, simulate)
+            context = sessions[0].sparkContext
+            summaries = summaries_of(context)
+            told.append(summaries.value)
+            run_job(context, task, manifest.layout, numbers, summaries)
         except Exception as error:  # noqa: BLE001  handed to the thread that waits
             failure.append(error)
 
-    done: Finished = {}
     thread = threading.Thread(target=job, name="campaign", daemon=True)
-    with CampaignProgress(spec, console) as progress:
+    with CampaignProgress(manifest.spec, console, before) as progress:
         try:
             thread.start()
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
-                done = finished(folder, spec.name, spec.variants, done)
-                progress.show(done.values())
+                progress.show(told[0] if told else ())
         except KeyboardInterrupt:
             console.print("Stopping; finished chunks are kept.")
             for spark in sessions:
                 spark.sparkContext.cancelAllJobs()
                 spark.stop()
-            progress.show(finished(folder, spec.name, spec.variants, done).values())
             return False
     if failure and isinstance(failure[0], JavaNotFoundError):
         raise failure[0]
     if failure:
-        raise CampaignFailedError(f"Spark gave up: {str(failure[0]).strip().splitlines()[0]}") from failure[0]
+        raise CampaignFailedError(_why(failure[0], task.folder)) from failure[0]
     return True
 
 
+def _why(error: Exception, folder: Path) -> str:
+    if is_full_disk(error):
+        return (
+            f"The disk is full ({reason(error)}); what is finished is kept: make room, and give the same command again to go "
+            f"on in {folder}."
+        )
+    return f"Spark gave up: {reason(error)}"
+
+
 def _in_containers(
-    spec: CampaignSpec, chunks: list[Chunk], folder: Path, console: Console, contained: Contained
+    task: Task,
+    manifest: Manifest,
+    numbers: Sequence[int],
+    before: Sequence[ChunkSummary],
+    console: Console,
+    contained: Contained,
 ) -> bool:
     """Run the chunks with a progress bar; false if the person stopped it."""
-    with CampaignProgress(spec, console) as progress:
+    with CampaignProgress(manifest.spec, console, before) as progress:
         try:
-            run_in_turn(spec, chunks, folder, contained, progress, contained.now_running)
+            run_in_turn(task, manifest.layout, numbers, progress, contained.now_running)
         except KeyboardInterrupt:
             console.print("Stopping; finished runs are kept.")
             return False
+        except OSError as error:
+            if is_full_disk(error):
+                raise CampaignFailedError(_why(error, task.folder)) from error
+            raise
     return True
 
 

@@ -2,13 +2,14 @@
 
 Every rate is over the *judged* runs of a variant, those that ended valid or invalid, with bounds for the unknown ones beside it.
 Paired numbers are over the plans on which both the variant and the baseline were judged. A campaign that is still incomplete can
-be compared: a chunk counts once its `runs` file is there.
+be compared: a chunk counts once it is finished. Spark counts; what comes to the driver grows with variants and kinds of anomalies,
+and never with runs.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,17 +17,17 @@ from typing import TYPE_CHECKING
 from checkers.contract import MAJORITY, PROMISES, WITHOUT_ISR
 from checkers.marks import by_mark
 from checkers.verdict import BY_PROMISES, NEAR_MISS
-from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Recovery, Spread, VariantResult
+from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, VariantResult
 from nodes.core.cluster import ClusterSpec
 from pipeline.manifest import Manifest
+from pipeline.quantiles import Quantiles
+from pipeline.reason import reason
 from pipeline.replay_command import replay_command
-from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, time_reached, wilson
-from pipeline.tables import ANOMALIES, RUNS
+from pipeline.spark_tables import NothingToCompareError, campaign_tables
+from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import Row, SparkSession
-    from pyspark.sql.types import StructType
 
 MOST_PLANS = 40
 """So many plans are named for each anomaly of a variant."""
@@ -38,8 +39,10 @@ TOTALS = """
         count_if(valid != 'unknown' AND acked_lost_violation > 0) AS loss,
         count_if(valid != 'unknown' AND acked_lost_permitted > 0) AS permitted_loss,
         count_if(valid != 'unknown' AND acked_lost_violation + acked_lost_permitted > 0) AS any_loss,
-        max(virtual_us) AS watched_us,
-        {sums}, {spreads}
+        max(virtual_us) AS watched_us, count(marks) AS looked_at,
+        count_if(valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL) AS timed,
+        max(first_violation_us) AS last_us,
+        {sums}
     FROM runs GROUP BY variant"""
 
 SUMMED = (
@@ -52,11 +55,12 @@ SUMMED = (
     "records_truncated",
     "epoch_round_trips",
 )
-SPREAD = {"first_violation": "first_violation_us", "availability": "availability"}
+MOST_STEPS = 1000
+"""A curve of more hits is drawn in so many steps; each is where all hits up to it are counted."""
 
 HITS = """
-    SELECT DISTINCT a.variant, a.name, a.verdict, a.plan
-    FROM anomalies a JOIN runs r ON a.variant = r.variant AND a.plan = r.plan WHERE r.valid != 'unknown'
+    SELECT DISTINCT a.variant, a.name, a.verdict, a.plan FROM anomalies a
+    LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
     UNION ALL
     SELECT variant, :any, 'violation', plan FROM runs WHERE valid != 'unknown' AND violations > 0
     UNION ALL
@@ -68,11 +72,12 @@ BROKEN = """
     SELECT a.variant, promise, count(DISTINCT a.plan) AS hits
     FROM (SELECT variant, plan, explode(breaks) AS promise FROM anomalies
         WHERE name = 'lost-committed-write' AND get_json_object(evidence, '$.ack_time') IS NOT NULL) a
-    JOIN runs r ON a.variant = r.variant AND a.plan = r.plan
-    WHERE r.valid != 'unknown' GROUP BY a.variant, promise"""
+    LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
+    GROUP BY a.variant, promise"""
 
 PAIRS = """
-    SELECT here.variant, here.plan FROM runs here JOIN runs base ON here.plan = base.plan
+    SELECT here.variant, here.plan FROM runs here
+    JOIN runs base ON here.plan = base.plan AND here.plan_digest <=> base.plan_digest
     WHERE base.variant = :baseline AND here.variant != :baseline AND here.valid != 'unknown' AND base.valid != 'unknown'"""
 
 DISCORDANT = """
@@ -87,8 +92,8 @@ DISCORDANT = """
 
 PERMITTED_BY = """
     SELECT a.variant, a.clause, count(DISTINCT a.plan) AS hits FROM anomalies a
-    JOIN runs r ON a.variant = r.variant AND a.plan = r.plan
-    WHERE a.name = 'lost-committed-write' AND a.verdict = 'permitted' AND r.valid != 'unknown'
+    LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
+    WHERE a.name = 'lost-committed-write' AND a.verdict = 'permitted'
         AND get_json_object(a.evidence, '$.ack_time') IS NOT NULL
     GROUP BY a.variant, a.clause"""
 
@@ -101,19 +106,13 @@ FIRST_PLANS = """
 MARKED = """
     SELECT variant, mark, count(*) AS runs FROM (SELECT variant, explode(marks) AS mark FROM runs) GROUP BY variant, mark"""
 
-LOOKED_AT = "SELECT variant, count(marks) AS runs FROM runs GROUP BY variant"
-
 FIRST = """
-    SELECT variant, first_violation_us AS time FROM runs
-    WHERE valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL"""
-
-RECOVERIES = (
-    "SELECT variant, recovery_us AS time, count(*) AS runs FROM runs WHERE error IS NULL GROUP BY variant, recovery_us"
-)
+    SELECT variant, CAST(ceil(first_violation_us / {width}) * {width} AS BIGINT) AS time, count(*) AS runs FROM runs
+    WHERE valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL GROUP BY 1, 2"""
 
 
-class NothingToCompareError(ValueError):
-    """The folder holds no campaign, or not the baseline asked for; the text is one sentence."""
+class UnreadableError(RuntimeError):
+    """Spark gave up on the tables; the text is one sentence."""
 
 
 def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> Comparison:
@@ -121,29 +120,22 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
 
     Raises:
         NothingToCompareError: See there.
+        DamagedTableError: A file is not what the campaign wrote.
+        UnreadableError: Spark could not read the tables.
     """
     as_asked, folder = folder, folder.resolve()
-    manifest = Manifest.read(folder)
-    if manifest is None:
-        raise NothingToCompareError(f"{folder} holds no campaign.")
+    manifest = campaign_in(folder)
     spec = manifest.spec
     baseline = baseline or spec.variants[0]
     if baseline not in spec.variants:
         raise NothingToCompareError(f"{baseline} is none of the campaign's variants: {', '.join(spec.variants)}.")
     register_tables(spark, folder)
-    spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
-    spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
-    try:
-        found = _Found(spark, spec.variants, baseline)
-        variants = tuple(
-            replace(found.variant(name), replay=replay_command(spec, as_asked, name, None))
-            for name in spec.variants
-            if name in found.totals
-        )
-    finally:
-        spark.catalog.uncacheTable("hits")
-    if not variants:
-        raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
+    found = found_in_tables(spark, spec.variants, baseline, manifest.first_variants)
+    variants = tuple(
+        replace(found.variant(name), replay=replay_command(spec, as_asked, name, None))
+        for name in spec.variants
+        if name in found.totals
+    )
     return Comparison(
         campaign=spec.name,
         profile=spec.profile,
@@ -152,7 +144,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         cluster=ClusterSpec.from_json(dict(spec.cluster)).to_json(),
         baseline=baseline,
         variants=variants,
-        watched_us=max((row["watched_us"] or 0 for row in found.totals.values()), default=0),
+        watched_us=found.watched_us,
         world=spec.world,
         system=spec.system,
         primary=found.primary,
@@ -162,29 +154,66 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
     )
 
 
+def campaign_in(folder: Path) -> Manifest:
+    """The manifest of the campaign in a folder.
+
+    Raises:
+        NothingToCompareError: There is none.
+    """
+    manifest = Manifest.read(folder)
+    if manifest is None:
+        raise NothingToCompareError(f"{folder} holds no campaign.")
+    return manifest
+
+
 def register_tables(spark: SparkSession, folder: Path) -> None:
     """Make the campaign's `runs` and `anomalies` known to Spark SQL under these names.
 
     Raises:
         NothingToCompareError: No chunk is finished yet.
+        DamagedTableError: A file is not what the campaign wrote.
     """
-    for name, schema in (("runs", RUNS), ("anomalies", ANOMALIES)):
-        if not (folder / name).is_dir():
-            raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
-        table = spark.read.schema(_spark_schema(schema)).parquet(str(folder / name))
+    for name, table in campaign_tables(spark, folder, ("runs", "anomalies")).items():
         table.createOrReplaceTempView(name)
 
 
-class _Found:
+def found_in_tables(
+    spark: SparkSession, variants: tuple[str, ...], baseline: str, first_variants: tuple[str, ...]
+) -> Found:
+    """Ask everything of the views `runs` and `anomalies`.
+
+    Args:
+        spark: The session that has the views.
+        variants: Of the runs, in order.
+        baseline: What the others are compared with.
+        first_variants: Those that were settled before anything ran.
+
+    Raises:
+        UnreadableError: Spark could not.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
+        spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
+        try:
+            return Found(spark, variants, baseline, first_variants)
+        finally:
+            spark.catalog.uncacheTable("hits")
+    except (PySparkException, Py4JError) as error:
+        raise UnreadableError(f"Spark could not read the campaign's tables: {reason(error)}.") from error
+
+
+class Found:
     """The answers of all queries, by variant."""
 
-    def __init__(self, spark: SparkSession, variants: tuple[str, ...], baseline: str) -> None:
+    def __init__(
+        self, spark: SparkSession, variants: tuple[str, ...], baseline: str, first_variants: tuple[str, ...]
+    ) -> None:
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
-        spreads = ", ".join(_spread_sql(name, column) for name, column in SPREAD.items())
         self.baseline = baseline
-        self.totals: dict[str, Row] = {
-            row["variant"]: row for row in spark.sql(TOTALS.format(sums=sums, spreads=spreads)).collect()
-        }
+        self.totals: dict[str, Row] = {row["variant"]: row for row in spark.sql(TOTALS.format(sums=sums)).collect()}
         self.hits: dict[tuple[str, str, str], int] = {
             (row["variant"], row["name"], row["verdict"]): row["hits"] for row in spark.sql(COUNTS).collect()
         }
@@ -204,18 +233,26 @@ class _Found:
             (row["variant"], row["name"]): tuple(sorted(row["plans"]))
             for row in spark.sql(FIRST_PLANS, args={"most": MOST_PLANS}).collect()
         }
-        self.primary = primary_variant(variants, baseline, self.totals)
+        self.primary = primary_variant(first_variants, baseline, self.totals)
         self.paired = self._all_paired([name for name in variants if name in self.totals and name != baseline])
-        self.first: dict[str, list[int]] = defaultdict(list)
-        for row in spark.sql(FIRST).collect():
-            self.first[row["variant"]].append(row["time"])
+        self.first: dict[str, dict[int, int]] = defaultdict(dict)
+        for row in spark.sql(FIRST.format(width=self._step_us())).collect():
+            self.first[row["variant"]][row["time"]] = row["runs"]
         self.marked: dict[str, dict[str, int]] = defaultdict(dict)
         for row in spark.sql(MARKED).collect():
             self.marked[row["variant"]][row["mark"]] = row["runs"]
-        self.looked_at = {row["variant"]: row["runs"] for row in spark.sql(LOOKED_AT).collect()}
-        self.recoveries: dict[str, dict[int | None, int]] = defaultdict(dict)
-        for row in spark.sql(RECOVERIES).collect():
-            self.recoveries[row["variant"]][row["time"]] = row["runs"]
+        self.quantiles = Quantiles(spark)
+
+    @property
+    def watched_us(self) -> int:
+        """The longest run."""
+        return max((row["watched_us"] or 0 for row in self.totals.values()), default=0)
+
+    def _step_us(self) -> int:
+        """How far the steps of the curves of first violations are apart; 1 where each hit may have its own."""
+        if max(row["timed"] for row in self.totals.values()) <= MOST_STEPS:
+            return 1
+        return max(1, -(-max(row["last_us"] or 0 for row in self.totals.values()) // MOST_STEPS))
 
     def variant(self, name: str) -> VariantResult:
         """Everything about one variant."""
@@ -238,10 +275,10 @@ class _Found:
             anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
             near_misses={near: _rate(self.hits.get((name, near, NEAR_MISS), 0), judged, unknown) for near in self.near},
             hit_curve=share_hit(self.first[name], judged),
-            first_violation=_spread(row, "first_violation"),
-            availability=_spread(row, "availability"),
-            recovery=_recovery(self.recoveries[name], row["errors"]),
-            exercised=by_mark(self.marked[name]) if self.looked_at[name] else {},
+            first_violation=self.quantiles.spread(name, "first_violation"),
+            availability=self.quantiles.spread(name, "availability"),
+            recovery=self.quantiles.recovery(name, row["errors"]),
+            exercised=by_mark(self.marked[name]) if row["looked_at"] else {},
             permitted_by=self.permitted_by[name],
             **{column: row[column] for column in SUMMED},
         )
@@ -284,31 +321,3 @@ def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]
 
 def _rate(hits: int, runs: int, unknown: int) -> Rate:
     return Rate(hits, runs, *wilson(hits, runs), unknown)
-
-
-def _spread_sql(name: str, column: str) -> str:
-    return (
-        f"count({column}) AS {name}_runs, avg({column}) AS {name}_mean, "
-        f"percentile({column}, array(0.05, 0.25, 0.5, 0.75, 0.95)) AS {name}_quantiles"
-    )
-
-
-def _spread(row: Row, name: str) -> Spread:
-    quantiles: list[float] | list[None] = row[f"{name}_quantiles"] or [None] * 5
-    return Spread(row[f"{name}_runs"], row[f"{name}_mean"], *quantiles)
-
-
-def _recovery(runs_by_time: Mapping[int | None, int], raised: int) -> Recovery:
-    """`runs_by_time`: recovery time, µs, → runs; None for the runs that never came to rest."""
-    times = {time: runs for time, runs in runs_by_time.items() if time is not None}
-    never = runs_by_time.get(None, 0)
-    percentiles = (time_reached(times, never, percent) for percent in (5, 25, 50, 75, 95))
-    return Recovery(_rate(never, sum(times.values()) + never, raised), *percentiles)
-
-
-def _spark_schema(schema: pa.Schema) -> StructType:
-    """Spark's words for the columns in the files, with the partition columns behind them."""
-    from pyspark.sql.pandas.types import from_arrow_schema  # pulls in pandas
-    from pyspark.sql.types import StringType
-
-    return from_arrow_schema(schema).add("campaign", StringType()).add("variant", StringType())

@@ -34,6 +34,7 @@ class Contained:
         plan = plan_of(spec, index)
         self._which = f"{variant}, plan {index}"
         where = run_folder(self._folder, variant, index)
+        _set_aside(where)
         result = self._session.execute(plan, self._session.system.variant(variant), spec.contract, folder=where)
         store_verdict(where, result.verdict, result.digest)
         return plan, result
@@ -41,3 +42,10 @@ class Contained:
     def now_running(self) -> str:
         """The run under way, in a few words."""
         return f"{self._which}: {self._session.progress}" if self._which else str(self._session.progress)
+
+
+def _set_aside(where: Path) -> None:
+    """What an earlier try left behind stays, under another name: it was interrupted, or raised and is tried again."""
+    if where.exists():
+        number = 1 + sum(1 for _ in where.parent.glob(f"{where.name}.earlier-*"))
+        where.rename(where.with_name(f"{where.name}.earlier-{number}"))

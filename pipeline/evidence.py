@@ -11,12 +11,11 @@ from checkers import check
 from harness.runs.folder import PLAN, VERDICT, load_history
 from harness.runs.judged import JudgedRun
 from nemesis import Plan, read_plan
+from pipeline.manifest import EVIDENCE
 
 if TYPE_CHECKING:
     from pipeline.campaign_spec import CampaignSpec
     from pipeline.simulate import Simulate
-
-EVIDENCE = "evidence"
 
 
 def run_folder(folder: Path, variant: str, index: int) -> Path:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from harness.report.model import Example
 from pipeline.campaign import simulator
-from pipeline.compare import NothingToCompareError, register_tables
+from pipeline.compare import register_tables
 from pipeline.evidence import stored_runs
 from pipeline.manifest import Manifest
 from pipeline.replay_command import replay_command
+from pipeline.spark_tables import NothingToCompareError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pipeline.chunk import Chunk, Finished, finished, run_chunk
+from pipeline.chunk import Task, run_chunk
 
 if TYPE_CHECKING:
+    from harness.runs.judged import JudgedRun
+    from nemesis import Plan
     from pipeline.campaign_spec import CampaignSpec
+    from pipeline.layout import Layout
     from pipeline.progress import CampaignProgress
-    from pipeline.simulate import Simulate
+    from pipeline.record import ChunkSummary
 
 POLL_SECONDS = 0.25
+GRACE_SECONDS = 2.0
+"""A run whose processes were stopped with us may fail a moment before we know that we are to stop."""
+
+
+class _AbandonedError(BaseException):
+    """The run under way was cut off by the person; it says nothing, and nothing of it is stored."""
 
 
 def run_in_turn(
-    spec: CampaignSpec,
-    chunks: list[Chunk],
-    folder: Path,
-    simulate: Simulate,
-    progress: CampaignProgress,
-    now_running: Callable[[], str],
+    task: Task, layout: Layout, numbers: Sequence[int], progress: CampaignProgress, now_running: Callable[[], str]
 ) -> None:
     """Run the chunks; what is finished is kept whatever happens. ``now_running`` says what the run under way is doing.
 
     The runs have a thread of their own, so that the screen goes on while one of them waits. Ctrl-C leaves the run under way to
-    its world, which ends it when it is closed.
+    its world, which ends it when it is closed; however it ends then, it counts as not run.
 
     Raises:
         KeyboardInterrupt: the person stopped it.
@@ -36,24 +40,38 @@ def run_in_turn(
     """
     failure: list[BaseException] = []
     enough = threading.Event()
+    told: list[ChunkSummary] = []
+
+    def unless_stopped(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
+        try:
+            found = task.simulate(spec, variant, index)
+        except Exception:
+            if enough.wait(GRACE_SECONDS):
+                raise _AbandonedError from None
+            raise
+        if enough.is_set():
+            raise _AbandonedError
+        return found
+
+    here = replace(task, simulate=unless_stopped)
 
     def work() -> None:
         try:
-            for chunk in chunks:
+            for number in numbers:
                 if enough.is_set():
                     return
-                run_chunk(spec, chunk, folder, simulate)
+                told.append(run_chunk(here, layout.task(number)))
+        except _AbandonedError:
+            return
         except BaseException as error:  # noqa: BLE001  handed to the thread that waits
             failure.append(error)
 
-    done: Finished = {}
     thread = threading.Thread(target=work, name="campaign", daemon=True)
     thread.start()
     try:
         while thread.is_alive():
             thread.join(POLL_SECONDS)
-            done = finished(folder, spec.name, spec.variants, done)
-            progress.show(done.values(), now_running())
+            progress.show(told, now_running())
     except KeyboardInterrupt:
         enough.set()
         raise

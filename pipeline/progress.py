@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -10,14 +11,23 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from pipeline.campaign_spec import CampaignSpec
-from pipeline.chunk import ChunkSummary
+from pipeline.record import ChunkSummary
 
 
 class CampaignProgress:
-    """A progress bar for the campaign and one for each variant, fed with the chunks finished so far."""
+    """A progress bar for the campaign and one for each variant, fed with a list of finished chunks that grows.
 
-    def __init__(self, spec: CampaignSpec, console: Console) -> None:
-        """Draw on `console` once entered as a context."""
+    Args:
+        spec: What is run.
+        console: Where it is drawn, once this is entered as a context.
+        before: The chunks of earlier attempts.
+    """
+
+    def __init__(self, spec: CampaignSpec, console: Console, before: Sequence[ChunkSummary] = ()) -> None:
+        self._counted = 0
+        self._counts: dict[str, Counter[str]] = {variant: Counter() for variant in spec.variants}
+        for chunk in before:
+            self._count(chunk)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -44,18 +54,25 @@ class CampaignProgress:
         """Leave the last state on the screen."""
         self._progress.stop()
 
-    def show(self, chunks: Iterable[ChunkSummary], now_running: str = "") -> None:
-        """Show all chunks finished so far, those of an earlier attempt included, and what is being done now."""
+    def show(self, chunks: Sequence[ChunkSummary], now_running: str = "") -> None:
+        """Show all chunks finished so far, and what is being done now.
+
+        Args:
+            chunks: Those of this attempt; each time the same ones, and new ones behind them.
+            now_running: In a few words.
+        """
         if now_running:
             self._progress.update(self._now, found=now_running, visible=True)
-        chunks = list(chunks)
+        for chunk in chunks[self._counted :]:
+            self._count(chunk)
+            self._counted += 1
         for variant, task in self._tasks.items():
-            done = [chunk for chunk in chunks if chunk.variant == variant]
-            violating, unknown = sum(c.violating for c in done), sum(c.unknown for c in done)
-            found = f"{violating} violating" + (f", {unknown} unknown" if unknown else "")
-            self._progress.update(task, completed=sum(c.runs for c in done), found=found)
-        self._progress.update(
-            self._all,
-            completed=sum(c.runs for c in chunks),
-            found=f"{sum(c.violating for c in chunks)} violating",
-        )
+            done = self._counts[variant]
+            found = f"{done['violating']} violating" + (f", {done['unknown']} unknown" if done["unknown"] else "")
+            self._progress.update(task, completed=done["runs"], found=found)
+        every = sum(self._counts.values(), Counter[str]())
+        self._progress.update(self._all, completed=every["runs"], found=f"{every['violating']} violating")
+
+    def _count(self, chunk: ChunkSummary) -> None:
+        counts = {"runs": chunk.runs, "violating": chunk.violating, "unknown": chunk.unknown}
+        self._counts[chunk.variant].update(counts)

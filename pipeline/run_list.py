@@ -18,10 +18,10 @@ import pyarrow.parquet as pq
 from checkers.verdict import GRAVITY
 from pipeline.manifest import Manifest
 from pipeline.replay_command import replay_command
-from pipeline.tables import ANOMALIES, RUNS, chunk_file, variant_folder
+from pipeline.stock import take_stock
+from pipeline.tables import ANOMALIES, RUNS, chunk_file
 
 _OF_RUNS = ["plan", "faults", "valid", "first_violation_us", "marks", "unknown_because", "error"]
-_ENOUGH = len("chunk-")
 
 
 class NoCampaignError(ValueError):
@@ -95,9 +95,10 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
     spec = manifest.spec
     if wanted.variant is not None and wanted.variant not in spec.variants:
         raise NoCampaignError(f"{wanted.variant} is none of the campaign's variants: {', '.join(spec.variants)}.")
-    # The campaign's name in the paths is what the folder was called when it began.
+    # Bytes are not compared here, a list begins at once; what cannot be read is told when it is its turn.
+    stock = take_stock(folder, manifest, ())
     for variant in spec.variants if wanted.variant is None else (wanted.variant,):
-        for number in _finished(folder, spec.name, variant):
+        for number in sorted(number for of, number in stock.finished if of == variant):
             found = _anomalies(chunk_file(folder, "anomalies", spec.name, variant, number))
             runs = _read(chunk_file(folder, "runs", spec.name, variant, number), _OF_RUNS, RUNS)
             for row in runs.to_pylist():
@@ -113,12 +114,6 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
                         row["error"].strip().splitlines()[-1] if row["error"] else row["unknown_because"],
                         replay_command(spec, folder, variant, row["plan"]),
                     )
-
-
-def _finished(folder: Path, campaign: str, variant: str) -> list[int]:
-    """The numbers of the chunks that are whole."""
-    files = variant_folder(folder, "runs", campaign, variant).glob("chunk-*.parquet")
-    return sorted(int(file.stem[_ENOUGH:]) for file in files)
 
 
 def _read(file: Path, columns: list[str], schema: pa.Schema) -> pa.Table:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -11,8 +13,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from pipeline.code import ROOMS, ROOT
 from pipeline.java import ensure_java_home
-from pipeline.manifest import ROOMS, ROOT
 
 LOCAL_MASTER = "local[*,3]"
 """Every core, and three attempts at a task: a killed worker costs one chunk's work, not the campaign."""
@@ -67,7 +69,9 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
 @cache
 def _packages_zip() -> Path:
     """Our packages as one zip that workers elsewhere can import from; one for the process, as Spark refuses a second path."""
-    path = Path(tempfile.mkdtemp(prefix="tidemark-")) / "tidemark-packages.zip"
+    place = tempfile.mkdtemp(prefix="tidemark-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    path = Path(place) / "tidemark-packages.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for room in ROOMS:
             for source in sorted((ROOT / room).rglob("*.py")):

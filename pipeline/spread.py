@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from pipeline.java import JavaNotFoundError
+from pipeline.reason import reason
 from pipeline.session import spark_session
 
 if TYPE_CHECKING:
@@ -91,12 +92,4 @@ class SparkSpread:
         except JavaNotFoundError:
             raise
         except Exception as error:
-            raise SparkFailedError(f"Spark gave up: {_reason(str(error))}") from error
-
-
-def _reason(text: str) -> str:
-    """The line of a failure that says why: that of our own code, if it is there."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith(("\t", " "))]
-    python = [line for line in lines if line.partition(":")[0].endswith(("Error", "Exception", "Interrupt"))]
-    ours = [line for line in python if not line.startswith(("org.", "java.", "py4j."))]
-    return next(iter(ours[-1:] or python[:1] or lines[:1]), "it did not say why")
+            raise SparkFailedError(f"Spark gave up: {reason(error)}") from error

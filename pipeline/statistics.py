@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from scipy.stats import binomtest, norm
 
@@ -80,7 +79,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def share_hit(hits: Iterable[int], judged: int) -> tuple[tuple[int, float], ...]:
+def share_hit(hit_at: Mapping[int, int], judged: int) -> tuple[tuple[int, float], ...]:
     """Cumulative incidence: the share of judged runs hit by each moment. It ends at the share of runs hit.
 
     Nothing is censored. A judged run was watched to its end, and its end is the plan's: everything healed, everything read
@@ -90,7 +89,7 @@ def share_hit(hits: Iterable[int], judged: int) -> tuple[tuple[int, float], ...]
     out, as in every rate.
 
     Args:
-        hits: Time of the first hit of every judged run that was hit, µs.
+        hit_at: Time of the first hit, µs → how many judged runs were hit then.
         judged: Number of judged runs, hit or quiet.
 
     Returns:
@@ -99,35 +98,11 @@ def share_hit(hits: Iterable[int], judged: int) -> tuple[tuple[int, float], ...]
     Raises:
         ValueError: More runs were hit than judged.
     """
-    hit_at = Counter(hits)
-    if hit_at.total() > judged:
-        raise ValueError(f"{hit_at.total()} runs hit of {judged} judged")
+    if sum(hit_at.values()) > judged:
+        raise ValueError(f"{sum(hit_at.values())} runs hit of {judged} judged")
     steps: list[tuple[int, float]] = []
     so_far = 0
     for time in sorted(hit_at):
         so_far += hit_at[time]
         steps.append((time, so_far / judged))
     return tuple(steps)
-
-
-def time_reached(times: Mapping[int, int], never: int, percent: int) -> int | None:
-    """A percentile of the time to an event that some runs never reach: the first moment by which `percent` % of all runs had.
-
-    A run that never did was given up at the bound for coming to rest, which no run that did exceeds; all that is known is that
-    it would have taken longer than every other, so that is how it is ranked (worst rank).
-
-    Args:
-        times: Time to the event → how many runs took so long, µs.
-        never: How many runs never got there.
-        percent: 1 to 100.
-
-    Returns:
-        µs; `None` if fewer than `percent` % of the runs ever got there, or there were none.
-    """
-    wanted = -(-percent * (sum(times.values()) + never) // 100)
-    reached = 0
-    for time in sorted(times):
-        reached += times[time]
-        if reached >= wanted:
-            return time
-    return None

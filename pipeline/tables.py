@@ -3,8 +3,10 @@
     <folder>/<table>/campaign=<name>/variant=<variant>/chunk-00017.parquet
 
 Campaign and variant are Hive partition columns: they stand in the path and not in the files. A chunk is a range of plans under
-one variant. The chunk's `runs` file is written last, so the chunk is finished if and only if that file exists; its footer
-carries the chunk's summary.
+one variant.
+
+Whoever changes a column, or where a file lies, raises `FORMAT`, and says in `READABLE` what is read all the same. A column that is
+new is null in tables from before.
 """
 
 from __future__ import annotations
@@ -15,10 +17,20 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
+FORMAT: Final = 2
+"""Of the tables and of the manifest."""
+
+READABLE: Final = {
+    1: "a chunk is finished if its `runs` file is there, and its summary is in that file's footer; no column `plan_digest`",
+    2: "a chunk is finished if its record is there (`pipeline.record`)",
+}
+"""The formats that can be read, and how they differ. Only campaigns of `FORMAT` go on."""
+
 RUNS: Final = pa.schema(
     [
         pa.field("plan", pa.int32(), nullable=False),
         pa.field("seed", pa.int64(), nullable=False),
+        ("plan_digest", pa.string()),  # of the plan without its cluster: equal digests, equal faults and workload
         ("faults", pa.int32()),  # in the plan
         ("digest", pa.string()),
         pa.field("valid", pa.string(), nullable=False),  # valid | invalid | unknown
@@ -107,7 +119,12 @@ TRACE: Final = pa.schema(
 )
 
 SCHEMAS: Final = {"ops": OPS, "trace": TRACE, "anomalies": ANOMALIES, "runs": RUNS}
-"""By table, in the order in which a chunk writes them: `runs` last."""
+"""By table, in the order in which a chunk writes them."""
+
+
+MANIFEST: Final = "manifest.json"
+RECORDS: Final = "chunks"
+"""The folder of the records of finished chunks, beside the tables'."""
 
 
 def escaped(name: str) -> str:
@@ -123,3 +140,8 @@ def variant_folder(folder: Path, table: str, campaign: str, variant: str) -> Pat
 def chunk_file(folder: Path, table: str, campaign: str, variant: str, number: int) -> Path:
     """Where one chunk's file of one table lies."""
     return variant_folder(folder, table, campaign, variant) / f"chunk-{number:05d}.parquet"
+
+
+def record_file(folder: Path, campaign: str, variant: str, number: int) -> Path:
+    """Where the record of a finished chunk lies."""
+    return variant_folder(folder, RECORDS, campaign, variant) / f"chunk-{number:05d}.json"

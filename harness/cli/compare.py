@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
-from harness.cli.exits import ANOMALY, INTERRUPTED, VALID
+from harness.cli.exits import ANOMALY, INTERNAL_ERROR, INTERRUPTED, UNKNOWN, VALID
 from harness.cli.extras import need
 from harness.cli.for_ci import ci_options
 from harness.cli.options import (
@@ -29,6 +29,7 @@ from harness.cli.world import containers, refuse_container_options, world_option
 from nemesis import cluster_of_plans
 
 if TYPE_CHECKING:
+    from harness.report.model import Comparison
     from harness.systems.system import System
     from pipeline.campaign_spec import CampaignSpec
 
@@ -42,8 +43,9 @@ Examples:
   tidemark compare --system kafka:2.8.2 --variants kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.7 --plans 10 --report
 
 \b
-The same command again resumes a campaign that was stopped. A comparison measures, so it exits 0 when it is complete,
-whatever it found; with --fail-on-violation it exits 1 if any variant broke its promise."""
+The same command again resumes a campaign that was stopped, and with more --plans, or more --variants behind the others,
+the campaign grows. A comparison measures, so it exits 0 when it is complete, whatever it found, unless there is
+--fail-on-violation."""
 
 DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 
@@ -80,11 +82,36 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
 )
-@click.option("--fresh", is_flag=True, help="Throw away what an earlier campaign left in the folder.")
-@click.option("--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.")
+@click.option(
+    "--fresh",
+    is_flag=True,
+    help="Throw away what an earlier campaign left in the folder; runs in containers are moved aside (earlier-1, …).",
+)
+@click.option(
+    "--retry-errors", is_flag=True, help="Try again what raised: those of its chunks, in containers those runs."
+)
+@click.option(
+    "--run-seconds",
+    type=click.FloatRange(min=0),
+    default=60,
+    show_default=True,
+    help="A run takes no longer; 0: no limit.",
+)
+@click.option(
+    "--run-memory",
+    type=click.IntRange(min=0),
+    default=2048,
+    show_default=True,
+    help="Nor more megabytes; 0: no limit. Both are for the simulator.",
+)
+@click.option("--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.  [default: by what a run takes]")
 @click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[*]]")
 @click.option("--report", is_flag=True, help="Write report.html, with an example of each violation, as well.")
-@click.option("--fail-on-violation", is_flag=True, help="Exit 1 if any variant broke its promise.")
+@click.option(
+    "--fail-on-violation",
+    is_flag=True,
+    help="Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged.",
+)
 @ci_options
 @json_option
 def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
@@ -143,6 +170,7 @@ def _default_folder(options: dict[str, Any]) -> Path:
 
 def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) -> int:  # noqa: ANN401 - pipeline's type, loaded late
     from pipeline.campaign import CampaignFailedError, CampaignRefusedError, run_campaign
+    from pipeline.guard import RunLimits
     from pipeline.java import JavaNotFoundError
 
     status = Console(stderr=True)
@@ -154,6 +182,8 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
                 master=options["master"],
                 chunk_size=options["chunk"],
                 fresh=options["fresh"],
+                retry_errors=options["retry_errors"],
+                limits=RunLimits(options["run_seconds"], options["run_memory"]),
                 console=status,
             )
         else:
@@ -162,7 +192,13 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
             with containers(options, spec.cluster["brokers"], system) as session:
                 contained = Contained(session, folder.resolve())
                 outcome = run_campaign(
-                    spec, folder, chunk_size=1, fresh=options["fresh"], console=status, contained=contained
+                    spec,
+                    folder,
+                    chunk_size=1,
+                    fresh=options["fresh"],
+                    retry_errors=options["retry_errors"],
+                    console=status,
+                    contained=contained,
                 )
     except (CampaignRefusedError, CampaignFailedError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
@@ -171,7 +207,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
         return INTERRUPTED
     from harness.cli.report import summarise
 
-    violations = summarise(
+    comparison = summarise(
         folder,
         options["baseline"],
         options["as_json"],
@@ -179,4 +215,13 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
         master=options["master"],
         ci=(options["junit"], options["annotations"]),
     )
-    return ANOMALY if options["fail_on_violation"] and violations else VALID
+    return _exit_code(comparison) if options["fail_on_violation"] else VALID
+
+
+def _exit_code(comparison: Comparison) -> int:
+    """What --fail-on-violation is told: a violation, or why nobody can say that there is none."""
+    if any(variant.violating.hits for variant in comparison.variants):
+        return ANOMALY
+    if any(variant.errors for variant in comparison.variants):
+        return INTERNAL_ERROR
+    return VALID if all(variant.judged for variant in comparison.variants) else UNKNOWN

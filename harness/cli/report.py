@@ -209,23 +209,31 @@ def summarise(
     report: bool,
     master: str | None = None,
     ci: tuple[Path | None, bool] = (None, False),
-) -> int:
-    """Print the comparison of a finished campaign, write its page if wanted; returns the number of violating runs.
+) -> Comparison:
+    """Print the comparison of a campaign, write its page if wanted, and return it.
 
     Raises:
         click.ClickException: nothing to compare.
     """
-    from pipeline.compare import NothingToCompareError, compare
+    from pipeline.compare import UnreadableError, compare
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError, Manifest
     from pipeline.session import spark_session
+    from pipeline.spark_tables import NothingToCompareError
+    from pipeline.stock import DamagedTableError
 
     try:
         Manifest.read(folder)  # before a JVM is started for nothing
         spark = spark_session(master)
         comparison = compare(spark, folder, baseline)
-    except (NothingToCompareError, CampaignRefusedError, JavaNotFoundError) as error:
+    except (
+        NothingToCompareError,
+        CampaignRefusedError,
+        DamagedTableError,
+        UnreadableError,
+        JavaNotFoundError,
+    ) as error:
         raise click.ClickException(str(error)) from None
     if as_json:
         click.echo(json.dumps(comparison.to_json()))
@@ -242,7 +250,7 @@ def summarise(
         except RunChangedError as error:
             raise click.ClickException(str(error)) from None
         click.echo(f"Report: {page}", err=as_json)
-    return sum(variant.violating.hits for variant in comparison.variants)
+    return comparison
 
 
 def _cases(comparison: Comparison) -> list[Case]:

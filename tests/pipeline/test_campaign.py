@@ -47,9 +47,9 @@ def test_a_campaign_stopped_anywhere_resumes_to_the_same_tables(
     outcome = run_campaign(spec, whole, chunk_size=5, console=quiet(), simulate=simulate)
     run_campaign(spec, stopped, chunk_size=5, console=quiet(), simulate=simulate)
     variant = "campaign=demo/variant=kafka-0.10"
-    # Killed before `runs` was written, and while it was written.
-    (stopped / "runs" / variant / "chunk-00001.parquet").unlink()
-    (stopped / "runs" / variant / "chunk-00002.parquet").unlink()
+    # Killed before the record was written, and while a file was written.
+    (stopped / "chunks" / variant / "chunk-00001.json").unlink()
+    (stopped / "chunks" / variant / "chunk-00002.json").unlink()
     (stopped / "runs" / variant / ".chunk-00002.parquet.77.tmp").write_bytes(b"PAR1")
     (stopped / "ops" / variant / "chunk-00002.parquet").unlink()
     untouched = stopped / "runs" / variant / "chunk-00000.parquet"

@@ -57,7 +57,7 @@ def test_every_variant_meets_a_plan_before_the_next_plan(tmp_path):
 
 def test_what_is_finished_is_not_run_again(tmp_path):
     go(spec_of(2), tmp_path, Counted())
-    (tmp_path / "runs/campaign=real/variant=kafka-2.7/chunk-00001.parquet").unlink()
+    (tmp_path / "chunks/campaign=real/variant=kafka-2.7/chunk-00001.json").unlink()
     counted = Counted()
     go(spec_of(2), tmp_path, counted)
 

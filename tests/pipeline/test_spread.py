@@ -16,7 +16,8 @@ from harness.cli import main
 from harness.search.hunt import Hunt, Quarry
 from harness.search.hunt.hunt import Attempt
 from nodes.core.cluster import ClusterSpec
-from pipeline.spread import SparkFailedError, SparkSpread, _reason
+from pipeline.reason import reason
+from pipeline.spread import SparkFailedError, SparkSpread
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -136,6 +137,6 @@ def test_the_reason_is_the_line_of_the_code_that_failed() -> None:
         "Caused by: org.apache.spark.api.python.PythonException: Traceback (most recent call last):\n"
     )
 
-    assert _reason(text) == "nemesis.plan.PlanError: faults[0]: there is no broker b4"
-    assert _reason("Could not parse Master URL: 'x'") == "Could not parse Master URL: 'x'"
-    assert _reason("") == "it did not say why"
+    assert reason(Exception(text)) == "nemesis.plan.PlanError: faults[0]: there is no broker b4"
+    assert reason(Exception("Could not parse Master URL: 'x'")) == "Could not parse Master URL: 'x'"
+    assert reason(Exception("")) == "it did not say why"

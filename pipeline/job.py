@@ -1,0 +1,85 @@
+"""A campaign's chunks as one Spark job. What travels to a task is its number, and what is the same for all."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark import AccumulatorParam, TaskContext
+
+from pipeline.chunk import Task, run_chunk
+from pipeline.record import ChunkSummary
+from pipeline.tables import MANIFEST
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator, SparkContext
+
+    from pipeline.layout import Layout
+
+
+class OtherFolderError(RuntimeError):
+    """A worker has not the campaign's folder where the driver has it; the text is one sentence."""
+
+
+class _Summaries(AccumulatorParam[list[ChunkSummary]]):
+    """The summaries of finished chunks, as they come."""
+
+    def zero(self, value: list[ChunkSummary]) -> list[ChunkSummary]:
+        """None yet."""
+        return []
+
+    def addInPlace(self, value1: list[ChunkSummary], value2: list[ChunkSummary]) -> list[ChunkSummary]:  # noqa: N802  Spark's
+        """Both; the first one grows, so that whoever looks on sees it."""
+        value1.extend(value2)
+        return value1
+
+
+def summaries_of(context: SparkContext) -> Accumulator[list[ChunkSummary]]:
+    """To be filled by `run_job`: Spark brings a task's summary with the news that it has ended, so nobody need look for files."""
+    return context.accumulator([], _Summaries())
+
+
+def run_job(
+    context: SparkContext, task: Task, layout: Layout, numbers: Sequence[int], told: Accumulator[list[ChunkSummary]]
+) -> None:
+    """Run chunks, one task each, in the given order; blocks until all have ended.
+
+    A task that Spark tries again has its runs one by one, each in a process of its own: most likely one of them has ended the
+    worker that had them before. That run becomes a row with an error.
+
+    Args:
+        context: Spark.
+        task: What is the same for all chunks.
+        layout: How a chunk follows from its number.
+        numbers: Of the layout's tasks.
+        told: Gets the summary of each chunk that is finished.
+    """
+
+    def work(mine: Iterable[int]) -> None:
+        check_folder(task)
+        attempt = TaskContext.get()
+        again = attempt is not None and attempt.attemptNumber() > 0
+        here = replace(task, limits=replace(task.limits, expendable=True), one_by_one=again)
+        for number in mine:
+            told.add([run_chunk(here, layout.task(number))])
+
+    context.parallelize(numbers, len(numbers)).foreachPartition(work)
+
+
+def check_folder(task: Task) -> None:
+    """Refuse to work where the campaign's folder is not, or another one of that name.
+
+    Raises:
+        OtherFolderError: See there.
+    """
+    try:
+        theirs = task.identity in (task.folder / MANIFEST).read_text(encoding="utf-8")
+    except OSError:
+        theirs = False
+    if not theirs:
+        raise OtherFolderError(
+            f"The worker on {socket.gethostname()} does not see the campaign in {task.folder}: "
+            "every worker must have the driver's folder under the same path."
+        )

@@ -1,0 +1,76 @@
+"""How times and shares spread over the runs of a variant: exact percentiles that Spark finds by sorting, and the driver only reads.
+
+Spark's own `percentile` keeps every value of a group in memory; a sort goes to the disk where memory ends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from harness.report.model import Rate, Recovery, Spread
+from pipeline.statistics import wilson
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+PERCENTS = (5, 25, 50, 75, 95)
+_LOWER = "min(CASE WHEN upto > ({percent} * (n - 1)) div 100 THEN value END) AS low_{percent}"
+_UPPER = "min(CASE WHEN upto > ({percent} * (n - 1) + 99) div 100 THEN value END) AS high_{percent}"
+_REACHED = "min(CASE WHEN upto >= ({percent} * n + 99) div 100 THEN value END) AS reached_{percent}"
+
+QUANTILES = """
+    WITH valued AS (
+        SELECT variant, q.what, q.value FROM runs LATERAL VIEW stack(3,
+            'first_violation', CAST(first_violation_us AS DOUBLE),
+            'availability', availability,
+            'recovery', CASE WHEN error IS NULL THEN coalesce(CAST(recovery_us AS DOUBLE), double('infinity')) END
+        ) q AS what, value WHERE q.value IS NOT NULL),
+    counted AS (SELECT variant, what, value, count(*) AS runs FROM valued GROUP BY variant, what, value),
+    totals AS (
+        SELECT variant, what, sum(runs) AS n, sum(CASE WHEN value < double('infinity') THEN runs ELSE 0 END) AS ended,
+            sum(CASE WHEN value < double('infinity') THEN runs * value END) AS total
+        FROM counted GROUP BY variant, what),
+    ranked AS (
+        SELECT variant, what, value,
+            sum(runs) OVER (PARTITION BY variant, what ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto FROM counted)
+    SELECT r.variant, r.what, first(t.n) AS n, first(t.ended) AS ended, first(t.total) AS total, {percentiles}
+    FROM ranked r JOIN totals t ON r.variant = t.variant AND r.what = t.what GROUP BY r.variant, r.what"""
+"""Of what never ends the value is infinite, so that it is slower than all that does."""
+
+
+class Quantiles:
+    """The percentiles of all variants of the view `runs`."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        texts = (_LOWER, _UPPER, _REACHED)
+        sql = QUANTILES.format(percentiles=", ".join(text.format(percent=n) for text in texts for n in PERCENTS))
+        self._rows: dict[tuple[str, str], Row] = {
+            (row["variant"], row["what"]): row for row in spark.sql(sql).collect()
+        }
+
+    def spread(self, variant: str, what: str) -> Spread:
+        """Of `first_violation` or `availability`; between two runs' values it is interpolated."""
+        row = self._rows.get((variant, what))
+        if row is None:
+            return Spread(0, None, None, None, None, None, None)
+        values = []
+        for percent in PERCENTS:
+            low, high = row[f"low_{percent}"], row[f"high_{percent}"]
+            values.append(low + (high - low) * (percent * (row["n"] - 1) % 100) / 100)
+        return Spread(row["n"], row["total"] / row["n"], *values)
+
+    def recovery(self, variant: str, raised: int) -> Recovery:
+        """How long runs took to come to rest: a percentile is the first moment by which so many of all runs had.
+
+        A run that never did was given up at the bound for coming to rest, which no run that did exceeds; all that is known is that
+        it would have taken longer than every other, so that is how it is ranked (worst rank).
+
+        Args:
+            variant: Whose.
+            raised: How many runs raised, of which nothing is known.
+        """
+        row = self._rows.get((variant, "recovery"))
+        of, never = (0, 0) if row is None else (row["n"], row["n"] - row["ended"])
+        reached = [None if row is None else row[f"reached_{percent}"] for percent in PERCENTS]
+        times = [None if time is None or time == float("inf") else int(time) for time in reached]
+        return Recovery(Rate(never, of, *wilson(never, of), raised), *times)

@@ -1,0 +1,50 @@
+"""A campaign's tables as Spark sees them: the files of its finished chunks, with the types of `pipeline.tables`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline.manifest import Manifest
+from pipeline.stock import Stock, whole
+from pipeline.tables import SCHEMAS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class NothingToCompareError(ValueError):
+    """The folder holds no campaign, or not the baseline asked for; the text is one sentence."""
+
+
+def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -> dict[str, DataFrame]:
+    """The tables by name, each with the columns `campaign` and `variant` behind those of its files.
+
+    Raises:
+        NothingToCompareError: There is no campaign, or no chunk is finished yet.
+        DamagedTableError: A file is not what the campaign wrote.
+    """
+    manifest = Manifest.read(folder)
+    if manifest is None:
+        raise NothingToCompareError(f"{folder} holds no campaign.")
+    stock = whole(folder, manifest, names)
+    if not stock.finished:
+        raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
+    return {name: _table(spark, folder, manifest, stock, name) for name in names}
+
+
+def _table(spark: SparkSession, folder: Path, manifest: Manifest, stock: Stock, name: str) -> DataFrame:
+    schema = ", ".join(f"`{field.name}` {_sql_type(str(field.type))}" for field in SCHEMAS[name])
+    return (
+        spark.read.schema(f"{schema}, campaign STRING, variant STRING")
+        .option("basePath", str(folder / name))
+        .option("__globPaths__", "false")  # a folder's name may have brackets in it
+        .parquet(*(str(path) for path in stock.files(folder, manifest.spec.name, name)))
+    )
+
+
+def _sql_type(arrow: str) -> str:
+    """Spark's word for one of the types that the tables use. (Its own translation would load pandas.)"""
+    if arrow.startswith("list<"):
+        return f"ARRAY<{_sql_type(arrow.removesuffix('>').rpartition(' ')[2])}>"
+    return {"int32": "INT", "int64": "BIGINT", "double": "DOUBLE", "string": "STRING", "bool": "BOOLEAN"}[arrow]
