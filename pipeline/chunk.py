@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pipeline.simulate import Simulate
 
 KEPT_OF: Final = 10
-"""Of so many plans (0 … 9, 10 … 19 and so on) the first violating run has its operations and trace stored when the spec keeps
-`violations`. Chunks begin at such plans, so it does not matter how large they are."""
+"""Of so many plans (0 … 9, 10 … 19 and so on) of a chunk the first violating run has its operations and trace stored when the spec
+keeps `violations`. Chunks begin at such plans unless somebody chose another size, so it does not matter how large they are."""
 
 Rows: TypeAlias = dict[str, list[dict[str, Any]]]
 """Rows by table."""

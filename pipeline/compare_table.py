@@ -44,14 +44,20 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
 )
 
 
-def print_comparison(comparison: Comparison, console: Console) -> None:
-    """Print the finding, what was compared, the variants' numbers, and the anomalies."""
-    console.print(escape(compared(comparison)), highlight=False)
+def print_comparison(comparison: Comparison, console: Console, *, between_campaigns: bool = False) -> None:
+    """Print the finding, what was compared, the variants' numbers, and the anomalies.
+
+    Between campaigns nothing was settled before they ran, neither which comparison is the primary one nor what is older.
+    """
+    if not between_campaigns:
+        console.print(escape(compared(comparison)), highlight=False)
     for answer in answers(comparison):
         console.print(escape(answer.plain), style="bold", highlight=False)
-    for oddity in oddities(comparison):
+    for oddity in () if between_campaigns else oddities(comparison):
         console.print(escape(oddity), highlight=False)
-    if comparison.pairs:
+    if comparison.pairs and between_campaigns:
+        console.print("Nothing was settled before both had run: all p-values are corrected together.", highlight=False)
+    elif comparison.pairs:
         console.print(escape(primary_words(comparison)), highlight=False)
     console.print(_variants(comparison))
     console.print(
@@ -125,7 +131,7 @@ def _bare(title: str) -> Table:
 def _paired(comparison: Comparison) -> Table:
     """One row for each variant but the baseline: any violation, on the plans that both were judged on."""
     table = _bare(f"any violation, against {comparison.baseline} on the same plans")
-    for column in ("only here", "only there", "points (95 %)", "p"):
+    for column in ("pairs", "only here", "only there", "points (95 %)", "p"):
         table.add_column(column, justify="right")
     for variant in comparison.variants:
         row = variant.count(ANY)
@@ -133,7 +139,14 @@ def _paired(comparison: Comparison) -> Table:
         if pair is not None:
             p_value = f"{p_of(pair).removeprefix('p ')}{' (primary)' if pair.primary else ''}"
             difference = points(pair, "").replace("  ", " ")
-            table.add_row(escape(variant.variant), str(pair.only_here), str(pair.only_baseline), difference, p_value)
+            table.add_row(
+                escape(variant.variant),
+                str(pair.pairs),
+                str(pair.only_here),
+                str(pair.only_baseline),
+                difference,
+                p_value,
+            )
     return table
 
 

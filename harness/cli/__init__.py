@@ -11,6 +11,7 @@ import traceback
 
 import click
 
+from harness.cli.campaigns import list_command
 from harness.cli.check import check_command
 from harness.cli.closed_pipe import said_to_nobody
 from harness.cli.cluster import cluster_group
@@ -30,6 +31,7 @@ from harness.cli.scenario import scenario_command
 from harness.cli.serve import serve_command
 from harness.cli.shrink import shrink_command
 from harness.cli.soak import soak_command
+from harness.cli.sql import sql_command
 from harness.cli.variants import variants_command
 from harness.cli.vocabulary import anomalies_command, faults_command
 from harness.cli.zoo import zoo_command
@@ -74,6 +76,8 @@ for command in (
     report_command,
     runs_command,
     serve_command,
+    list_command,
+    sql_command,
     cluster_group,
     images_group,
     doctor_command,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
+from harness.cli.compare_plan import compare_plan
 from harness.cli.exits import ANOMALY, INTERNAL_ERROR, INTERRUPTED, UNKNOWN, VALID
 from harness.cli.extras import need
 from harness.cli.for_ci import ci_options
@@ -38,6 +40,8 @@ Examples:
   tidemark compare --variants kafka-0.10,kafka-2.1 --plans 200 --report
   tidemark compare --profile destructive --variants kafka-2.7,kafka-3.7,kafka-4.0 --plans 1000 --out results/power
   tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
+  tidemark compare --campaign results/acks-all --campaign results/acks-1        two that are stored, side by side
+  tidemark compare --plan results/shrunk/kafka-0.10-1-30.json                   one plan under each variant
   tidemark compare --master spark://host:7077 --plans 20000 --out /shared/campaign
   tidemark compare --world docker --variants kafka-0.10,kafka-0.11,kafka-2.1,kafka-2.7 --plans 10 --report
   tidemark compare --system kafka:2.8.2 --variants kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.7 --plans 10 --report
@@ -69,6 +73,19 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @contract_option
 @world_options
 @system_options
+@click.option(
+    "--campaign",
+    "campaigns",
+    type=click.Path(path_type=Path, file_okay=False),
+    multiple=True,
+    help="Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more).",
+)
+@click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Run this one plan under each variant, here and without Spark.",
+)
 @click.option("--baseline", type=str, help="Variant the others are compared with.  [default: the first]")
 @click.option(
     "--keep",
@@ -116,7 +133,11 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @json_option
 def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
+    if options["plan_file"] is not None:
+        return compare_plan(options)
     need(campaign=True, report=options["report"])
+    if options["campaigns"]:
+        return _side_by_side(options)
     from pipeline.campaign_spec import CampaignSpec
 
     system = system_of(options)
@@ -149,6 +170,43 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
     if docker:
         _check(spec, system)
     return _campaign(spec, folder, options, system)
+
+
+def _side_by_side(options: dict[str, Any]) -> int:
+    """Compare stored campaigns."""
+    if len(options["campaigns"]) < 2:
+        raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
+    if options["report"]:
+        raise click.UsageError("--report is of one campaign")
+    from pipeline.compare import UnreadableError
+    from pipeline.compare_table import print_comparison
+    from pipeline.java import JavaNotFoundError
+    from pipeline.manifest import CampaignRefusedError
+    from pipeline.session import spark_session
+    from pipeline.side_by_side import compare_campaigns, differences
+    from pipeline.spark_tables import NothingToCompareError
+    from pipeline.stock import DamagedTableError
+
+    folders = options["campaigns"]
+    try:
+        differ = differences(folders)  # before a JVM is started for nothing
+        comparison = compare_campaigns(spark_session(options["master"]), folders, options["baseline"])
+    except (
+        NothingToCompareError,
+        CampaignRefusedError,
+        DamagedTableError,
+        UnreadableError,
+        JavaNotFoundError,
+    ) as error:
+        raise click.ClickException(str(error)) from None
+    if options["as_json"]:
+        click.echo(json.dumps(comparison.to_json() | {"differences": differ}))
+    else:
+        console = Console()
+        for sentence in differ or ["The campaigns have the same settings and the same code."]:
+            console.print(sentence, highlight=False, markup=False)
+        print_comparison(comparison, console, between_campaigns=True)
+    return _exit_code(comparison) if options["fail_on_violation"] else VALID
 
 
 def _check(spec: CampaignSpec, system: System) -> None:

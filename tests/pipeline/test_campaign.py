@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,7 +36,8 @@ def quiet() -> Console:
 def tables(spark: SparkSession, folder: Path) -> dict[str, list[str]]:
     found = {}
     for name in ("runs", "anomalies", "ops", "trace"):
-        table = spark.read.parquet(str(folder / name)).drop("wall_us")
+        reader = spark.read.option("__globPaths__", "false")
+        table = reader.parquet(str(folder / name)).drop("wall_us")
         found[name] = sorted(json.dumps(row.asDict(), default=str) for row in table.collect())
     return found
 
@@ -64,6 +66,42 @@ def test_a_campaign_stopped_anywhere_resumes_to_the_same_tables(
     assert untouched.stat().st_mtime_ns == before
     assert not list(stopped.rglob("*.tmp"))
     assert "1 of them because the run raised" in again.sentences()
+
+
+def test_a_plan_that_ends_its_worker_costs_itself_only(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    def deadly(spec: CampaignSpec, variant: str, index: int) -> Any:
+        if index == 7 and variant == OLD:
+            os._exit(1)
+        return simulate(spec, variant, index)
+
+    outcome = run_campaign(spec, tmp_path, chunk_size=6, console=quiet(), simulate=deadly)
+
+    assert (outcome.runs, outcome.errors) == (24, 2)  # one raises under the other variant
+    (broken,) = [run for run in list_runs(tmp_path, Wanted(OLD, unknown=True)) if run.plan == 7]
+    assert broken.because == "The run's process ended with status 1."
+
+    again = run_campaign(spec, tmp_path, retry_errors=True, console=quiet(), simulate=simulate)
+    assert (again.runs, again.errors) == (24, 1)
+
+
+def test_a_campaign_grows_to_what_it_would_have_been(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    at_once, grown = tmp_path / "demo", tmp_path / "a name [with] brackets"
+    run_campaign(replace(spec, plans=30), at_once, chunk_size=10, console=quiet(), simulate=simulate)
+    run_campaign(replace(spec, variants=(OLD,), plans=10), grown, chunk_size=10, console=quiet(), simulate=simulate)
+    before = {path: path.stat().st_mtime_ns for path in grown.rglob("*.parquet")}
+    run_campaign(replace(spec, plans=30), grown, chunk_size=20, console=quiet(), simulate=simulate)
+
+    assert tables(spark, grown) == tables(spark, at_once)
+    assert all(path.stat().st_mtime_ns == time for path, time in before.items())
+    whole, parts = (compare(spark, folder) for folder in (at_once, grown))
+    # What was settled before anything ran was one variant, which is compared with none.
+    assert (whole.primary, parts.primary) == (NEW, None)
+    assert [variant.loss for variant in parts.variants] == [variant.loss for variant in whole.variants]
+    assert [variant.recovery for variant in parts.variants] == [variant.recovery for variant in whole.variants]
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(

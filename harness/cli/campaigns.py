@@ -1,0 +1,69 @@
+"""``tidemark list``: which campaigns there are, and how far each has come."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from harness.cli.exits import VALID
+from harness.cli.extras import need
+from harness.cli.options import RESULTS, json_option
+
+if TYPE_CHECKING:
+    from pipeline.campaign_list import ListedCampaign
+
+EPILOG = """\b
+Examples:
+  tidemark list                        every campaign in results/
+  tidemark list /shared/campaigns
+  tidemark list --json | jq -r 'select(.runs < .expected) | .folder'     those that are not finished"""
+
+
+@click.command("list", epilog=EPILOG)
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=RESULTS)
+@json_option
+def list_command(folder: Path, *, as_json: bool) -> int:
+    """List the campaigns in FOLDER (results unless told) and below it."""
+    need(campaign=True)
+    from pipeline.campaign_list import list_campaigns
+
+    if not folder.is_dir():
+        raise click.ClickException(f"{folder}: there is no such folder")
+    console = Console(highlight=False, soft_wrap=True)
+    none = True
+    for found in list_campaigns(folder):
+        none = False
+        if isinstance(found, tuple):
+            if as_json:
+                click.echo(json.dumps({"folder": str(found[0]), "trouble": found[1]}))
+            else:
+                console.print(f"[bold]{found[0]}[/]")
+                console.print(f"  {found[1]}", markup=False)
+        elif as_json:
+            click.echo(json.dumps(found.to_json()))
+        else:
+            _print(found, console)
+    if none and not as_json:
+        click.echo(f"There is no campaign in {folder}.")
+    return VALID
+
+
+def _print(found: ListedCampaign, console: Console) -> None:
+    done = "complete" if found.runs == found.expected else f"{found.runs} of {found.expected} runs"
+    where = "" if found.world == "sim" else f", {found.system} in containers"
+    begun = f", begun {found.begun}" if found.begun else ""
+    console.print(
+        f"[bold]{found.folder}[/]: {done}, {found.plans} plans of seed {found.seed} ({found.profile}){where}{begun}"
+    )
+    for day, plans, variants in found.asked[1:]:
+        console.print(f"  grown on {day} to {plans} plans under {variants} variants")
+    told = ", ".join(f"{variant} {runs}" for variant, runs in found.violating.items())
+    console.print(f"  runs with a violation: {told}", markup=False)
+    if found.unknown:
+        console.print(f"  {found.unknown} unknown, {found.errors} of them raised")
+    if found.trouble:
+        console.print(f"  damaged: {found.trouble}", markup=False)

@@ -1,0 +1,84 @@
+"""Which campaigns lie below a folder, and how far each has come: read off manifests and records, without Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.manifest import CampaignRefusedError, Manifest
+from pipeline.stock import take_stock
+from pipeline.tables import MANIFEST, RECORDS, SCHEMAS
+
+DEEPEST = 3
+NOT_ENTERED = {*SCHEMAS, RECORDS, "evidence", "set-aside"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCampaign:
+    """One campaign. Numbers count runs; `violating` by variant; `asked` has (day, plans, variants) of its beginning and growth."""
+
+    folder: Path
+    world: str
+    system: str
+    profile: str
+    seed: int
+    plans: int
+    runs: int
+    expected: int
+    violating: dict[str, int]
+    unknown: int
+    errors: int
+    begun: str
+    asked: tuple[tuple[str, int, int], ...]
+    trouble: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self) | {"folder": str(self.folder), "asked": [list(one) for one in self.asked]}
+
+
+def list_campaigns(root: Path) -> Iterator[ListedCampaign | tuple[Path, str]]:
+    """The campaigns in `root` and below it, by path; of one whose manifest cannot be read its folder and why."""
+    for folder in _folders(root):
+        try:
+            manifest = Manifest.read(folder)
+        except CampaignRefusedError as error:
+            yield folder, str(error)
+            continue
+        if manifest is not None:
+            yield _listed(folder, manifest)
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    for place, below, names in os.walk(root):
+        depth = len(Path(place).relative_to(root).parts)
+        below[:] = (
+            [] if depth >= DEEPEST else sorted(name for name in below if name not in NOT_ENTERED and name[0] != ".")
+        )
+        if MANIFEST in names:
+            yield Path(place)
+
+
+def _listed(folder: Path, manifest: Manifest) -> ListedCampaign:
+    spec = manifest.spec
+    stock = take_stock(folder, manifest, ())  # sizes and bytes are looked at when somebody reads them
+    chunks = stock.finished.values()
+    return ListedCampaign(
+        folder=folder,
+        world=spec.world,
+        system=spec.system,
+        profile=spec.profile,
+        seed=spec.seed,
+        plans=spec.plans,
+        runs=sum(chunk.runs for chunk in chunks),
+        expected=spec.plans * len(spec.variants),
+        violating={v: sum(chunk.violating for chunk in chunks if chunk.variant == v) for v in spec.variants},
+        unknown=sum(chunk.unknown for chunk in chunks),
+        errors=sum(chunk.errors for chunk in chunks),
+        begun=manifest.begun,
+        asked=tuple((asked.day, asked.plans, len(asked.variants)) for asked in manifest.asked),
+        trouble=stock.damaged[0].words() if stock.damaged else None,
+    )

@@ -1,0 +1,55 @@
+"""A run that goes beyond its limits is told of, and takes nothing down."""
+
+import os
+import signal
+from contextlib import suppress
+
+import pytest
+
+from pipeline.guard import RunLimitError, RunLimits, apart, within
+
+LITTLE = RunLimits(seconds=0.05, memory_mb=256)
+
+
+def for_ever() -> None:
+    while True:
+        pass
+
+
+def swallowing() -> None:
+    while True:
+        with suppress(Exception):
+            for_ever()
+
+
+@pytest.mark.parametrize("work", [for_ever, swallowing])
+def test_what_never_ends_is_ended(work) -> None:
+    with pytest.raises(RunLimitError, match=r"longer than 0\.05 s"), within(LITTLE):
+        work()
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_memory_that_is_too_much_is_not_given() -> None:
+    with pytest.raises(MemoryError), within(RunLimits(0, 256)):
+        bytearray(8 << 30)
+    assert len(bytearray(1 << 20)) == 1 << 20
+
+
+def test_a_child_answers() -> None:
+    assert apart(lambda: {"plan": 3}, LITTLE) == {"plan": 3}
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [
+        (for_ever, "took longer than 0.05 s"),
+        (lambda: os._exit(3), "ended with status 3"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "was killed by SIGKILL"),
+        (lambda: bytearray(8 << 30), "MemoryError"),
+        (lambda: 1 // 0, "ZeroDivisionError"),
+    ],
+)
+def test_a_child_that_dies_is_told_of(work, words) -> None:
+    with pytest.raises(RunLimitError, match=words):
+        apart(work, LITTLE)
