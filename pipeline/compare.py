@@ -19,11 +19,10 @@ from checkers.marks import by_mark
 from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, VariantResult
 from nodes.core.cluster import ClusterSpec
-from pipeline.manifest import Manifest
 from pipeline.quantiles import Quantiles
 from pipeline.reason import reason
 from pipeline.replay_command import replay_command
-from pipeline.spark_tables import NothingToCompareError, campaign_tables
+from pipeline.spark_tables import NothingToCompareError, campaign_in, campaign_tables
 from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 
 if TYPE_CHECKING:
@@ -152,18 +151,6 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         code=manifest.code,
         begun=manifest.begun,
     )
-
-
-def campaign_in(folder: Path) -> Manifest:
-    """The manifest of the campaign in a folder.
-
-    Raises:
-        NothingToCompareError: There is none.
-    """
-    manifest = Manifest.read(folder)
-    if manifest is None:
-        raise NothingToCompareError(f"{folder} holds no campaign.")
-    return manifest
 
 
 def register_tables(spark: SparkSession, folder: Path) -> None:

@@ -56,7 +56,7 @@ def print_comparison(comparison: Comparison, console: Console, *, between_campai
     for oddity in () if between_campaigns else oddities(comparison):
         console.print(escape(oddity), highlight=False)
     if comparison.pairs and between_campaigns:
-        console.print("Nothing was settled before both had run: all p-values are corrected together.", highlight=False)
+        console.print(escape(_pairs(comparison)), highlight=False)
     elif comparison.pairs:
         console.print(escape(primary_words(comparison)), highlight=False)
     console.print(_variants(comparison))
@@ -77,6 +77,20 @@ def print_comparison(comparison: Comparison, console: Console, *, between_campai
         console.print(f"no run exercised: {', '.join(missed)}", highlight=False, markup=False)
     console.print(
         _anomalies(comparison, "permitted: runs hit", lambda row: row.permitted, lambda row: str(row.permitted.hits))
+    )
+
+
+def _pairs(comparison: Comparison) -> str:
+    """How far two campaigns can be held against each other."""
+    pairs = {
+        variant.variant: row.paired.pairs
+        for variant in comparison.variants
+        if (row := variant.count(ANY)) and row.paired
+    }
+    told = ", ".join(f"{variant} {count}" for variant, count in pairs.items())
+    return (
+        f"Plans that are the same, and judged, as under {comparison.baseline}: {told}. Nothing was settled before all had run, "
+        "so all p-values are corrected together."
     )
 
 
@@ -131,7 +145,7 @@ def _bare(title: str) -> Table:
 def _paired(comparison: Comparison) -> Table:
     """One row for each variant but the baseline: any violation, on the plans that both were judged on."""
     table = _bare(f"any violation, against {comparison.baseline} on the same plans")
-    for column in ("pairs", "only here", "only there", "points (95 %)", "p"):
+    for column in ("only here", "only there", "points (95 %)", "p"):
         table.add_column(column, justify="right")
     for variant in comparison.variants:
         row = variant.count(ANY)
@@ -141,7 +155,6 @@ def _paired(comparison: Comparison) -> Table:
             difference = points(pair, "").replace("  ", " ")
             table.add_row(
                 escape(variant.variant),
-                str(pair.pairs),
                 str(pair.only_here),
                 str(pair.only_baseline),
                 difference,

@@ -1,8 +1,8 @@
 """Compare the variants of several campaigns with each other, paired where the plans are the same.
 
-Each variant is called `campaign: variant`. Two runs are a pair if the number of their plan is the same and the plan as well, but for
-its cluster: so acks 1 can be held against all, today's code against yesterday's. Where the generator drew other plans there are
-no pairs, and only the rates stand beside each other.
+Each variant is called `campaign: variant`. Two runs are a pair if the number of their plan is the same and the plan as well,
+but for its cluster: so acks 1 can be held against all, today's code against yesterday's. Where the generator drew other plans
+there are no pairs, and only the rates stand beside each other.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from harness.report.model import Comparison
 from nodes.core.cluster import ClusterSpec
-from pipeline.compare import campaign_in, found_in_tables
+from pipeline.compare import found_in_tables
 from pipeline.replay_command import replay_command
-from pipeline.spark_tables import NothingToCompareError, campaign_tables
+from pipeline.spark_tables import NothingToCompareError, campaign_in, campaign_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -17,6 +17,18 @@ class NothingToCompareError(ValueError):
     """The folder holds no campaign, or not the baseline asked for; the text is one sentence."""
 
 
+def campaign_in(folder: Path) -> Manifest:
+    """The manifest of the campaign in a folder.
+
+    Raises:
+        NothingToCompareError: There is none.
+    """
+    manifest = Manifest.read(folder)
+    if manifest is None:
+        raise NothingToCompareError(f"{folder} holds no campaign.")
+    return manifest
+
+
 def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -> dict[str, DataFrame]:
     """The tables by name, each with the columns `campaign` and `variant` behind those of its files.
 
@@ -24,9 +36,7 @@ def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -
         NothingToCompareError: There is no campaign, or no chunk is finished yet.
         DamagedTableError: A file is not what the campaign wrote.
     """
-    manifest = Manifest.read(folder)
-    if manifest is None:
-        raise NothingToCompareError(f"{folder} holds no campaign.")
+    manifest = campaign_in(folder)
     stock = whole(folder, manifest, names)
     if not stock.finished:
         raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")

@@ -7,13 +7,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from checkers.verdict import VIOLATION
+from harness.cli.corpus import read_plan_or_kept
 from harness.cli.exits import VALID, exit_code
-from nemesis import PlanError, read_plan
+from harness.cli.options import CLUSTER_OPTIONS
+from nemesis import PlanError
 
 if TYPE_CHECKING:
     from checkers.verdict import Verdict
@@ -46,8 +49,13 @@ def compare_plan(options: dict[str, Any]) -> int:
         raise click.UsageError("--plan is for the simulator: tidemark run --plan has it run in containers")
     from harness.simulator.execute import execute
 
+    context = click.get_current_context()
+    for name in ("seed", "profile", *CLUSTER_OPTIONS):
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = f"--{name.replace('_', '-')}"
+            raise click.UsageError(f"{option} cannot be given with --plan: the plan file says it (edit a copy of it)")
     try:
-        plan = read_plan(options["plan_file"])
+        plan = read_plan_or_kept(options["plan_file"])
     except (PlanError, OSError) as error:
         raise click.ClickException(str(error)) from None
     verdicts: dict[str, Verdict] = {}

@@ -40,15 +40,14 @@ def sql_command(campaign: Path, question: str, limit: int, master: str | None, *
     """Answer QUESTION, a SELECT in Spark SQL, from the tables of CAMPAIGN."""
     need(campaign=True)
     from pipeline.java import JavaNotFoundError
-    from pipeline.manifest import CampaignRefusedError, Manifest
+    from pipeline.manifest import CampaignRefusedError
     from pipeline.query import QueryError, ask
     from pipeline.session import spark_session
-    from pipeline.spark_tables import NothingToCompareError
+    from pipeline.spark_tables import NothingToCompareError, campaign_in
     from pipeline.stock import DamagedTableError
 
     try:
-        if Manifest.read(campaign) is None:  # before a JVM is started for nothing
-            raise NothingToCompareError(f"{campaign} holds no campaign.")
+        campaign_in(campaign)  # before a JVM is started for nothing
         answer = ask(spark_session(master), campaign, question, limit)
     except (NothingToCompareError, CampaignRefusedError, DamagedTableError, QueryError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None

@@ -21,7 +21,10 @@ from pipeline.campaign_spec import CampaignSpec
 from pipeline.compare import NothingToCompareError, compare
 from pipeline.compare_table import print_comparison
 from pipeline.examples import RunChangedError, choose_examples
+from pipeline.quantiles import Quantiles
+from pipeline.query import QueryError, ask
 from pipeline.run_list import NoCampaignError, UnreadableTableError, Wanted, list_runs
+from pipeline.side_by_side import compare_campaigns, differences
 from pipeline.tables import chunk_file
 
 OLD, NEW = "kafka-0.10", "kafka-2.1+no-fetch-fence"
@@ -306,3 +309,56 @@ def test_a_folder_without_a_finished_chunk_has_nothing_to_compare(
     manifest.open_campaign(tmp_path, spec, chunk_size=1, fresh=False)
     with pytest.raises(NothingToCompareError, match="no finished chunk"):
         compare(spark, tmp_path)
+
+
+def test_campaigns_are_held_against_each_other_where_their_plans_are_the_same(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    def other_from_8_on(spec: CampaignSpec, variant: str, index: int) -> Any:
+        plan, result = simulate(spec, OLD, index)
+        return replace(plan, faults=(*plan.faults, "pause") if index >= 8 else plan.faults), result
+
+    one, two = tmp_path / "one", tmp_path / "two"
+    run_campaign(replace(spec, variants=(NEW,)), one, chunk_size=12, console=quiet(), simulate=simulate)
+    run_campaign(replace(spec, variants=(OLD,)), two, chunk_size=12, console=quiet(), simulate=other_from_8_on)
+
+    found = compare_campaigns(spark, (one, two))
+
+    new, old = found.variants
+    assert (new.variant, old.variant, found.baseline, found.primary) == (
+        f"one: {NEW}",
+        f"two: {OLD}",
+        f"one: {NEW}",
+        None,
+    )
+    pair = old.anomalies[0].paired
+    # Of plans 0 to 7, 3 raised here and 5 is unknown; 0 hits the old one only, 4 both; what 8 does is another plan's.
+    assert (pair.pairs, pair.only_here, pair.only_baseline) == (6, 1, 0)
+    assert (new.loss.hits, old.loss.hits) == (1, 3)
+    assert differences((one, two)) == []
+
+    answer = ask(spark, two, "SELECT plan, mark FROM marks ORDER BY plan", 1)
+    assert (answer.columns, answer.rows, answer.more) == (("plan", "mark"), ((6, "follower-paused"),), True)
+    with pytest.raises(QueryError, match=r"^Spark does not answer: \[UNRESOLVED_COLUMN"):
+        ask(spark, two, "SELECT nonsense FROM runs", 1)
+
+
+def test_the_slowest_percentiles_are_of_runs_that_never_recovered(spark: SparkSession) -> None:
+    rows = [("a", 1_000_000)] * 49 + [("a", None)] * 51 + [("b", time) for time in (30, 20, 20, 10, None)]
+    columns = "variant STRING, recovery_us BIGINT, first_violation_us BIGINT, availability DOUBLE, error STRING"
+    shares = [0.1, 0.2, 0.4] + [None] * 102
+    table = [(variant, time, None, share, None) for (variant, time), share in zip(rows, shares, strict=True)]
+    spark.createDataFrame(table, columns).createOrReplaceTempView("runs")
+
+    found = Quantiles(spark)
+
+    a, b = found.recovery("a", 0), found.recovery("b", 0)
+    # Of 100 runs 49 are at rest after 1 s and 51 never: the median run never is.
+    assert (a.p5, a.p25, a.p50, a.p95, a.never.hits, a.never.runs) == (1_000_000, 1_000_000, None, None, 51, 100)
+    # In order: 10, 20, 20, 30, never. 1 of 5 runs is 20 %, 3 are 60 %, 4 are 80 %.
+    assert (b.p5, b.p25, b.p50, b.p75, b.p95) == (10, 20, 20, 30, None)
+    share = found.spread("a", "availability")
+    # Between the values it is interpolated: 5 % is a tenth of the way from the first to the second.
+    assert (share.runs, share.p5, share.p50, share.p95) == (3, pytest.approx(0.11), 0.2, pytest.approx(0.38))
+    assert found.spread("a", "first_violation").p50 is None
+    assert found.recovery("c", 2).never.runs == 0
