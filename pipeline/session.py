@@ -21,6 +21,8 @@ LOCAL_MASTER = "local[*,3]"
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """JVM options for short sessions such as tests: faster to start, slower in the long run."""
+FEW_RUNS = 50_000
+"""A campaign of so many runs is worth a quick start, and its tables no compiled queries."""
 
 
 def spark_session(master: str | None = None, *, java_options: str = "") -> SparkSession:

@@ -79,8 +79,20 @@ def test_a_link_on_path_leads_to_the_real_home(monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "bin" / "java").symlink_to(system / "bin" / "java")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
+    assert find_java() == JavaHome(system, 17, "PATH")
+    assert os.environ.get("JAVA_HOME") is None
+    shim = ensure_java_home()
+    assert str(system / "bin" / "java") in (shim / "bin" / "java").read_text()
+    assert os.environ["JAVA_HOME"] == str(shim)
+    assert ensure_java_home() == shim
+
+
+def test_a_cache_that_cannot_be_written_costs_a_warning_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    system = fake_java(tmp_path / "system", "17")
+    monkeypatch.setenv("PATH", str(system / "bin"))
+    (tmp_path / "cache").write_text("")
+
     assert ensure_java_home() == system
-    assert os.environ["JAVA_HOME"] == str(system)
 
 
 @pytest.mark.parametrize("specification", ["1.8", "11", "16"])
