@@ -300,8 +300,11 @@ class Found:
 def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]) -> str | None:
     """The variant whose violations, of any kind, against the baseline's are the one comparison that needs no correction: the
     campaign's last, as long as the baseline is its first. Both stand in the spec, and so were settled before anything ran; another
-    baseline may have been chosen by its result, and then there is none. Nor is there one before the last variant has results.
+    baseline may have been chosen by its result, and then there is none. Nor is there one before the last variant has results, or
+    where nothing was settled.
     """
+    if not variants:
+        return None
     last = variants[-1]
     return last if baseline == variants[0] and last != baseline and last in done else None
 
