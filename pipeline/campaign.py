@@ -202,6 +202,7 @@ def _work_off(
     Spark is started and used by a thread of its own: in the main thread Ctrl-C would strike in the middle of its protocol.
     """
     failure: list[Exception] = []
+    enough = threading.Event()
     sessions: list[SparkSession] = []
     told: list[Sequence[ChunkSummary]] = []
 
@@ -215,7 +216,8 @@ def _work_off(
             context = sessions[0].sparkContext
             summaries = summaries_of(context)
             told.append(summaries.value)
-            run_job(context, task, manifest.layout, numbers, summaries)
+            if not enough.is_set():
+                run_job(context, task, manifest.layout, numbers, summaries)
         except Exception as error:  # noqa: BLE001  handed to the thread that waits
             failure.append(error)
 
@@ -228,6 +230,7 @@ def _work_off(
                 progress.show(told[0] if told else ())
         except KeyboardInterrupt:
             console.print("Stopping; finished chunks are kept.")
+            enough.set()
             for spark in sessions:
                 spark.sparkContext.cancelAllJobs()
                 spark.stop()

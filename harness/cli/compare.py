@@ -12,7 +12,7 @@ from rich.console import Console
 from harness.cli.compare_plan import compare_plan
 from harness.cli.exits import ANOMALY, INTERNAL_ERROR, INTERRUPTED, UNKNOWN, VALID
 from harness.cli.extras import need
-from harness.cli.for_ci import ci_options
+from harness.cli.for_ci import ci_options, tell_ci
 from harness.cli.options import (
     MOST_PLANS,
     RESULTS,
@@ -178,6 +178,7 @@ def _side_by_side(options: dict[str, Any]) -> int:
         raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
     if options["report"]:
         raise click.UsageError("--report is of one campaign")
+    from harness.cli.report import cases
     from pipeline.compare import UnreadableError
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
@@ -206,6 +207,7 @@ def _side_by_side(options: dict[str, Any]) -> int:
         for sentence in differ or ["The campaigns have the same settings and the same code."]:
             console.print(sentence, highlight=False, markup=False)
         print_comparison(comparison, console, between_campaigns=True)
+    tell_ci(cases(comparison), options["junit"], annotations=options["annotations"])
     return _exit_code(comparison) if options["fail_on_violation"] else VALID
 
 

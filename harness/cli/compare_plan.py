@@ -31,6 +31,8 @@ REFUSED = {
     "report": "--report",
     "fresh": "--fresh",
     "retry_errors": "--retry-errors",
+    "junit": "--junit",
+    "annotations": "--annotations",
 }
 """Options of a campaign, which one plan is not."""
 

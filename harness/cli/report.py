@@ -239,7 +239,7 @@ def summarise(
         click.echo(json.dumps(comparison.to_json()))
     else:
         print_comparison(comparison, Console())
-    tell_ci(_cases(comparison), ci[0], annotations=ci[1])
+    tell_ci(cases(comparison), ci[0], annotations=ci[1])
     if report:
         from harness.report.page import render
         from harness.why import why_of_example
@@ -253,7 +253,7 @@ def summarise(
     return comparison
 
 
-def _cases(comparison: Comparison) -> list[Case]:
+def cases(comparison: Comparison) -> list[Case]:
     """Each variant as a case: it failed if any of its runs broke its promise, and is skipped if none could be judged."""
     from harness.report.answer import answers
 

@@ -162,8 +162,8 @@ def campaign_state(folder: Path) -> CampaignState:
         UnreadableError: its manifest or a chunk cannot be read, or what reads them is not installed.
     """
     try:
-        from pipeline.chunk import finished
         from pipeline.manifest import CampaignRefusedError, Manifest
+        from pipeline.stock import take_stock
     except ImportError as error:
         raise UnreadableError(f"campaigns cannot be read here: {error}; install tidemark[campaign]") from None
     try:
@@ -171,7 +171,7 @@ def campaign_state(folder: Path) -> CampaignState:
         if manifest is None:
             raise UnreadableError("there is no campaign")
         spec = manifest.spec
-        chunks = list(finished(folder, spec.name, spec.variants).values())
+        chunks = list(take_stock(folder, manifest, ()).finished.values())
     except (CampaignRefusedError, OSError, ValueError, KeyError, TypeError) as error:
         raise UnreadableError(f"the campaign cannot be read: {error}") from None
     variants = []

@@ -9,8 +9,8 @@ import pytest
 
 from harness.served.server import HOST, NoPortError, server_of
 from pipeline.campaign_spec import CampaignSpec
-from pipeline.chunk import chunks_of, run_chunk
-from pipeline.manifest import Manifest
+from pipeline.chunk import Task, run_chunk
+from pipeline.manifest import open_campaign
 from pipeline.simulate import simulate
 
 EVIL = "<script>alert(1)</script>"
@@ -36,9 +36,9 @@ def root(tmp_path_factory):
     campaign = folder / "camp"
     spec = CampaignSpec("camp", ("kafka-0.10", "kafka-2.7"), 2, 1)
     campaign.mkdir()
-    Manifest(spec, 1, "code", "2026-01-01").write(campaign)
-    for chunk in chunks_of(spec, 1)[:3]:
-        run_chunk(spec, chunk, campaign, simulate)
+    manifest = open_campaign(campaign, spec, chunk_size=1)
+    for number in range(3):
+        run_chunk(Task(spec, campaign, manifest.identity, simulate), manifest.layout.task(number))
     damaged = folder / "damaged" / "runs"
     damaged.mkdir(parents=True)
     (folder / "damaged" / "manifest.json").write_text('{"spec":')
@@ -99,7 +99,8 @@ def test_a_campaign_that_runs_is_shown_as_it_is_and_loads_itself_again(get, root
     assert "3 of 4 runs are done (75.0 %)" in page
     assert '<meta http-equiv="refresh" content="3">' in page
     spec = CampaignSpec("camp", ("kafka-0.10", "kafka-2.7"), 2, 1)
-    run_chunk(spec, chunks_of(spec, 1)[3], root / "camp", simulate)
+    manifest = open_campaign(root / "camp", spec)
+    run_chunk(Task(spec, root / "camp", manifest.identity, simulate), manifest.layout.task(3))
     _, page, _ = get("/campaign/camp")
     assert "Complete: 4 runs." in page
     assert "refresh" not in page.split("</head>")[0]
