@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from checkers.visible import visible
+
 VIOLATION = "violation"
 PERMITTED = "permitted"
 NEAR_MISS = "near-miss"
@@ -55,6 +57,12 @@ class Anomaly:
     clause: str | None = None
     breaks: tuple[str, ...] = ()
     evidence: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """A sentence is for reading: what a history's names and records would do to a terminal is made visible."""
+        shown = visible(self.message)
+        if shown is not self.message:
+            object.__setattr__(self, "message", shown)
 
     def to_json(self) -> dict[str, Any]:
         """The anomaly as plain JSON data, always with the same order of keys."""

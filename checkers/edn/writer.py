@@ -14,7 +14,12 @@ from math import isfinite, isnan
 
 from checkers.edn.forms import Char, EdnList, EdnMap, EdnSet, Form, Keyword, Long, Precise, Symbol, Tagged
 
-_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"})
+_OBEYED = (*range(0x20), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+_CONTROL = {chr(number): f"\\u{number:04x}" for number in _OBEYED}
+"""What a terminal would obey; EDN has an escape for each."""
+_ESCAPES = str.maketrans(
+    _CONTROL | {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\b": "\\b", "\f": "\\f"}
+)
 
 
 def written(form: Form) -> str:

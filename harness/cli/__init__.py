@@ -11,6 +11,7 @@ import traceback
 
 import click
 
+from checkers.visible import visible
 from harness.cli.campaigns import list_command
 from harness.cli.check import check_command
 from harness.cli.closed_pipe import said_to_nobody
@@ -96,13 +97,14 @@ def main() -> None:
         code = INTERRUPTED
     except click.ClickException as error:
         where = f" (try {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
-        click.echo(f"tidemark: {error.format_message()}{where}", err=True)
+        click.echo(f"tidemark: {visible(error.format_message())}{where}", err=True)
         code = BAD_ARGUMENTS
     except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback unless asked for
         if os.environ.get("TIDEMARK_DEBUG"):
             traceback.print_exc()
         click.echo(
-            f"tidemark: internal error: {error.__class__.__name__}: {error} (TIDEMARK_DEBUG=1 shows where)", err=True
+            f"tidemark: internal error: {error.__class__.__name__}: {visible(str(error))} (TIDEMARK_DEBUG=1 shows where)",
+            err=True,
         )
         code = INTERNAL_ERROR
     sys.exit(code if isinstance(code, int) else 0)

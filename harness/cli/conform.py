@@ -13,7 +13,7 @@ from rich.console import Console
 from harness.cli.conform_all import OUT, SYSTEMS, conform_all
 from harness.cli.exits import ANOMALY, VALID
 from harness.cli.extras import need
-from harness.cli.options import VariantList, json_option
+from harness.cli.options import RealRange, VariantList, json_option
 from harness.cli.world import containers
 from harness.scenario import UnknownScenarioError, all_scenarios, find
 
@@ -88,7 +88,7 @@ class WorldList(click.ParamType[Any]):
 )
 @click.option(
     "--time-scale",
-    type=click.FloatRange(min=0.2, max=100),
+    type=RealRange(min=0.2, max=100),
     default=1.0,
     show_default=True,
     help="In containers and on Kafka: multiply every time of the scripts.",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.cli.exits import ANOMALY, UNKNOWN, VALID
-from harness.cli.options import KafkaVariantName, json_option
+from harness.cli.options import KafkaVariantName, RealRange, json_option
 from harness.cli.spread import master_option, spread_over
 from nodes.core.variant import parse_variant
 
@@ -62,7 +62,7 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 @click.option(
     "--max-states", type=click.IntRange(min=1), default=20_000_000, show_default=True, help="Give up after so many."
 )
-@click.option("--seconds", type=click.FloatRange(min=0), default=float("inf"), help="Give up after so long.")
+@click.option("--seconds", type=RealRange(min=0), default=float("inf"), help="Give up after so long.")
 @click.option(
     "--walks", type=click.IntRange(min=1), help="So many random walks with priorities (PCT), and no exhaustive search."
 )

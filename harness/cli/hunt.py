@@ -21,6 +21,7 @@ from harness.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
 from harness.cli.options import (
     RESULTS,
     SEED,
+    RealRange,
     VariantName,
     cluster_of,
     cluster_options,
@@ -75,7 +76,7 @@ not), 0 if nothing was, 130 if it was ended (what was caught is kept), 254 for b
     show_default=True,
     help="Faults to draw from (docs/faults.md).",
 )
-@click.option("--seconds", type=click.FloatRange(min=1), help="How long to search.  [default: 60]")
+@click.option("--seconds", type=RealRange(min=1), help="How long to search.  [default: 60]")
 @click.option("--tries", type=click.IntRange(min=1), help="How many plans to try, all together, instead of a time.")
 @click.option("--until-found", is_flag=True, help="Stop at the first; without --seconds or --tries search until then.")
 @click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the search.")

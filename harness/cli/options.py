@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import replace
@@ -28,6 +29,17 @@ SEED = click.IntRange(min=-(2**63), max=2**63 - 1)
 MOST_PLANS = 10_000_000
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 CLUSTER_OPTIONS = ("brokers", "replication_factor", "partitions", "min_isr", "acks", "unclean_election")
+
+
+class RealRange(click.FloatRange):
+    """A number within bounds, which "nan" is not, though nothing is above or below it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
+        """Refuse what is no number."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
 
 
 class VariantName(click.ParamType[Any]):

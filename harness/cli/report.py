@@ -16,7 +16,7 @@ from harness.cli.check import STANDARD_INPUT, read
 from harness.cli.extras import need
 from harness.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
 from harness.cli.model import model_option
-from harness.cli.options import contract_option, json_option
+from harness.cli.options import RealRange, contract_option, json_option
 from harness.cli.own_checkers import checker_option, load_checkers
 from harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from nemesis import PlanError, read_plan
@@ -53,8 +53,8 @@ Window = tuple[float | None, float | None]
     type=click.Path(path_type=Path),
     help="The page, or a folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
 )
-@click.option("--from", "begin", type=float, help="The timeline begins here, seconds.")
-@click.option("--to", "end", type=float, help="The timeline ends here, seconds.")
+@click.option("--from", "begin", type=RealRange(), help="The timeline begins here, seconds.")
+@click.option("--to", "end", type=RealRange(), help="The timeline ends here, seconds.")
 @contract_option
 @model_option
 @checker_option

@@ -13,7 +13,7 @@ from rich.progress import track
 
 from harness.cli.exits import ANOMALY, VALID
 from harness.cli.for_ci import BROKEN, FAILED, PASSED, Case, ci_options, tell_ci
-from harness.cli.options import VariantName, json_option
+from harness.cli.options import RealRange, VariantName, json_option
 from harness.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
 from harness.cli.system_option import system_of, system_options, variant_on
 from harness.cli.world import containers, refuse_container_options
@@ -69,7 +69,7 @@ Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or 
 )
 @click.option(
     "--time-scale",
-    type=click.FloatRange(min=0.2, max=100),
+    type=RealRange(min=0.2, max=100),
     default=1.0,
     show_default=True,
     help="In containers: multiply every time of the scripts, for machines that are slow.",

@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from checkers.alike import alike
 from checkers.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION, seconds
+from checkers.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +39,7 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         f"[bold {colour}]{verdict.valid}[/] under the promise [bold]{verdict.contract}[/]{alone}{losses}{near}"
     )
     if verdict.unknown_because:
-        console.print(f"  unknown because {escape(verdict.unknown_because)}")
+        console.print(f"  unknown because {escape(visible(verdict.unknown_because))}")
     stats = verdict.stats
     console.print(
         f"  {stats['acked']} records acknowledged, {stats['elections']} elections, {stats['truncations']} truncations "
@@ -46,10 +47,9 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     )
     lag = stats.get("worst_realtime_lag")
     if lag is not None and lag["lag_us"]:
-        console.print(
-            f"  furthest behind: {escape(str(lag['process']))}, {seconds(lag['lag_us'])} in {escape(lag['key'])} when it polled at "
-            f"{seconds(lag['time'])}"
-        )
+        who, key = (escape(visible(str(lag[name]))) for name in ("process", "key"))
+        late, when = seconds(lag["lag_us"]), seconds(lag["time"])
+        console.print(f"  furthest behind: {who}, {late} in {key} when it polled at {when}")
     ordered = sorted(verdict.anomalies, key=lambda a: (GRAVITY.index(a.verdict), a.time))
     told = alike(ordered)
     for one in told[:_MOST]:

@@ -23,6 +23,7 @@ from harness.cli.options import (
     CLUSTER_OPTIONS,
     RESULTS,
     SEED,
+    RealRange,
     VariantName,
     cluster_options,
     contract_option,
@@ -126,7 +127,7 @@ class _Aim:
 @click.option(
     "--replays", type=click.IntRange(min=1), default=5_000, show_default=True, help="Stop after so many replays."
 )
-@click.option("--seconds", type=click.FloatRange(min=0, min_open=True), help="Stop after so long; not reproducible.")
+@click.option("--seconds", type=RealRange(min=0, min_open=True), help="Stop after so long; not reproducible.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),

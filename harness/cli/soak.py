@@ -13,7 +13,7 @@ from rich.console import Console
 
 from harness.cli.exits import INTERRUPTED, VALID
 from harness.cli.extras import need
-from harness.cli.options import RESULTS, SEED, cluster_of, cluster_options, json_option, writable_folder
+from harness.cli.options import RESULTS, SEED, RealRange, cluster_of, cluster_options, json_option, writable_folder
 from nemesis import PROFILES
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class ProfileList(click.ParamType[Any]):
 @cluster_options
 @click.option(
     "--time-scale",
-    type=click.FloatRange(min=0.5, max=100),
+    type=RealRange(min=0.5, max=100),
     help="Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
 )
 @click.option(

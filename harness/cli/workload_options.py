@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 from click.core import ParameterSource
 
+from harness.cli.options import RealRange
 from nemesis import Plan, PlanError
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def workload_options(command: F) -> F:
             ),
             click.option(
                 "--rate",
-                type=click.FloatRange(min=0, min_open=True, max=1_000_000),
+                type=RealRange(min=0, min_open=True, max=1_000_000),
                 help="Sends a second of each producer, on average.  [default: drawn, 2.5 to 17]",
             ),
             click.option(
@@ -37,7 +38,7 @@ def workload_options(command: F) -> F:
             ),
             click.option(
                 "--duration",
-                type=click.FloatRange(min=0.1, max=86_400),
+                type=RealRange(min=0.1, max=86_400),
                 help="Seconds until everything is healed; the plan's faults are spread over them.  [default: drawn, 2 to 6]",
             ),
         )

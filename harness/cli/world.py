@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from rich.console import Console
 
+from harness.cli.options import RealRange
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -40,7 +42,7 @@ def world_options(command: F) -> F:
             ),
             click.option(
                 "--time-scale",
-                type=click.FloatRange(min=0.5, max=100),
+                type=RealRange(min=0.5, max=100),
                 default=1.0,
                 help="Multiply every time of a plan, time-outs included, for machines that are slow.  [default: 1; 3 for Kafka]",
             ),

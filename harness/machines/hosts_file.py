@@ -14,10 +14,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Self, TypeVar
 
-import paramiko
-
 from harness.machines import firewall
 from harness.machines.errors import ContainerWorldError, HostsFileError, NodeError
+from harness.machines.host_trust import HostTrust, known_hosts
 from harness.machines.hosts_format import Host, read_hosts
 from harness.machines.interrupts import held_interrupts
 from harness.machines.machine import HOST_PORT, INTERNAL_PORT, Machine
@@ -83,13 +82,14 @@ class HostsCluster:
 
     def __init__(self, hosts: list[Host]) -> None:
         """Nothing is sent yet."""
-        known = _known_hosts()
+        known = known_hosts()
         self._hosts = hosts
         self._owner = Owner.this_process()
         self.machines: dict[int, Machine] = {}
         for node, host in enumerate(hosts):
             name = f"b{node} ({host.name})" if node else f"controller ({host.name})"
-            shell = Shell(host.name, host.port, host.user, name=name, key_filename=host.key, known_hosts=known)
+            trust = HostTrust(known, host.host_key)
+            shell = Shell(host.name, host.port, host.user, name=name, key_filename=host.key, trust=trust)
             self.machines[node] = Machine(node, name, shell, host.inner, host.advertised_host, host.advertised_port)
 
     @classmethod
@@ -213,11 +213,3 @@ def _owner(mark: str) -> Owner:
 
 def _archive(there: PythonPlatform, tell: Callable[[str], None]) -> bytes:
     return gzip.compress(tar_of([*code_files(), *package_files(site_packages(there, tell))]), compresslevel=1)
-
-
-def _known_hosts() -> paramiko.HostKeys:
-    """What the person's ssh knows of hosts; nothing if there is no such file, or one that cannot be read."""
-    keys = paramiko.HostKeys()
-    with suppress(OSError, paramiko.SSHException):
-        keys.load(str(Path("~/.ssh/known_hosts").expanduser()))
-    return keys

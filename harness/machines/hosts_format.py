@@ -16,6 +16,8 @@ entry          means                                  without it
 ``inner``      IPv4 address that other nodes use      the name or address; a name is looked up on the controller
 ``advertise``  ``ADDRESS:PORT`` that clients here     the name or address, and port 19092
                dial; must lead to port 19092 there
+``hostkey``    ``SHA256:…``, the fingerprint that its   a key of ``~/.ssh/known_hosts``; who is not in
+               key must have, or ``unchecked``        there is refused
 =============  =====================================  =========================================================
 """
 
@@ -27,13 +29,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.machines.errors import HostsFileError
+from harness.machines.host_trust import UNCHECKED
 from harness.machines.machine import HOST_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ENTRIES = ("user", "port", "key", "inner", "advertise")
+ENTRIES = ("user", "port", "key", "inner", "advertise", "hostkey")
 _NAME = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_FINGERPRINT = re.compile(r"SHA256:[A-Za-z0-9+/]{43}=?")
 _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
@@ -48,6 +52,7 @@ class Host(NamedTuple):
     inner: str = ""
     advertised_host: str = ""
     advertised_port: int = HOST_PORT
+    host_key: str = ""
 
 
 def read_hosts(path: Path) -> list[Host]:
@@ -126,12 +131,21 @@ def _advertise(host: Host, value: str) -> Host:
     return host._replace(advertised_host=address, advertised_port=_port_number(port))
 
 
+def _host_key(host: Host, value: str) -> Host:
+    if value != UNCHECKED and not _FINGERPRINT.fullmatch(value):
+        raise ValueError(
+            f"hostkey={value} must be SHA256:… as ssh-keygen -lf prints it, or {UNCHECKED}, which believes whoever answers there"
+        )
+    return host._replace(host_key=value.rstrip("="))
+
+
 _READ: dict[str, Callable[[Host, str], Host]] = {
     "user": _user,
     "port": _port,
     "key": _key,
     "inner": _inner,
     "advertise": _advertise,
+    "hostkey": _host_key,
 }
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import paramiko
 
 from harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
+from harness.machines.host_trust import HostTrust
 from harness.machines.ssh_login import BROKEN, Login, words
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Shell:
         name: str = "",
         pkey: paramiko.PKey | None = None,
         key_filename: str | None = None,
-        known_hosts: paramiko.HostKeys | None = None,
+        trust: HostTrust | None = None,
     ) -> None:
         """Remember where to go; nothing is sent yet.
 
@@ -65,13 +66,13 @@ class Shell:
             name: what errors call the node.
             pkey: private key, or
             key_filename: the file that holds it; without either, the SSH agent and the usual files in ``~/.ssh``.
-            known_hosts: if the host is in there, it must show the same key.
+            trust: which key the host must show; without it, any: for containers of our own, on this machine.
         """
         self.host = host
         self.port = port
         self.user = user
         self.name = name or f"{host}:{port}"
-        self._login = Login(host, port, user, self.name, pkey, key_filename, known_hosts)
+        self._login = Login(host, port, user, self.name, pkey, key_filename, trust)
         self._transport: paramiko.Transport | None = None
         self._lock = threading.Lock()
         self._sessions = threading.BoundedSemaphore(SESSIONS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import paramiko
 
 from harness.machines.errors import NodeError
+from harness.machines.host_trust import HostTrust
 from harness.machines.ssh_keys import keys_of_user, read_key
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ class Login(NamedTuple):
     name: str
     pkey: paramiko.PKey | None
     key_filename: str | None
-    known_hosts: paramiko.HostKeys | None
+    trust: HostTrust | None
 
     def transport(self, timeout_s: float) -> paramiko.Transport:
         """A new, authenticated connection.
 
         Raises:
-            NodeError: the key is refused, or the host shows another key than the known one.
+            NodeError: the key is refused, or the host does not show a key that it is known by.
             Exception: one of ``BROKEN``; worth another try.
         """
         sock = socket.create_connection((self.host, self.port), timeout=timeout_s)
@@ -48,8 +49,12 @@ class Login(NamedTuple):
             transport = paramiko.Transport(sock)
             transport.daemon = True
             transport.banner_timeout = transport.auth_timeout = timeout_s
+            place = self.host if self.port == paramiko.config.SSH_PORT else f"[{self.host}]:{self.port}"
+            if self.trust is not None:
+                self.trust.ask_for_known_kinds(transport, place)
             transport.start_client(timeout=timeout_s)
-            self._check_host_key(transport.get_remote_server_key())
+            if self.trust is not None:
+                self.trust.check(transport.get_remote_server_key(), self.name, place)
             self._authenticate(transport)
             transport.set_keepalive(KEEPALIVE_S)
         except BaseException:
@@ -75,16 +80,6 @@ class Login(NamedTuple):
             yield read_key(self.key_filename)
         else:
             yield from keys_of_user()
-
-    def _check_host_key(self, key: paramiko.PKey) -> None:
-        if self.known_hosts is None:
-            return
-        name = self.host if self.port == paramiko.config.SSH_PORT else f"[{self.host}]:{self.port}"
-        known = self.known_hosts.lookup(name)
-        if known is not None and key.get_name() in known and known[key.get_name()] != key:
-            raise NodeError(
-                f"{self.name} shows another SSH host key than the known one; if it was reinstalled, run: ssh-keygen -R '{name}'"
-            )
 
 
 def words(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from checkers.alike import alike
+from checkers.visible import visible
 from harness.report import words
 
 
@@ -24,6 +25,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_visible,
     )
     filters: dict[str, Callable[..., Any]] = {
         "alike": alike,
@@ -53,6 +55,11 @@ ZOOM: Final = files("harness.report").joinpath("templates/whole_run.js").read_te
 def digest_of(script: str) -> str:
     """As a Content-Security-Policy names a script."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+
+
+def _visible(value: object) -> object:
+    """What is shown, without what a browser or a terminal would obey; our own markup is left as it is."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _unbroken(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
+from checkers.visible import visible
 from harness.report.fault_spans import FaultSpan, episodes
 from harness.report.style import GRID, INK, MUTED, SMALL, new_figure
 from harness.report.words import SECOND
@@ -118,6 +119,7 @@ def _strip(panel: Axes, axis: TimeAxis, rows: dict[str, int]) -> None:
 
 def short(name: str) -> str:
     """A name that fits beside an axis."""
+    name = visible(name)
     return name if len(name) <= KEY_LIKE else f"{name[: KEY_LIKE - 1]}…"
 
 

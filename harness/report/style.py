@@ -10,6 +10,9 @@ from typing import Any, Final
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from checkers.visible import visible
 
 INK: Final = "#222222"
 MUTED: Final = "#6b6b6b"
@@ -61,6 +64,10 @@ def looks() -> AbstractContextManager[None]:
 
 def save(figure: Figure, folder: Path, name: str, label: str) -> str:
     """Save `<name>.svg` and `<name>.png` in `folder`; return the SVG to stand in HTML, described by `label` to screen readers."""
+    for words in figure.findobj(Text):
+        assert isinstance(words, Text)  # noqa: S101 - what was looked for
+        words.set_text(visible(words.get_text()))
+    label = visible(label)
     _settle(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "Tidemark", "Title": label})

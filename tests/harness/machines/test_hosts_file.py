@@ -74,8 +74,8 @@ def test_entries_come_in_any_order_and_comments_are_skipped(read, tmp_path):
     [
         ("-x", "'-x' is no name or address (a line begins with one)"),
         ("user=root", "'user=root' is no name or address (a line begins with one)"),
-        ("b fast", "'fast' is not understood; possible are user=, port=, key=, inner=, advertise="),
-        ("b speed=9", "'speed=9' is not understood; possible are user=, port=, key=, inner=, advertise="),
+        ("b fast", "'fast' is not understood; possible are user=, port=, key=, inner=, advertise=, hostkey="),
+        ("b speed=9", "'speed=9' is not understood; possible are user=, port=, key=, inner=, advertise=, hostkey="),
         ("b user=", "user= must have one value"),
         ("b port=1 port=2", "port= must have one value"),
         ("b port=0", "0 is no port"),
@@ -166,7 +166,7 @@ def hosts_file(foreign, tmp_path):
 
     def write(words=""):
         lines = [
-            f"127.0.0.1 key={tmp_path / 'key'} advertise=127.0.0.1:{port_of(container, 19092)} {words} "
+            f"127.0.0.1 key={tmp_path / 'key'} advertise=127.0.0.1:{port_of(container, 19092)} hostkey=unchecked {words} "
             f"port={port_of(container)} "
             f"inner={container.attrs['NetworkSettings']['Networks']['bridge']['IPAddress']}"
             for container in containers

@@ -8,6 +8,7 @@ import paramiko
 import pytest
 
 from harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
+from harness.machines.host_trust import HostTrust
 from harness.machines.ssh import Shell
 from harness.machines.ssh_keys import new_key_pair, read_key
 
@@ -203,7 +204,7 @@ def test_another_host_key_than_the_known_one_is_refused(cluster):
     known.add(f"[127.0.0.1]:{port}", "ssh-ed25519", new_key_pair("impostor").key)
 
     with (
-        Shell("127.0.0.1", port, pkey=cluster.keys.key, name="b1", known_hosts=known) as shell,
+        Shell("127.0.0.1", port, pkey=cluster.keys.key, name="b1", trust=HostTrust(known)) as shell,
         pytest.raises(NodeError, match=r"^b1 shows another SSH host key than the known one"),
     ):
         shell.connect()
