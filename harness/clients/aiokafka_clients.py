@@ -58,6 +58,7 @@ class AiokafkaClients:
         self._keys = tuple(cluster.assignment())
         self._thread = threading.Thread(target=self._run, name="aiokafka", daemon=True)
         self._begun = threading.Event()
+        self.own_entries = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._failure: BaseException | None = None
@@ -129,4 +130,4 @@ class AiokafkaClients:
 
     async def _final_read(self, in_time: Callable[[], bool]) -> bool:
         asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
-        return await read_all(self._consumer("final", final=True), in_time)
+        return await read_all(self._consumer("final", final=True), in_time, own_entries=self.own_entries)

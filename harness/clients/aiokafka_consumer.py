@@ -155,14 +155,15 @@ async def consume(consumer: AssignedConsumer, script: ConsumerScript, stopping: 
         await consumer.close()
 
 
-async def read_all(consumer: AssignedConsumer, in_time: Callable[[], bool]) -> bool:
+async def read_all(consumer: AssignedConsumer, in_time: Callable[[], bool], *, own_entries: bool = False) -> bool:
     """Read every partition from the start to its high watermark; whether that was done in time."""
     ends: dict[str, int] = {}
     try:
         while in_time():
             ends = ends or await consumer.ends()
             await consumer.poll()
-            await consumer.look_where_it_is()
+            if own_entries:
+                await consumer.look_where_it_is()
             if ends and all(consumer.polling.position[key] >= end for key, end in ends.items()):
                 return True
         return False

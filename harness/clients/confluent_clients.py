@@ -50,6 +50,7 @@ class ConfluentClients:
     ) -> None:
         """`start` connects. With ``idempotent`` false, acks=all is without idempotence."""
         self._idempotent = idempotent
+        self.own_entries = False
         self._bootstrap = bootstrap
         self._cluster = cluster
         self._spec = spec
@@ -80,7 +81,9 @@ class ConfluentClients:
     def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
         recorder = PollRecorder(self._journal, process, final=final)
         log = self._log.logger(process)
-        return AssignedConsumer(self._bootstrap, self._cluster, self._keys, recorder, log, to_the_end=final)
+        return AssignedConsumer(
+            self._bootstrap, self._cluster, self._keys, recorder, log, to_the_end=final and self.own_entries
+        )
 
     def stop(self) -> None:
         """Let every client finish its operation, and end it.

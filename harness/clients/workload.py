@@ -25,6 +25,9 @@ SLACK_S = 15.0
 class _Clients(Protocol):
     """What each library's clients can do."""
 
+    own_entries: bool
+    """Whether a log may end with a record that no client sees."""
+
     def start(self) -> None: ...
 
     def stop(self) -> None: ...
@@ -52,6 +55,7 @@ class Workload:
         log: Path | None = None,
         idempotent: bool = True,
         reads_anywhere: bool = False,
+        own_entries: bool = False,
     ) -> None:
         """Connect nothing yet.
 
@@ -67,6 +71,7 @@ class Workload:
             log: where the libraries' own words go; nowhere without it.
             idempotent: whether producers with acks=all are; brokers of an old message format refuse that.
             reads_anywhere: whether consumers read from any replica, which only ours do: the libraries' go to leaders.
+            own_entries: whether leaders write records that no client sees, with one of which a log may end.
 
         Raises:
             ClientsError: the library is not here.
@@ -83,6 +88,7 @@ class Workload:
             spec = replace(spec, consumers=0)
         make = _confluent if library == CONFLUENT else _aiokafka
         self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent)
+        self._clients.own_entries = own_entries
         deed = (_confluent_deed if library == CONFLUENT else _aiokafka_deed)(bootstrap, cluster, self._log)
         self._deletions = Deletions(deed, self._journal, cluster.settings.produce_timeout_us / 1e6 + SLACK_S)
 

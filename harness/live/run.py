@@ -213,6 +213,7 @@ class _Run:
                 counters=self._progress.counters,
                 log=self._folder / CLIENT_LOG if self._folder else None,
                 idempotent=cluster.system.has_idempotence(cluster.deployment.variant),
+                own_entries=not family_of(cluster.deployment.variant).has_isr,
                 reads_anywhere=family_of(cluster.deployment.variant).reads_anywhere,
             )
         except ClientsError as error:
