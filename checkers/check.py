@@ -34,6 +34,7 @@ from checkers.lost_committed_write import Fates, LostWrites
 from checkers.missing_evidence import EndOfTrace, missing_of_clients
 from checkers.nothing_to_find import nothing_to_find
 from checkers.replica_state import TooSparseError, replay
+from checkers.stale_poll import stale_polls
 from checkers.stale_read import stale_reads
 from checkers.stats import TraceCounts, statistics
 from checkers.stuck import Stuck
@@ -117,6 +118,8 @@ def _check(history: History, contract: str | None) -> Verdict:
         found = check_clients(history, fates, unexplained, deleted=deleted if traced else None)
         anomalies += found.anomalies
         missing += found.missing
+    if "reads_within" in meta:
+        anomalies += stale_polls(history.ops, meta["reads_within"], meta.get("acks", "all"), fates)
     anomalies = [*told_once(anomalies, history.trace, meta), *crashes(meta)]
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     stats = statistics(history, view.counts, view.is_acked, counts, fates, anomalies)

@@ -16,6 +16,7 @@ MEANINGS: Final = {
     "two-leaders": "Two brokers lead in one leader epoch.",
     "dirty-read": "A consumer read a record that was not committed yet.",
     "stale-read-below-hw": "A consumer read a record at an offset where another one was committed.",
+    "stale-poll": "A poll did not show what had been acknowledged or read before it began, though that is promised.",
     "truncated-under-consumer": "A consumer had read a committed record that a later leader does not have.",
     "acked-by-too-few": "A record was acknowledged under acks=all although fewer replicas than min ISR had it.",
     "double-vote": "A server voted for two candidates in one generation.",

@@ -245,7 +245,7 @@ _TRACE: Mapping[str, _Shape] = {
 
 _META: Mapping[str, _Shape] = {
     **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients", "family"), _STRING),
-    **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults"), _INTEGER),
+    **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within"), _INTEGER),
     **dict.fromkeys(("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr"), _BOOL),
     "times": (_are_times, "an object of integers"),
     "replicas": (_are_replicas, "an object of lists of integers"),

@@ -22,6 +22,7 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
     """The cluster's shape and the promise it is judged by: the variant's own, or one that is asked for and counts alone.
 
     Where a majority decides and not an ISR, ``min_isr`` is that majority, and there are no unclean elections.
+    Where reads are promised to be linearizable, ``reads_within`` says how many offsets from its position a poll looks at, at least.
     """
     chosen: dict[str, Any] = {} if contract is None else {"contract_alone": True}
     family = family_of(variant)
@@ -29,6 +30,8 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
     if not family.has_isr:
         chosen |= {"family": family.name, "isr": False}
         min_isr, unclean_election = cluster.replication_factor // 2 + 1, False
+    if getattr(variant, "linearizable_reads", False):
+        chosen["reads_within"] = cluster.settings.max_fetch_batches
     return {
         "variant": variant.name,
         "contract": contract or variant.contract,

@@ -54,7 +54,7 @@ class QuorumMember(PushingMember):
         self._asked = 0
         self._asked_us = 0
 
-    def may_serve_reads(self) -> bool:
+    def may_serve_reads(self, _now: int) -> bool:
         """Any server shows what lies below its high-water mark."""
         return True
 

@@ -6,30 +6,32 @@ the batches in which they were written. There is one request to a follower out a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nodes.core.actions import Send
-from nodes.families.raft.messages import AppendEntries, AppendResponse
+from nodes.families.raft.leases import LeasingMember
+from nodes.families.raft.messages import (
+    AppendEntries,
+    AppendResponse,
+    HandOver,
+    PermittedVoteRequest,
+    PreVoteRequest,
+    PreVoteResponse,
+    StandNow,
+)
 from nodes.families.voting.log_view import beyond, conflict_with, first_of_generation, generation_at
 from nodes.families.voting.member import majority_end
 from nodes.families.voting.peers import Peer
-from nodes.families.voting.pushing import PushingMember
-
-if TYPE_CHECKING:
-    from nodes.families.raft.variant import RaftVariant
 
 
-class RaftMember(PushingMember):
+class RaftMember(LeasingMember):
     """Leader, candidate or follower."""
-
-    variant: RaftVariant
 
     # Leader
 
     def lead(self, now: int) -> None:
         """Upon election it makes itself known; with the no-op, if there is one."""
         begin = self.log.batches[-1].base if self.variant.begins_with_no_op else self.log.leo
-        self._followers = {peer: Peer(begin) for peer in self.peers}
+        self._followers = {peer: Peer(begin, now) for peer in self.peers}
+        self.begin_reign()
         self.lead_on(now)
 
     def replicate(self, now: int) -> None:
@@ -56,6 +58,7 @@ class RaftMember(PushingMember):
         if not self.leading or m.generation != self.generation or follower is None or m.correlation != follower.asked:
             return
         follower.asked = 0
+        follower.answered_us = follower.sent_us
         follower.next = m.end
         if m.success:
             follower.match = max(follower.match, m.end)
@@ -76,6 +79,7 @@ class RaftMember(PushingMember):
 
     def forget_leader(self) -> None:
         """The next leader is a new one."""
+        super().forget_leader()
         self._followers = {}
         self._paired = False
 
@@ -111,4 +115,12 @@ class RaftMember(PushingMember):
         self.out.append(Send(m.source, response))
 
 
-STEPS = {AppendEntries: "on_append", AppendResponse: "on_response"}
+STEPS = {
+    AppendEntries: "on_append",
+    AppendResponse: "on_response",
+    PreVoteRequest: "on_pre_vote_request",
+    PreVoteResponse: "on_pre_vote",
+    PermittedVoteRequest: "on_vote_request",
+    HandOver: "on_hand_over",
+    StandNow: "on_stand_now",
+}

@@ -1,9 +1,11 @@
-"""Raft's AppendEntries; its RequestVote is :mod:`nodes.families.voting.messages`."""
+"""Raft's AppendEntries, and what pre-vote and leases add; its RequestVote is :mod:`nodes.families.voting.messages`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from nodes.families.voting.messages import VoteRequest
 
 if TYPE_CHECKING:
     from nodes.core.log import Batch
@@ -33,3 +35,48 @@ class AppendResponse:
     success: bool
     end: int
     correlation: int
+
+
+@dataclass(slots=True)
+class PreVoteRequest:
+    """Would you vote for me in ``generation``, if I stood?"""
+
+    source: int
+    partition: str
+    generation: int
+    last_generation: int
+    leo: int
+
+
+@dataclass(slots=True)
+class PreVoteResponse:
+    """Whether the vote would be had in the generation ``asked_for``; ``generation`` is the newest that the sender knows."""
+
+    source: int
+    partition: str
+    generation: int
+    asked_for: int
+    granted: bool
+
+
+@dataclass(slots=True)
+class PermittedVoteRequest(VoteRequest):
+    """A candidate asks for a vote with the leave of the leader, which has given its lease up."""
+
+
+@dataclass(slots=True)
+class HandOver:
+    """A server asks the leader of ``generation`` for leave to stand."""
+
+    source: int
+    partition: str
+    generation: int
+
+
+@dataclass(slots=True)
+class StandNow:
+    """The leader of ``generation`` gives it (Raft's ``TimeoutNow``)."""
+
+    source: int
+    partition: str
+    generation: int

@@ -143,7 +143,11 @@ class Member:
         if self.leading:
             self.lead_on(now)
         elif now >= self._stand_at:
-            self.stand(now)
+            self.time_out(now)
+
+    def time_out(self, now: int) -> None:
+        """No leader was heard for long enough."""
+        self.stand(now)
 
     def stop(self, _now: int) -> None:
         """The process shuts down."""
@@ -152,14 +156,14 @@ class Member:
 
     # Elections
 
-    def stand(self, now: int) -> None:
-        """Stand for election in a generation of its own."""
+    def stand(self, now: int, asks: type[VoteRequest] = VoteRequest) -> None:
+        """Stand for election in a generation of its own; ``asks`` is how votes are asked for."""
         self._begin_generation(now, self.generation + 1)
         self.standing = True
         self._vote_for(now, self.node_id)
         self.votes = {self.node_id}
         self.heard(now)
-        request = VoteRequest(self.node_id, self.name, self.generation, last_generation(self.log), self.log.leo)
+        request = asks(self.node_id, self.name, self.generation, last_generation(self.log), self.log.leo)
         self.out += [Send(peer, request) for peer in self.peers]
         self._maybe_lead(now)
 
@@ -170,6 +174,9 @@ class Member:
 
     def on_vote_request(self, now: int, m: VoteRequest) -> None:
         """Give the vote, if it is to be had."""
+        if self.withholds(now, m):
+            self.out.append(Send(m.source, VoteResponse(self.node_id, self.name, self.generation, granted=False)))
+            return
         self.sees(now, m.generation)
         granted = m.generation == self.generation and self.voted_for in (NOBODY, m.source) and self._up_to_date(m)
         if granted and self.voted_for == NOBODY:
@@ -177,9 +184,16 @@ class Member:
             self.heard(now)
         self.out.append(Send(m.source, VoteResponse(self.node_id, self.name, self.generation, granted)))
 
+    def withholds(self, _now: int, _m: VoteRequest) -> bool:
+        """Whether a request for a vote is not even looked at, so that its generation stays unknown here."""
+        return False
+
     def _up_to_date(self, m: VoteRequest) -> bool:
-        mine = (last_generation(self.log), self.log.leo)
-        return not self.variant.up_to_date_votes or (m.last_generation, m.leo) >= mine
+        return not self.variant.up_to_date_votes or self.is_behind(m.last_generation, m.leo)
+
+    def is_behind(self, generation: int, leo: int) -> bool:
+        """Whether a log with this last generation and end is at least as up to date as the own."""
+        return (generation, leo) >= (last_generation(self.log), self.log.leo)
 
     def on_vote(self, now: int, m: VoteResponse) -> None:
         """Count a vote."""
@@ -221,6 +235,15 @@ class Member:
             self.heard(now)
             self._give_up()
         self.forget_leader()
+        self._trace_follow(now)
+
+    def resign(self, now: int) -> None:
+        """Lead no more, though nobody has said so; the generation goes on without a leader."""
+        self.leading, self.leader = False, NOBODY
+        self.heard(now)
+        self._give_up()
+        self.forget_leader()
+        self._known = None
         self._trace_follow(now)
 
     def follow(self, now: int, generation: int, leader: int) -> bool:
@@ -321,13 +344,13 @@ class Member:
             _, request, base, _ = self.parked.popleft()
             self.acknowledge(request, base, REQUEST_TIMED_OUT)
 
-    def may_serve_reads(self) -> bool:
+    def may_serve_reads(self, _now: int) -> bool:
         """Whether consumers may read here."""
         return self.leading
 
-    def on_consume(self, _now: int, m: ConsumeRequest) -> None:
+    def on_consume(self, now: int, m: ConsumeRequest) -> None:
         """Give a consumer what lies below the high watermark; it is not shown what leaders write of their own."""
-        error = None if self.may_serve_reads() else NOT_LEADER
+        error = None if self.may_serve_reads(now) else NOT_LEADER
         records: list[tuple[int, int]] = []
         position = -1
         if error is None and m.offset < self.hw:

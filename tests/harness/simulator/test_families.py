@@ -29,6 +29,11 @@ def test_correct_forms_hold(variant, profile, brokers):
         assert names(run(variant, index, profile=profile, brokers=brokers)) == set()
 
 
+def test_pre_vote_and_leases_hold():
+    for index in range(20):
+        assert names(run("raft+pre-vote+lease-reads", index)) == set()
+
+
 @pytest.mark.parametrize(
     ("variant", "index", "brokers", "found"),
     [
@@ -41,6 +46,7 @@ def test_correct_forms_hold(variant, profile, brokers):
         ("raft+vote-for-anyone", 11, 3, "leader-completeness"),
         ("raft+commit-any-term", 31, 5, "unsafe-commit"),
         ("raft+forget-votes", 24, 5, "double-vote"),
+        ("raft+lease-reads+lease-never-ends", 292, 3, "stale-poll"),
     ],
 )
 def test_flawed_forms_are_found_out_by_random_plans(variant, index, brokers, found):
