@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from checkers.client_view import Ack, KeyView
-from checkers.history import TraceEvent
+from checkers.history import TraceEvent, Value
 from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree
 from checkers.verdict import VIOLATION, Anomaly, seconds
 
@@ -38,6 +38,7 @@ class AckedByTooFew(TraceChecker):
         min_isr: how many replicas are enough.
         patience_us: how much later a replica may get the record, in µs.
         enough: how the message says how many that are.
+        held_by: the event that tells who has a record; `stored` where bookies have it, and replicas only read along.
     """
 
     def __init__(
@@ -47,7 +48,10 @@ class AckedByTooFew(TraceChecker):
         min_isr: int,
         patience_us: int,
         enough: str = "min.insync.replicas is",
+        held_by: str = "append",
     ) -> None:
+        self._held_by = held_by
+        self._told_by: defaultdict[Value, list[TraceEvent]] | None = None
         self._enough = enough
         self._trace = trace
         self._keys = keys
@@ -72,7 +76,7 @@ class AckedByTooFew(TraceChecker):
 
     def _have_enough(self, leader: ReplayedReplica, begin: int, end: int) -> bool:
         chain = leader.chain
-        if begin < 0 or end >= len(chain):
+        if begin < 0 or end >= len(chain) or self._held_by != "append":
             return False
         link = chain[end]
         missing = self._min_isr
@@ -118,14 +122,24 @@ class AckedByTooFew(TraceChecker):
         """Who had ever had the record in time; `None` if that is enough, or if nobody has told of it."""
         nodes = set()
         told = False
-        for event in self._trace:
-            if event[2] == "append" and event[3] == partition:
+        for event in self._tellers(ack.value) if self._held_by != "append" else self._trace:
+            if event[2] == self._held_by and event[3] == partition:
                 place = (ack.offset or 0) - event[4]
                 if 0 <= place < len(event[6]) and event[6][place] == ack.value:
                     told = True
                     if event[0] <= ack.time + self._patience_us:
                         nodes.add(event[1])
         return sorted(nodes) if told and len(nodes) < self._min_isr else None
+
+    def _tellers(self, value: Value) -> Sequence[TraceEvent]:
+        """The events that tell of a record, looked up once for all."""
+        if self._told_by is None:
+            self._told_by = defaultdict(list)
+            for event in self._trace:
+                if event[2] == self._held_by:
+                    for one in event[6]:
+                        self._told_by[one].append(event)
+        return self._told_by.get(value, ())
 
     def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:
         ack, nodes = few[0]

@@ -18,7 +18,16 @@ from checkers.client_view import DELETE, ClientView, Counts
 from checkers.collector_paused import collector_paused
 from checkers.committed import Committed
 from checkers.consensus import double_votes, invariants
-from checkers.contract import ALL_PROMISES, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED, WITHOUT_ISR
+from checkers.contract import (
+    ACK_QUORUM,
+    ALL_PROMISES,
+    NEEDS_REPLICAS,
+    PROMISES,
+    UNDECIDED,
+    UNJUDGED,
+    WITH_LEDGERS,
+    WITHOUT_ISR,
+)
 from checkers.dirty_read import dirty_reads
 from checkers.divergence import Divergence
 from checkers.fenced_in_isr import fenced_in_isrs
@@ -178,9 +187,9 @@ def check_replicas(
     end = EndOfTrace(meta.get("replicas") or {})
     isr_quorum = IsrQuorum(trace, patience_us)
     min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
-    has_isr = meta.get("isr", True)
-    enough = "min.insync.replicas is" if has_isr else "a majority is"
-    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough)
+    has_isr, votes = meta.get("isr", True), meta.get("votes", True)
+    enough = "min.insync.replicas is" if has_isr else "a majority is" if votes else "an ack quorum is"
+    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough, "append" if votes else "stored")
     finding = (
         two_leaders,
         isr_quorum,
@@ -193,7 +202,7 @@ def check_replicas(
         wrong_deletion,
         stuck,
     )
-    consensus = () if has_isr else invariants(trace, assignment or {})
+    consensus = () if has_isr else invariants(trace, assignment or {}, votes=votes)
     in_sync = (LastingInSync if patience_us else InSync)(trace, committed, patience_us)
     watching = (committed, in_sync, *finding, *consensus, end)
     replicas = replay(trace, watching)
@@ -202,7 +211,7 @@ def check_replicas(
     anomalies += unasked_elections(trace, unclean)
     anomalies += fenced_in_isrs(points)
     losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
-    losses.promises = PROMISES if has_isr else WITHOUT_ISR
+    losses.promises = PROMISES if has_isr else WITHOUT_ISR if own != ACK_QUORUM else WITH_LEDGERS
     anomalies += losses.judge(committed)
     anomalies += losses.acknowledged_and_gone(committed)
     unsettled = unsettled_reads(view.answered, committed)

@@ -21,6 +21,11 @@ Where there is no ISR (``meta["isr"]`` false: a majority decides), the first two
     said (Raft, 5: servers recover with what is on their stable storage). A power loss is no excuse: what was counted was to be on
     disk.
 
+Where entries lie on bookies (``meta["votes"]`` false: nobody votes), there is another one in its place:
+
+`ack-quorum`
+    holds while fewer replicas of the partition than an ack quorum (min ISR of the meta line) have lost their disks.
+
 A promise begins anew whenever all replicas are alive, in sync, and have the record below their leader's high watermark
 (:mod:`checkers.renewal`).
 
@@ -59,7 +64,10 @@ PROMISES = ("documented", "kip-966", "durable")
 MAJORITY = "majority"
 WITHOUT_ISR = (MAJORITY, "durable")
 """The promises by which losses are judged where there is no ISR."""
-ALL_PROMISES = (*PROMISES, MAJORITY)
+ACK_QUORUM = "ack-quorum"
+WITH_LEDGERS = (ACK_QUORUM, "durable")
+"""The same where bookies keep ledgers."""
+ALL_PROMISES = (*PROMISES, MAJORITY, ACK_QUORUM)
 
 UNCLEAN_ELECTION = "unclean-election"
 ACKS_1_NOT_REPLICATED = "acks-1-not-replicated"
@@ -68,6 +76,7 @@ VOID_BECAUSE = {
     "kip-966": "unclean-shutdowns>=min-isr",
     "durable": "lost-logs>=min-isr",
     MAJORITY: "lost-disk",
+    ACK_QUORUM: "lost-disks>=ack-quorum",
 }
 """The clause that permits a loss once a promise is void."""
 
@@ -185,9 +194,10 @@ class Contract:
         )
 
     def _void(self, promise: str, lost: LostRecord) -> bool:
-        if promise == MAJORITY:
+        if promise in (MAJORITY, ACK_QUORUM):
             replicas = self._stopped(lost.partition, _DISK_LOSSES)
-            return any(stop.at <= lost.destroyed for _, stops in replicas for stop in stops)
+            without = sum(any(stop.at <= lost.destroyed for stop in stops) for _, stops in replicas)
+            return without >= (self._min_isr if promise == ACK_QUORUM else 1)
         if promise == "documented":
             intervals = self._isr_dead.get(lost.partition, ())
             since = min(lost.committed, self._deposed(lost))

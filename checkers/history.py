@@ -31,6 +31,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "resume": (),
     "recovered": ("leo", "hw", "lost"),
     "append": ("base_offset", "epoch", "values"),
+    "stored": ("base_offset", "epoch", "values"),
     "out-of-order": ("base_offset", "leo"),
     "truncate": ("to", "old_leo", "reason", "leader_epoch"),
     "log-start": ("start", "before", "how"),

@@ -246,7 +246,9 @@ _TRACE: Mapping[str, _Shape] = {
 _META: Mapping[str, _Shape] = {
     **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients", "family"), _STRING),
     **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within"), _INTEGER),
-    **dict.fromkeys(("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr"), _BOOL),
+    **dict.fromkeys(
+        ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes"), _BOOL
+    ),
     "times": (_are_times, "an object of integers"),
     "replicas": (_are_replicas, "an object of lists of integers"),
     **dict.fromkeys(("not_suffered", "counterparts"), (_are_sentences, "a list of strings")),

@@ -9,12 +9,12 @@ and never with runs.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.contract import MAJORITY, PROMISES, WITHOUT_ISR
+from checkers.contract import ACK_QUORUM, MAJORITY, PROMISES, WITH_LEDGERS, WITHOUT_ISR
 from checkers.marks import by_mark
 from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, VariantResult
@@ -257,7 +257,7 @@ class Found:
             any_loss=_rate(row["any_loss"], judged, unknown),
             promises={
                 promise: _rate(self.broken.get((name, promise), 0), judged, unknown)
-                for promise in (WITHOUT_ISR if MAJORITY in row["contracts"] else PROMISES)
+                for promise in _promises(row["contracts"])
             },
             anomalies=tuple(self._anomaly(name, anomaly, judged, unknown) for anomaly in (ANY, *self.names)),
             near_misses={near: _rate(self.hits.get((name, near, NEAR_MISS), 0), judged, unknown) for near in self.near},
@@ -307,6 +307,11 @@ def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]
         return None
     last = variants[-1]
     return last if baseline == variants[0] and last != baseline and last in done else None
+
+
+def _promises(contracts: Collection[str]) -> tuple[str, ...]:
+    """The promises that count for a variant, by those that its runs were judged by."""
+    return WITH_LEDGERS if ACK_QUORUM in contracts else WITHOUT_ISR if MAJORITY in contracts else PROMISES
 
 
 def _rate(hits: int, runs: int, unknown: int) -> Rate:

@@ -21,7 +21,7 @@ def times_of(settings: Settings) -> dict[str, int]:
 def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = None) -> dict[str, Any]:
     """The cluster's shape and the promise it is judged by: the variant's own, or one that is asked for and counts alone.
 
-    Where a majority decides and not an ISR, ``min_isr`` is that majority, and there are no unclean elections.
+    Where a majority or a quorum decides and not an ISR, ``min_isr`` is that, and there are no unclean elections.
     Where reads are promised to be linearizable, ``reads_within`` says how many offsets from its position a poll looks at, at least.
     """
     chosen: dict[str, Any] = {} if contract is None else {"contract_alone": True}
@@ -29,7 +29,11 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
     min_isr, unclean_election = cluster.settings.min_isr, cluster.settings.unclean_election
     if not family.has_isr:
         chosen |= {"family": family.name, "isr": False}
-        min_isr, unclean_election = cluster.replication_factor // 2 + 1, False
+        majority = cluster.replication_factor // 2 + 1
+        enough = getattr(variant, "enough", None)
+        min_isr, unclean_election = majority if enough is None else enough(cluster.replication_factor), False
+        if not getattr(variant, "votes", True):
+            chosen["votes"] = False
     if getattr(variant, "linearizable_reads", False):
         chosen["reads_within"] = cluster.settings.max_fetch_batches
     return {

@@ -10,6 +10,7 @@ from nodes.core.actions import (
     Delete,
     DropBefore,
     Halt,
+    Journal,
     MarkCleanShutdown,
     Sync,
     Truncate,
@@ -102,6 +103,8 @@ class SimNode(Actor):
             disk.write_checkpoint("high_watermarks", action.offsets, now)
         elif isinstance(action, WriteEpochs):
             disk.write_epochs(action.partition, action.entries, now)
+        elif isinstance(action, Journal):
+            disk.append(now, action.partition, action.batch)
         elif isinstance(action, Truncate):
             disk.truncate(action.partition, action.offset, now)
         elif isinstance(action, Sync):

@@ -95,7 +95,11 @@ class Simulation:
         self._controller: Controller | None = None
         make_controller = self.family.controller
         node = self.nodes[CONTROLLER]
-        if make_controller is None:
+        if self.family.store is not None:
+            node.machine = self.family.store(self._brokers, self._assignment, variant, cluster.settings)
+            node.port.deliver = node.machine.step
+            node.running = True
+        elif make_controller is None:
             node.port.token = -1
         else:
             self._controller = make_controller(self._brokers, self._assignment, variant, cluster.settings)
@@ -274,7 +278,7 @@ class Simulation:
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
-        if self._controller is None and effect.endswith("-leadership"):
+        if self.nodes[CONTROLLER].machine is None and effect.endswith("-leadership"):
             links = tuple((other, to) for _, to in links for other in self._brokers if other != to)
         self.faults.add(key, links, effect, amount)
 
@@ -285,7 +289,7 @@ class Simulation:
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
         node = self.nodes[broker]
-        if node.running or (broker == CONTROLLER and self._controller is None):
+        if node.running or (broker == CONTROLLER and node.machine is None):
             node.restart_wanted = node.stopping
             return
         node.running = True

@@ -40,6 +40,14 @@ class Append:
 
 
 @dataclass(slots=True)
+class Journal:
+    """The same to a file that is no replica's log, such as a bookie's journal; it is not traced."""
+
+    partition: str
+    batch: Batch
+
+
+@dataclass(slots=True)
 class Truncate:
     """Cut the partition's log file to end at ``offset``, where a batch ends."""
 
@@ -127,6 +135,7 @@ Action: TypeAlias = (
     | Send
     | SetTimer
     | Append
+    | Journal
     | Truncate
     | BeginAt
     | DropBefore

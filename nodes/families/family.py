@@ -71,6 +71,7 @@ class Family:
         kind: the class of its variants.
         machine: makes a process.
         controller: makes the controller; None: there is none.
+        store: makes a metadata store, which is node 0 where there is no controller; None: there is none.
         counterparts: kind of fault → what it does here instead, as a sentence.
         not_suffered: kind of fault → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
@@ -89,6 +90,7 @@ class Family:
     kind: type
     machine: MakeMachine
     controller: Callable[..., Controller] | None = None
+    store: Callable[..., Any] | None = None
     counterparts: Mapping[str, str] = field(default_factory=dict)
     not_suffered: Mapping[str, str] = field(default_factory=dict)
     unheard: Mapping[str, str] = field(default_factory=dict)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from nodes.core.variant import VariantError
+from nodes.families.bookkeeper.family import BOOKKEEPER
 from nodes.families.family import AnyVariant, Family
 from nodes.families.kafka import KAFKA
 from nodes.families.quorum.family import QUORUM
 from nodes.families.raft.family import RAFT
 from nodes.families.reconciliation.family import RECONCILIATION
 
-FAMILIES: tuple[Family, ...] = (KAFKA, QUORUM, RAFT, RECONCILIATION)
+FAMILIES: tuple[Family, ...] = (KAFKA, QUORUM, RAFT, RECONCILIATION, BOOKKEEPER)
 
 
 def parse_variant(text: str) -> AnyVariant:

@@ -13,6 +13,7 @@ from nodes.families.quorum.messages import (
     ReplicationResponse,
 )
 from nodes.families.quorum.variant import PRESETS, QuorumVariant, parse_quorum
+from nodes.families.switches import describe, modifiers
 from nodes.families.voting.faults import (
     ASK_HOW_FAR,
     COUNTERPARTS,
@@ -24,7 +25,6 @@ from nodes.families.voting.faults import (
     tells_leadership,
 )
 from nodes.families.voting.server import Server
-from nodes.families.voting.variant import describe, modifiers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

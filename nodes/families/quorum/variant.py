@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nodes.families.quorum.rejoin import RULES, RejoinRule
-from nodes.families.voting.variant import Option, VotingVariant, parse, switch
+from nodes.families.switches import Option, parse, switch
+from nodes.families.voting.variant import VotingVariant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

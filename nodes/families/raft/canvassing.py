@@ -1,8 +1,8 @@
 """Pre-vote (Ongaro, "Consensus: Bridging Theory and Practice", 2014, section 9.6): who would stand for election asks first.
 
 A server that was cut off has heard no leader, and would stand again and again, in higher and higher terms; when it is back, its
-term deposes a leader that all others follow. With pre-vote it stands only if a majority would vote for it and hears no leader either.
-A leader that nobody answers must then make way itself (section 6.2): those that still hear it would elect nobody else.
+term deposes a leader that all others follow. With pre-vote it stands only if a majority would vote for it and hears no leader
+either. A leader that nobody answers must then make way itself (section 6.2): those that still hear it would elect nobody else.
 """
 
 from __future__ import annotations

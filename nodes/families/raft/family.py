@@ -8,6 +8,7 @@ from nodes.families.family import Family
 from nodes.families.raft.member import STEPS, RaftMember
 from nodes.families.raft.messages import AppendEntries, AppendResponse
 from nodes.families.raft.variant import PRESETS, RaftVariant, parse_raft
+from nodes.families.switches import describe, modifiers
 from nodes.families.voting.faults import (
     COUNTERPARTS,
     FROM_FOLLOWER,
@@ -17,7 +18,6 @@ from nodes.families.voting.faults import (
     tells_leadership,
 )
 from nodes.families.voting.server import Server
-from nodes.families.voting.variant import describe, modifiers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

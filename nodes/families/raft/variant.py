@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodes.families.voting.variant import VotingVariant, parse, switch
+from nodes.families.switches import parse, switch
+from nodes.families.voting.variant import VotingVariant
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class RaftVariant(VotingVariant):
     )
     lease_reads: bool = switch(
         "reads (dissertation, 6.4.1)",
-        "A leader serves reads only while it has a lease: a session time-out from the sending of what a majority has answered, once "
-        "an entry of its own term is committed; who hears a leader votes for nobody, unless that has given its lease up.",
+        "A leader serves reads only while it has a lease: a session time-out from the sending of what a majority has answered, "
+        "once an entry of its own term is committed; who hears a leader votes for nobody, unless that has given its lease up.",
         "Whoever leads in its own eyes serves reads.",
         turns_on="lease-reads",
         default=False,

@@ -8,10 +8,10 @@ from nodes.families.family import Family
 from nodes.families.reconciliation.member import STEPS, ReconcilingMember
 from nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
 from nodes.families.reconciliation.variant import PRESETS, ReconciliationVariant, parse_reconciliation
+from nodes.families.switches import describe, modifiers
 from nodes.families.voting.faults import COUNTERPARTS, FROM_FOLLOWER, FROM_LEADER, NOT_SUFFERED, UNHEARD
 from nodes.families.voting.messages import VoteRequest
 from nodes.families.voting.server import Server
-from nodes.families.voting.variant import describe, modifiers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -136,14 +136,18 @@ class Member:
 
     def tick(self, now: int) -> None:
         """Look at what is due."""
-        parked = self.parked
-        while parked and parked[0][3] <= now:
-            _, request, base, _ = parked.popleft()
-            self.acknowledge(request, base, REQUEST_TIMED_OUT)
+        self.expire(now)
         if self.leading:
             self.lead_on(now)
         elif now >= self._stand_at:
             self.time_out(now)
+
+    def expire(self, now: int) -> None:
+        """Answer producers that have waited long enough."""
+        parked = self.parked
+        while parked and parked[0][3] <= now:
+            _, request, base, _ = parked.popleft()
+            self.acknowledge(request, base, REQUEST_TIMED_OUT)
 
     def time_out(self, now: int) -> None:
         """No leader was heard for long enough."""

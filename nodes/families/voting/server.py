@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nodes.core.recovery import Recovered
     from nodes.core.settings import Settings
     from nodes.families.voting.member import Member
-    from nodes.families.voting.variant import VotingVariant
 
 Steps = dict[type, str]
 """Message → the method of a member that takes it."""
@@ -57,7 +56,7 @@ class Server:
         self,
         node_id: int,
         incarnation: int,
-        variant: VotingVariant,
+        variant: Any,  # noqa: ANN401 (of the family)
         settings: Settings,
         recovered: Recovered,
         assignment: Mapping[str, tuple[int, ...]],

@@ -1,36 +1,11 @@
-"""What the variants of voting families have in common: switches that are fields, each with its word and its sentences."""
+"""What the variants of voting families have in common."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from dataclasses import dataclass
 
-from nodes.core.describe import Row
 from nodes.core.recovery import RecoveryRules
-from nodes.core.variant import VariantError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-class Option(NamedTuple):
-    """A field of a variant that a modifier sets.
-
-    Attributes:
-        topic: what it is called.
-        says: value → what is done then, as a sentence.
-        words: modifier → the value that it sets.
-    """
-
-    topic: str
-    says: Mapping[Any, str]
-    words: Mapping[str, Any]
-
-
-def switch(topic: str, on: str, off: str, *, turns_on: str = "", turns_off: str = "", default: bool) -> Any:  # noqa: ANN401 (a field)
-    """A field that is on or off."""
-    words = {word: value for word, value in ((turns_on, True), (turns_off, False)) if word}
-    return field(default=default, metadata={"option": Option(topic, {True: on, False: off}, words)})
+from nodes.families.switches import switch
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,55 +55,3 @@ class VotingVariant:
     def begins_with_no_op(self) -> bool:
         """Whether a leader that counts only entries of its own generation begins with one (Raft, 8)."""
         return False
-
-
-V = TypeVar("V", bound=VotingVariant)
-
-
-def options(kind: type[VotingVariant]) -> dict[str, Option]:
-    """Field → what it switches."""
-    return {f.name: f.metadata["option"] for f in fields(kind) if "option" in f.metadata}
-
-
-def parse(text: str, presets: Mapping[str, V], bundles: Mapping[str, Mapping[str, Any]] = {}) -> V:
-    """The variant a person typed.
-
-    Args:
-        text: a preset, followed by any number of ``+modifier``.
-        presets: of the family.
-        bundles: modifier → all that it sets at once.
-
-    Raises:
-        VariantError: with one sentence that lists what is possible.
-    """
-    preset, *modifiers = text.strip().split("+")
-    if preset not in presets:
-        raise VariantError(f"unknown variant {preset!r}: known are {', '.join(presets)}")
-    variant = presets[preset]
-    words: dict[str, Mapping[str, Any]] = dict(bundles)
-    for name, option in options(type(variant)).items():
-        words |= {word: {name: value} for word, value in option.words.items()}
-    for modifier in modifiers:
-        if modifier not in words:
-            raise VariantError(f"unknown modifier {modifier!r} of {preset}: use {', '.join(words)}")
-        variant = replace(variant, **words[modifier])
-    return replace(variant, name="+".join([preset, *modifiers]))
-
-
-def describe(variant: VotingVariant) -> list[Row]:
-    """Everything the variant does that another of its family may do otherwise."""
-    rows = [Row(option.topic, option.says[getattr(variant, name)]) for name, option in options(type(variant)).items()]
-    return [
-        *rows,
-        Row("promise", f"Losses are judged by the promise {variant.contract}, unless a run asks for another one."),
-    ]
-
-
-def modifiers(variant: VotingVariant) -> list[str]:
-    """The words that say the same as the variant's name."""
-    return [
-        word
-        for name, option in options(type(variant)).items()
-        for word, value in option.words.items()
-        if value == getattr(variant, name)
-    ]

@@ -11,7 +11,7 @@ from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
 from nodes.core.cluster import ClusterSpec
 from nodes.families import family_of, parse_variant
 
-CORRECT = ("raft", "quorum-hwm+repaired", "reconciliation+own-generation")
+CORRECT = ("raft", "quorum-hwm+repaired", "reconciliation+own-generation", "bookkeeper")
 
 
 def run(variant, index, *, profile="intact", brokers=3):
@@ -47,6 +47,9 @@ def test_pre_vote_and_leases_hold():
         ("raft+commit-any-term", 31, 5, "unsafe-commit"),
         ("raft+forget-votes", 24, 5, "double-vote"),
         ("raft+lease-reads+lease-never-ends", 292, 3, "stale-poll"),
+        ("bookkeeper+no-fencing", 10, 3, "lost-committed-write"),
+        ("bookkeeper+ack-before-quorum", 3, 3, "acked-by-too-few"),
+        ("bookkeeper+recovery-trusts-lac", 0, 3, "lost-committed-write"),
     ],
 )
 def test_flawed_forms_are_found_out_by_random_plans(variant, index, brokers, found):
@@ -57,6 +60,22 @@ def test_flawed_forms_are_found_out_by_random_plans(variant, index, brokers, fou
 def test_without_fsync_a_power_loss_takes_what_was_acknowledged():
     assert "lost-committed-write" in names(run("raft+no-sync", 2, profile="destructive"))
     assert names(run("raft", 2, profile="destructive")) == set()
+
+
+@pytest.mark.parametrize(("flaw", "index"), [("no-cookies", 20), ("no-sync", 1)])
+def test_a_bookie_must_know_what_it_has_lost(flaw, index):
+    assert "lost-committed-write" in names(run(f"bookkeeper+{flaw}", index, profile="destructive"))
+    assert names(run("bookkeeper", index, profile="destructive")) == set()
+
+
+def test_a_metadata_store_may_be_out_of_reach():
+    plan = plan_of(Fault("controller-crash", 1_000_000, 1_500_000), Fault("crash", 1_200_000, 500_000, target="b1"))
+    history = simulate(plan, parse_variant("bookkeeper")).history
+
+    assert check(history).valid == "valid"
+    assert [event[1] for event in history.trace if event[2] == "lead" and event[0] < 2_500_000] == [1]
+    assert "controller-crash: the metadata store is meant" in history.meta["counterparts"]
+    assert (history.meta["min_isr"], history.meta["contract"]) == (2, "ack-quorum")
 
 
 @pytest.mark.parametrize("variant", [*CORRECT, "quorum-hwm"])

@@ -1,0 +1,78 @@
+"""The registry line of BookKeeper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodes.families.bookkeeper.bookie import journal_of
+from nodes.families.bookkeeper.member import STEPS, LedgerMember
+from nodes.families.bookkeeper.messages import Metadata
+from nodes.families.bookkeeper.store import MetadataStore
+from nodes.families.bookkeeper.variant import PRESETS, BookKeeperVariant, parse_bookkeeper
+from nodes.families.family import Family
+from nodes.families.switches import describe, modifiers
+from nodes.families.voting.faults import NO_LOG_START, UNHEARD
+from nodes.families.voting.server import Server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from nodes.core.recovery import Recovered, RecoveredPartition
+    from nodes.core.settings import Settings
+    from nodes.families.voting.host import Host
+
+NO_ISR = "there is no ISR that could change"
+STORE = "the metadata store is meant"
+OWNS = "the store makes the server the partition's owner, whoever was; it leads when it has recovered and closed the last ledger"
+
+
+def _server(
+    node_id: int,
+    incarnation: int,
+    variant: BookKeeperVariant,
+    settings: Settings,
+    recovered: Recovered,
+    assignment: Mapping[str, tuple[int, ...]],
+) -> Server:
+    def member(
+        host: Host, name: str, replicas: Sequence[int], _found: RecoveredPartition | None, _vote: object
+    ) -> LedgerMember:
+        return LedgerMember(host, name, replicas, recovered.partitions.get(journal_of(name)))
+
+    return Server(node_id, incarnation, variant, settings, recovered, assignment, member, STEPS)
+
+
+def _tells_leadership(message: object) -> bool:
+    """The store says who owns what."""
+    return isinstance(message, Metadata)
+
+
+BOOKKEEPER = Family(
+    name="bookkeeper",
+    title="BookKeeper's ledgers",
+    page="bookkeeper.md",
+    presets=PRESETS,
+    parse=parse_bookkeeper,
+    describe=describe,
+    modifiers=modifiers,
+    kind=BookKeeperVariant,
+    machine=_server,
+    store=MetadataStore,
+    counterparts={
+        **dict.fromkeys(("from-controller", "controller-isolated", "controller-crash"), STORE),
+        **dict.fromkeys(("slow-controller", "lossy-controller", "late-heartbeats", "lost-heartbeats"), STORE),
+        **dict.fromkeys(("isolate", "halves", "one-way-in", "one-way-out"), f"for the controller: {STORE}"),
+        **dict.fromkeys(("lost-leadership", "late-leadership"), "what the metadata store says is lost, or late"),
+        **dict.fromkeys(("preferred-election", "forced-election", "fast-failover"), OWNS),
+    },
+    not_suffered={
+        **dict.fromkeys(("late-isr-changes", "lost-isr-changes"), NO_ISR),
+        **dict.fromkeys(("late-registrations", "lost-registrations"), "a session begins with its first heartbeat"),
+        "unclean-election": "there is no election that could be unclean: who owns the partition recovers what bookies have",
+        "delete-records": NO_LOG_START,
+        "retention": NO_LOG_START,
+        "reassignment": "the bookies of a partition never change",
+    },
+    unheard=UNHEARD,
+    tells_leadership=_tells_leadership,
+)
