@@ -54,8 +54,9 @@ def _other_families(name: str, variant: AnyVariant) -> Iterator[Candidate]:
     if isinstance(variant, Variant):
         return
     for modifier in family_of(variant).modifiers(variant):
-        if modifier.startswith("no-"):
-            yield Candidate(f"{name}+{modifier.removeprefix('no-')}", 1, f"with {modifier.removeprefix('no-')}")
+        word = modifier.removeprefix("no-")
+        if word != modifier and _is_a_variant(f"{name}+{word}"):
+            yield Candidate(f"{name}+{word}", 1, f"with {word}")
     repaired = f"{name}+repaired"
     if _is_a_variant(repaired):
         yield Candidate(repaired, 2, "with every repair of its page")

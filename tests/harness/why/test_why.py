@@ -98,3 +98,8 @@ def test_a_step_of_both_is_one_row_and_where_they_part_has_its_own():
     told = [(row.failing and row.failing.sentence, row.repaired and row.repaired.sentence) for row in rows]
     assert told == [("both", "both"), ("hears.", None), (None, "asks."), ("cuts.", "leads.")]
     assert [row.parts for row in rows] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("name", ["raft+no-sync", "bookkeeper+no-fencing"])
+def test_a_flaw_without_a_word_for_its_repair_is_repaired_by_leaving_it_out(name):
+    assert [candidate.variant for candidate in candidates(name)] == [name.split("+")[0]]
