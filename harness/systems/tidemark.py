@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.systems.system import Deployment, System
+from harness.systems.system import Deployment, System, SystemRefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,10 +31,18 @@ class TidemarkSystem(System):
     keeps_times = True
 
     def variant(self, name: str) -> AnyVariant:
-        """Any, of whichever family."""
+        """Any, of whichever family, whose messages node processes can send.
+
+        Raises:
+            VariantError: there is none of that name. SystemRefusalError: it is one for the simulator.
+        """
         from nodes.families import parse_variant
 
-        return parse_variant(name)
+        variant = parse_variant(name)
+        why = getattr(variant, "simulated_only", "")
+        if why:
+            raise SystemRefusalError(f"{name} runs in the simulator only: {why}")
+        return variant
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""
