@@ -42,6 +42,7 @@ def test_without_names_every_preset_is_told_in_one_line(variants):
         "quorum-hwm  rejoin=leader\n"
         "raft\n"
         "reconciliation\n"
+        "bookkeeper\n"
     )
 
 
