@@ -11,7 +11,7 @@ from nodes.families.bookkeeper.messages import ReadEntries, ReadEntriesResponse
 if TYPE_CHECKING:
     from nodes.core.log import Batch
     from nodes.families.bookkeeper.ledger import Ledger
-    from nodes.families.bookkeeper.member import LedgerMember
+    from nodes.families.bookkeeper.log_keeper import LogKeeper
 
 
 class Reader:
@@ -21,7 +21,7 @@ class Reader:
         ledger, entry: the next one to read. lac: what is known to be confirmed of that ledger.
     """
 
-    def __init__(self, member: LedgerMember) -> None:
+    def __init__(self, member: LogKeeper) -> None:
         """At the beginning of the first ledger."""
         self._member = member
         self.ledger, self.entry, self.lac = 1, 0, NO_ENTRY

@@ -34,7 +34,7 @@ from nodes.families.bookkeeper.messages import (
 
 if TYPE_CHECKING:
     from nodes.core.log import Batch
-    from nodes.families.bookkeeper.member import LedgerMember
+    from nodes.families.bookkeeper.log_keeper import LogKeeper
 
 MARK, FENCE, READ, WRITE, CLOSE, FILL, CREATE = "mark", "fence", "read", "write", "close", "fill", "create"
 
@@ -46,7 +46,7 @@ class Takeover:
         phase: what is going on.
     """
 
-    def __init__(self, member: LedgerMember, now: int) -> None:
+    def __init__(self, member: LogKeeper, now: int) -> None:
         """Begin."""
         self._member = member
         self._since = now

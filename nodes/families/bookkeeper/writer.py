@@ -10,7 +10,7 @@ from nodes.families.bookkeeper.messages import FENCED, AddEntry, AddResponse, Wr
 
 if TYPE_CHECKING:
     from nodes.core.log import Batch
-    from nodes.families.bookkeeper.member import LedgerMember
+    from nodes.families.bookkeeper.log_keeper import LogKeeper
 
 
 class _Pending:
@@ -31,7 +31,7 @@ class Writer:
         lac: the last entry that an ack quorum has, as all before it.
     """
 
-    def __init__(self, member: LedgerMember, ledger: Ledger) -> None:
+    def __init__(self, member: LogKeeper, ledger: Ledger) -> None:
         """It is empty."""
         self._member = member
         self.ledger = ledger

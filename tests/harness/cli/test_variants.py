@@ -100,7 +100,12 @@ def test_json_has_the_same_for_scripts(variants):
 def test_json_without_names_has_every_preset_and_no_differences(variants):
     told = json.loads(variants("--json")[1])
 
-    assert [variant["family"] for variant in told["variants"]] == ["kafka"] * 7 + ["quorum", "raft", "reconciliation"]
+    assert [variant["family"] for variant in told["variants"]] == ["kafka"] * 7 + [
+        "quorum",
+        "raft",
+        "reconciliation",
+        "bookkeeper",
+    ]
     assert "differences" not in told
 
 
