@@ -296,7 +296,7 @@ class Broker:
         del self.replicas[name]
         self.out.append((now, self.node_id, "removed", name, replica.leo, replica.leader_epoch))
         self.out.append(Delete(name))
-        self._checkpoint()
+        self.checkpoint_high_watermarks()
         self._checkpoint_log_starts()
 
     def _on_alter_response(self, now: int, m: AlterPartitionResponse) -> None:
@@ -358,13 +358,14 @@ class Broker:
             replica.on[TICK](now, None)
         if now >= self._checkpoint_due:
             self._checkpoint_due = now + self.settings.hw_checkpoint_us
-            self._checkpoint()
+            self.checkpoint_high_watermarks()
         if now >= self._log_starts_due:
             self._log_starts_due = now + self.settings.log_start_checkpoint_us
             self._checkpoint_log_starts()
         self.out.append(self._next_tick)
 
-    def _checkpoint(self) -> None:
+    def checkpoint_high_watermarks(self) -> None:
+        """Have the high watermarks of all replicas on disk (``replication-offset-checkpoint``)."""
         self.out.append(WriteHighWatermarks({name: replica.hw for name, replica in self.replicas.items()}))
 
     def _checkpoint_log_starts(self) -> None:
@@ -385,7 +386,7 @@ class Broker:
     def _stop(self, now: int) -> None:
         for replica in self.replicas.values():
             replica.happens(Event.STOP, now, None)
-        self._checkpoint()
+        self.checkpoint_high_watermarks()
         self._checkpoint_log_starts()
         self.out.append(MarkCleanShutdown(self.broker_epoch))
         if not self.variant.metadata_log:

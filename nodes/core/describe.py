@@ -55,13 +55,15 @@ def modifiers(variant: Variant) -> list[str]:
         key for key, bug in BUGS.items()
         if key in variant.bugs or (bug.switches_off and not getattr(variant, bug.switches_off))
     ]  # fmt: skip
-    return [f"truncation={variant.truncation}", *words]
+    own = [f"truncation@{broker}={rule}" for broker, rule in variant.truncation_at]
+    return [f"truncation={variant.truncation}", *own, *words]
 
 
 def _truncation(variant: Variant) -> list[Row]:
     rule = variant.rule
+    own = "".join(f" Broker {broker} has {name}." for broker, name in variant.truncation_at)
     return [
-        Row("truncation", f"The rule {rule.name}: {rule.title}."),
+        Row("truncation", f"The rule {rule.name}: {rule.title}.{own}"),
         Row("leader epochs", _says(rule.epoch_cache)),
         Row("new leader", _says(rule.on_new_leader)),
         Row("leader's answer", _unless_idle(variant, ASKS, _says(rule.leaders_answer))),

@@ -25,9 +25,10 @@ class Following:
     Attributes:
         in_flight: correlation of the latest request. sent_us: when it was sent.
         established: the first fetch of this epoch was answered with neither error nor divergence.
+        answers: how many questions about epochs were answered.
     """
 
-    __slots__ = ("epoch", "established", "in_flight", "leader", "replica", "sent_us")
+    __slots__ = ("answers", "epoch", "established", "in_flight", "leader", "replica", "sent_us")
 
     def __init__(self, replica: Replica, leader: int, epoch: int) -> None:
         """Follow ``leader`` in ``epoch``; nothing is sent yet."""
@@ -35,6 +36,7 @@ class Following:
         self.leader = leader
         self.epoch = epoch
         self.established = False
+        self.answers = 0
         self.in_flight = 0
         self.sent_us = 0
 
@@ -48,6 +50,7 @@ class Following:
 
     def truncate_to_answer(self, now: int, m: EpochResponse) -> Role:
         """Do what the rule says of the leader's answer."""
+        self.answers += 1
         return self._do(now, self.replica.rule.on_answer(self.replica, m.answer))
 
     def truncate_diverging(self, now: int, m: FetchResponse) -> Role:
@@ -92,20 +95,32 @@ class Following:
         return Role.FETCHING
 
     def ask(self, now: int, _m: object = None) -> None:
-        """Ask the leader where the own latest epoch ends (OffsetForLeaderEpoch)."""
+        """Ask the leader where an epoch ends, most often the own latest one (OffsetForLeaderEpoch)."""
         replica = self.replica
+        question = replica.rule.question(replica)
         self.sent_us = now
         self.in_flight = replica.correlation = correlation = replica.correlation + 1
-        epoch = replica.latest_epoch
-        replica.out.append((now, replica.node_id, "ask", replica.name, self.leader, epoch))
+        replica.out.append((now, replica.node_id, "ask", replica.name, self.leader, question.epoch))
         replica.out.append(
-            Send(self.leader, EpochRequest(replica.node_id, replica.name, epoch, self.epoch, correlation))
+            Send(
+                self.leader,
+                EpochRequest(replica.node_id, replica.name, question.epoch, self.epoch, correlation, question.lineage),
+            )
         )
 
     def ask_if_overdue(self, now: int, _m: object) -> None:
-        """Ask again if there was no answer for a while."""
+        """Ask again if there was no answer for a while; or take that for an error."""
         if now - self.sent_us >= self.replica.settings.request_timeout_us:
-            self.ask(now)
+            if self.replica.variant.errors_cut_to_hw:
+                self.replica.happens(Event.EPOCH_ERROR, now, None)
+            else:
+                self.ask(now)
+
+    def go_on_without_answer(self, now: int, _m: object) -> Role:
+        """Ask again later. KIP-279: "any error … will result in falling back to truncating using High Watermark"."""
+        if self.replica.variant.errors_cut_to_hw:
+            return self._do(now, Step(cut=self.replica.hw, why="no answer: to high watermark"))
+        return Role.TRUNCATING_DELAYED
 
     # Fetching
 

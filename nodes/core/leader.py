@@ -40,6 +40,7 @@ from nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
+from nodes.core.truncation.rule import Question
 from nodes.core.variant import Fence
 
 if TYPE_CHECKING:
@@ -267,7 +268,7 @@ class Leadership:
         """Answer OffsetForLeaderEpoch from the own epoch cache."""
         replica = self.replica
         error = self._fenced(m.current_epoch) if self._fence_truncation else None
-        answer = replica.rule.leaders_answer(replica.end_offset_for(m.epoch))
+        answer = replica.rule.leaders_answer(replica, Question(m.epoch, m.lineage))
         replica.out.append(Send(m.source, EpochResponse(replica.node_id, m.partition, m.correlation, answer, error)))
 
     # Clients

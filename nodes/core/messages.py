@@ -72,13 +72,17 @@ class FetchResponse:
 
 @dataclass(slots=True)
 class EpochRequest:
-    """OffsetForLeaderEpoch: where does ``epoch`` end? ``current_epoch`` is the asker's leader epoch (KIP-320)."""
+    """OffsetForLeaderEpoch: where does ``epoch`` end? ``current_epoch`` is the asker's leader epoch (KIP-320).
+
+    ``lineage``: epochs of the asker and where they end, of a rule that sends them (KIP-279's alternative 2).
+    """
 
     source: int
     partition: str
     epoch: int
     current_epoch: int
     correlation: int
+    lineage: tuple[EpochEnd, ...] = ()
 
 
 @dataclass(slots=True)

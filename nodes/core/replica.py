@@ -66,7 +66,7 @@ class Replica:
         self.variant = broker.variant
         self.settings = broker.settings
         self.out = broker.out
-        self.rule = self.variant.rule
+        self.rule = self.variant.rule_of(broker.node_id)
         self._keeps_epochs = self.rule.keeps_epochs
         self.epoch_in_fetch = self.rule.epoch_in_fetch
         self._empty_epochs_stay = "KAFKA-10706" in self.variant.bugs
@@ -103,6 +103,16 @@ class Replica:
     def latest_epoch(self) -> int:
         """Latest epoch in the cache, −1 if there is none."""
         return self.cache.latest
+
+    @property
+    def epochs(self) -> tuple[tuple[int, int], ...]:
+        """All (epoch, start offset) pairs of the cache, oldest first."""
+        return self.cache.entries()
+
+    @property
+    def answers(self) -> int:
+        """How many of its questions in this leader epoch were answered."""
+        return self.following.answers if self.following else 0
 
     def end_offset_for(self, epoch: int) -> EpochEnd:
         """Where ``epoch`` ends in this log."""
@@ -292,6 +302,8 @@ class Replica:
 
     def _adopt(self, m: LeaderAndIsr) -> None:
         """A new leader epoch: what was known of the last one is over."""
+        if self.rule.writes_hw_on_election:
+            self.broker.checkpoint_high_watermarks()
         self.leader_epoch = m.leader_epoch
         self.partition_epoch = m.partition_epoch
         if self.leader != m.leader:

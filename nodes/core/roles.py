@@ -163,7 +163,11 @@ _ROWS: tuple[tuple[Event, tuple[Role, ...], Cell], ...] = (
     (Event.ISR_ANSWER, _NOT_LEADING, Cell()),
     # What a leader answers
     (Event.EPOCH_END, (Role.TRUNCATING,), Cell(("following.truncate_to_answer",), _AS_RULE_SAYS)),
-    (Event.EPOCH_ERROR, (Role.TRUNCATING,), Cell((), (Role.TRUNCATING_DELAYED,))),
+    (
+        Event.EPOCH_ERROR,
+        (Role.TRUNCATING,),
+        Cell(("following.go_on_without_answer",), (Role.TRUNCATING_DELAYED, Role.FETCHING)),
+    ),
     (Event.RECORDS, (Role.FETCHING,), Cell(("following.append",))),
     (Event.OUT_OF_ORDER, (Role.FETCHING,), Cell(("following.report_out_of_order", "following.give_up"), _FAILED)),
     (Event.FETCHER_DIED, (*_TRUNCATING, *_FETCHING), Cell(("following.give_up",), _FAILED)),

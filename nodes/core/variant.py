@@ -14,6 +14,7 @@ Sources: KIP-101, KIP-279, KIP-320, KIP-380, KIP-595 (truncate on fetch), KIP-84
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
@@ -420,6 +421,32 @@ class Variant:
             )
         },
     )
+    moved_leader_leaves_isr: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "ISR of an operator's election (KIP-279)",
+                "A leader that loses its leadership to an operator's election, a preferred one, leaves the ISR, and comes back "
+                "when it has caught up (KIP-279's second alternative for clean elections).",
+                "A leader that loses its leadership to an operator's election stays in the ISR.",
+                "old-leader-leaves-isr",
+            )
+        },
+    )
+    errors_cut_to_hw: bool = field(
+        default=False,
+        metadata={
+            "switch": Switch(
+                "no answer about an epoch (KIP-279)",
+                "A follower whose question about an epoch is answered with an error, or not in time, cuts to its high "
+                "watermark, as KIP-279 has it.",
+                "A follower whose question about an epoch is answered with an error, or not in time, asks again (Kafka's "
+                "AbstractFetcherThread).",
+                "hw-on-error",
+                need=ASKS,
+            )
+        },
+    )
     forget_log_ends: bool = field(
         default=False,
         metadata={
@@ -433,6 +460,8 @@ class Variant:
         },
     )
     bugs: frozenset[str] = frozenset()
+    truncation_at: tuple[tuple[int, str], ...] = ()
+    """Brokers with a rule of their own, as during an upgrade: (broker, name of the rule)."""
 
     @property
     def recovery(self) -> RecoveryRules:
@@ -443,6 +472,10 @@ class Variant:
     def rule(self) -> TruncationRule:
         """The truncation rule that ``truncation`` names."""
         return RULES[self.truncation]
+
+    def rule_of(self, broker: int) -> TruncationRule:
+        """The truncation rule of one broker."""
+        return RULES[dict(self.truncation_at).get(broker, self.truncation)]
 
     @property
     def contract(self) -> str:
@@ -458,6 +491,8 @@ class Variant:
 SWITCHES: dict[str, Switch] = {f.name: f.metadata["switch"] for f in fields(Variant) if "switch" in f.metadata}
 """Field of a variant → what it switches."""
 _FIELD_OF_WORD = {switch.word: name for name, switch in SWITCHES.items() if switch.word}
+
+_OWN_RULE = re.compile(r"truncation@([1-9]\d?)=([\w-]+)")
 
 _ALL = frozenset(Fence)
 _ZOOKEEPER = Variant(
@@ -513,7 +548,8 @@ def parse_variant(text: str) -> Variant:
 
     Args:
         text: a preset, followed by any number of ``+modifier``: ``no-fences``, ``all-fences``, ``no-FENCE-fence``,
-            ``FENCE-fence``, ``truncation=RULE``, ``KAFKA-NNNN``, ``elr``, ``no-elr`` and the other switches.
+            ``FENCE-fence``, ``truncation=RULE``, ``truncation@BROKER=RULE``, ``KAFKA-NNNN``, ``elr``, ``no-elr`` and the other
+            switches.
 
     Raises:
         VariantError: with one sentence that lists what is possible.
@@ -538,6 +574,8 @@ def _modified(variant: Variant, modifier: str) -> Variant:
         return replace(variant, fences=_ALL)
     if modifier.startswith("truncation=") and modifier.removeprefix("truncation=") in RULES:
         return replace(variant, truncation=modifier.removeprefix("truncation="))
+    if (own := _OWN_RULE.fullmatch(modifier)) and own[2] in RULES:
+        return replace(variant, truncation_at=(*variant.truncation_at, (int(own[1]), own[2])))
     wanted = not modifier.startswith("no-")
     word = modifier.removeprefix("no-")
     fence = {fence for fence in Fence if word == f"{fence}-fence"}
@@ -548,7 +586,7 @@ def _modified(variant: Variant, modifier: str) -> Variant:
     fences = ", ".join(f"no-{f}-fence" for f in Fence)
     msg = (
         f"unknown modifier {modifier!r}: use no-fences, all-fences, {fences}, "
-        f"truncation={'|'.join(RULES)}, {', '.join(_FIELD_OF_WORD)} (or no-…), or a bug: {', '.join(BUGS)}"
+        f"truncation={'|'.join(RULES)}, truncation@BROKER=…, {', '.join(_FIELD_OF_WORD)} (or no-…), or a bug: {', '.join(BUGS)}"
     )
     raise VariantError(msg)
 

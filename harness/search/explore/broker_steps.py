@@ -99,6 +99,7 @@ class BrokerSteps:
         elif told.role not in (Role.NO_LEADER, Role.HALTED):
             replica.following = Following(replica, told.leader, told.leader_epoch)
             replica.following.established = told.established
+            replica.following.answers = told.answers
         replica._enter(told.role)
         return broker
 
@@ -144,6 +145,7 @@ class BrokerSteps:
             self.watch_fetching and following is not None and following.established,
             tuple(sorted(broker.dead_fetchers)),
             None if leading is None else self._freeze_term(leading),
+            following.answers if following is not None and replica.rule.counts_answers else 0,
         )
         return Place(broker.node_id, True, broker_epoch, told, unheard)
 

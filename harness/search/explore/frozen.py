@@ -34,7 +34,7 @@ class Replica(NamedTuple):
     """One replica. ``log``: the leader epoch of each record. ``dead``: leaders whose fetcher thread has ended.
 
     ``last_leader`` is kept where the variant looks at it (KAFKA-7164), ``established`` (it has fetched in this epoch) where an
-    invariant does.
+    invariant does, ``answers`` (to its questions about epochs) where the rule does.
     """
 
     role: Role
@@ -47,6 +47,7 @@ class Replica(NamedTuple):
     established: bool = False
     dead: Ids = ()
     term: Term | None = None
+    answers: int = 0
 
 
 class Word(NamedTuple):

@@ -113,6 +113,7 @@ class Symmetry:
             _look(replica.leader, own),
             _look(replica.last_leader, own),
             replica.established,
+            replica.answers,
             len(replica.dead),
             tuple((_look(word.leader, own), word.epoch, len(word.isr), own in word.isr) for word in place.unheard),
         )

@@ -269,6 +269,9 @@ class Controller(ABC):
             return
         if target in partition.candidates():
             how = "forced" if m.how == "unclean" else m.how
+            if self.variant.moved_leader_leaves_isr and partition.leader >= 0:
+                staying = tuple(b for b in partition.isr if b != partition.leader)
+                partition.with_isr(staying, self.settings.min_isr, keep_elr=self.variant.elr)
             self._lead(now, partition, target, how, clean=True)
         elif m.how == "unclean":
             self._lead(now, partition, target, "unclean", clean=False)

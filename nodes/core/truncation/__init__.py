@@ -6,10 +6,12 @@ module of the core names one. To add one: write its module, add its line here, d
 """
 
 from nodes.core.truncation.high_watermark import HighWatermarkRule
+from nodes.core.truncation.hw_epoch import HighWatermarkEpochRule
 from nodes.core.truncation.kip101 import Kip101Rule
 from nodes.core.truncation.kip279 import Kip279Rule
+from nodes.core.truncation.lineage import LineageRule
 from nodes.core.truncation.on_fetch import OnFetchRule
-from nodes.core.truncation.rule import LogView, Step, TruncationRule
+from nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
 from nodes.core.truncation.unknown_epoch import UnknownEpochRule
 
 _ALL: tuple[TruncationRule, ...] = (
@@ -18,7 +20,9 @@ _ALL: tuple[TruncationRule, ...] = (
     Kip279Rule(),
     OnFetchRule(),
     UnknownEpochRule(),
+    LineageRule(),
+    HighWatermarkEpochRule(),
 )
 RULES = {rule.name: rule for rule in _ALL}
 
-__all__ = ["RULES", "LogView", "Step", "TruncationRule"]
+__all__ = ["RULES", "LogView", "Question", "Step", "TruncationRule"]

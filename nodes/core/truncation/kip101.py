@@ -1,7 +1,7 @@
 """KIP-101: ask the leader where the own latest epoch ends, once (0.11 to 1.1)."""
 
 from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Step, TruncationRule
+from nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
 
 
 class Kip101Rule(TruncationRule):
@@ -16,9 +16,7 @@ class Kip101Rule(TruncationRule):
 
     def on_new_leader(self, view: LogView) -> Step:
         """A follower asks the leader where its own latest epoch ends; without epochs it cuts to its high watermark."""
-        if view.latest_epoch == UNDEFINED:
-            return Step(cut=view.hw, why="no epochs known: to high watermark")
-        return Step(ask=True)
+        return self.ask_or_cut_to_hw(view)
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
         """A follower cuts to the offset it is told, once, which may lie beyond its log; to its high watermark if undefined."""
@@ -26,6 +24,6 @@ class Kip101Rule(TruncationRule):
             return Step(cut=view.hw, why="leader does not know the epoch: to high watermark")
         return Step(cut=min(answer.offset, view.leo), why=f"to the leader's offset {answer.offset}")
 
-    def leaders_answer(self, end: EpochEnd) -> EpochEnd:
+    def leaders_answer(self, view: LogView, question: Question) -> EpochEnd:
         """Asked for an epoch, a leader tells an offset and not whose it is (version 0)."""
-        return EpochEnd(UNDEFINED, end.offset)
+        return EpochEnd(UNDEFINED, view.end_offset_for(question.epoch).offset)

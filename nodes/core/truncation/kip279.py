@@ -12,9 +12,7 @@ class Kip279Rule(TruncationRule):
 
     def on_new_leader(self, view: LogView) -> Step:
         """A follower asks the leader where its own latest epoch ends; without epochs it cuts to its high watermark."""
-        if view.latest_epoch == UNDEFINED:
-            return Step(cut=view.hw, why="no epochs known: to high watermark")
-        return Step(ask=True)
+        return self.ask_or_cut_to_hw(view)
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
         """A follower cuts back one epoch a round and asks again, until both know the epoch; then to the lower of both its ends.

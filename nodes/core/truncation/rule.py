@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Protocol
 
-from nodes.core.epoch_cache import EpochCache, EpochCache011, EpochEnd
+from nodes.core.epoch_cache import UNDEFINED, EpochCache, EpochCache011, EpochEnd
 
 
 class LogView(Protocol):
@@ -23,8 +23,26 @@ class LogView(Protocol):
     def latest_epoch(self) -> int:
         """Latest epoch in the epoch cache, −1 if it is empty."""
 
+    @property
+    def epochs(self) -> tuple[tuple[int, int], ...]:
+        """All (epoch, start offset) pairs of the epoch cache, oldest first."""
+
+    @property
+    def answers(self) -> int:
+        """How many of its questions in this leader epoch the leader has answered."""
+
     def end_offset_for(self, epoch: int) -> EpochEnd:
         """The same lookup a leader makes, in this log."""
+
+
+class Question(NamedTuple):
+    """What a follower asks its leader (``OffsetForLeaderEpoch``): where ``epoch`` ends.
+
+    ``lineage``, of a rule that sends it, are epochs of the follower with their exclusive end offsets, oldest first.
+    """
+
+    epoch: int
+    lineage: tuple[EpochEnd, ...] = ()
 
 
 class Step(NamedTuple):
@@ -44,7 +62,7 @@ class Step(NamedTuple):
 class TruncationRule(ABC):
     """A follower's way to make its log a prefix of its leader's, and what a leader must know for it.
 
-    Two methods are the rule; the others are Kafka's as it is now, for the rules of its past to override. The first paragraph
+    Two methods are the rule; most others are Kafka's as it is now, for the rules of its past to override. The first paragraph
     of a method's docstring is what ``tidemark variants`` says of a variant with this rule (:mod:`nodes.core.describe`).
     """
 
@@ -58,6 +76,11 @@ class TruncationRule(ABC):
     """Whether it ever asks the leader where an epoch ends (``OffsetForLeaderEpoch``)."""
     epoch_in_fetch: ClassVar[bool] = False
     """Whether fetches carry the last fetched epoch, so that the leader finds the divergence."""
+    writes_hw_on_election: ClassVar[bool] = False
+    """Whether the high watermarks are forced to disk whenever a replica hears of a newer leader epoch."""
+
+    counts_answers: ClassVar[bool] = False
+    """Whether what it does depends on how many answers it has had in this leader epoch."""
 
     @abstractmethod
     def on_new_leader(self, view: LogView) -> Step:
@@ -67,9 +90,19 @@ class TruncationRule(ABC):
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
         """The leader answered the question (or a fetch found divergence) with this epoch and end offset."""
 
-    def leaders_answer(self, end: EpochEnd) -> EpochEnd:
+    def question(self, view: LogView) -> Question:
+        """A follower asks where its latest epoch ends."""
+        return Question(view.latest_epoch)
+
+    def leaders_answer(self, view: LogView, question: Question) -> EpochEnd:
         """Asked for an epoch, a leader names the largest one it has that is not above it, and where that one ends."""
-        return end
+        return view.end_offset_for(question.epoch)
+
+    def ask_or_cut_to_hw(self, view: LogView) -> Step:
+        """Ask; without epochs cut to the high watermark. How most rules that ask begin."""
+        if view.latest_epoch == UNDEFINED:
+            return Step(cut=view.hw, why="no epochs known: to high watermark")
+        return Step(ask=True)
 
     def epoch_cache(self, entries: tuple[tuple[int, int], ...], *, epoch_on_lead: bool) -> EpochCache:
         """A replica notes where each leader epoch begins; the newest note wins over those it contradicts (KAFKA-7415)."""

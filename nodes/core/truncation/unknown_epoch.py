@@ -16,9 +16,7 @@ class UnknownEpochRule(TruncationRule):
 
     def on_new_leader(self, view: LogView) -> Step:
         """A follower asks the leader where its own latest epoch ends; without epochs it cuts to its high watermark."""
-        if view.latest_epoch == UNDEFINED:
-            return Step(cut=view.hw, why="no epochs known: to high watermark")
-        return Step(ask=True)
+        return self.ask_or_cut_to_hw(view)
 
     def on_answer(self, view: LogView, answer: EpochEnd) -> Step:
         """A follower cuts to the end of the epoch if the leader knows it; else it drops it, and asks for the one before."""

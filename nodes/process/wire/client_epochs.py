@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nodes.core.epoch_cache import NO_EPOCH_END
+from nodes.core.truncation.rule import Question
 from nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
 from nodes.formats.wire.names import error_code, partition_name
 from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
@@ -26,7 +27,6 @@ class EpochsApi:
     def __init__(self, partitions: Partitions, variant: Variant) -> None:
         self._partitions = partitions
         self._fenced = "truncation" in variant.fences
-        self._rule = variant.rule
 
     def handle(self, request: Request) -> None:
         """Answer at once."""
@@ -46,9 +46,10 @@ class EpochsApi:
         current = asked.current_leader_epoch if self._fenced else NO_EPOCH
         replica = self._partitions.led(partition_name(topic, asked.partition), current)
         error, end = (
-            (replica, NO_EPOCH_END) if isinstance(replica, str) else (None, replica.end_offset_for(asked.leader_epoch))
+            (replica, NO_EPOCH_END)
+            if isinstance(replica, str)
+            else (None, replica.rule.leaders_answer(replica, Question(asked.leader_epoch)))
         )
-        end = self._rule.leaders_answer(end)
         made = response_entity(OFFSET_FOR_LEADER_EPOCH, version, "EpochEndOffset")
         return made(
             error_code=error_code(error),

@@ -8,11 +8,19 @@ from typing import NamedTuple
 import pytest
 
 from nodes.core.epoch_cache import EpochCache, EpochEnd
-from nodes.core.truncation import RULES
+from nodes.core.truncation import RULES, Question
 
 KEPT = EpochCache(((0, 0), (1, 5), (2, 6)))
 REBUILT = EpochCache(((0, 0), (2, 6)))
-LEADERS_END = 9
+
+
+class Leader(NamedTuple):
+    """Its log, as a rule sees it."""
+
+    cache: EpochCache
+
+    def end_offset_for(self, epoch):
+        return self.cache.end_offset_for(epoch, 9)
 
 
 class Follower(NamedTuple):
@@ -42,7 +50,7 @@ class Follower(NamedTuple):
 )
 @pytest.mark.parametrize("rule", ["kip279", "fetch"])
 def test_an_epoch_that_the_leader_has_forgotten_is_cut(rule, leader, answer, cut):
-    told = leader.end_offset_for(1, LEADERS_END)
+    told = RULES[rule].leaders_answer(Leader(leader), Question(1))
 
     assert told == answer
     assert RULES[rule].on_answer(Follower(), told).cut == cut
@@ -51,6 +59,6 @@ def test_an_epoch_that_the_leader_has_forgotten_is_cut(rule, leader, answer, cut
 def test_kip101_compares_offsets_and_is_not_hurt():
     """What it is told is where epoch 2 begins, whether or not there was an epoch 1."""
     for leader in (KEPT, REBUILT):
-        told = RULES["kip101"].leaders_answer(leader.end_offset_for(1, LEADERS_END))
+        told = RULES["kip101"].leaders_answer(Leader(leader), Question(1))
 
         assert RULES["kip101"].on_answer(Follower(), told).cut == 6

@@ -76,8 +76,8 @@ def test_the_truncation_rule_can_be_chosen(rule):
     assert v.fences == ALL
 
 
-def test_there_are_kafkas_four_truncation_rules_and_one_that_was_rejected():
-    assert list(RULES) == ["hw", "kip101", "kip279", "fetch", "unknown-epoch"]
+def test_there_are_kafkas_four_truncation_rules_and_three_that_were_rejected():
+    assert list(RULES) == ["hw", "kip101", "kip279", "fetch", "unknown-epoch", "lineage", "hw-epoch"]
 
 
 @pytest.mark.parametrize(
