@@ -121,6 +121,9 @@ CELLS: tuple[TruthCell, ...] = (
     *_both("kip279", "kafka-2.1" + _F, SMALL, "holds", "holds"),
     *_both("fetch", "kafka-2.7" + _F, SMALL, "holds", "holds"),
     *_both("fetch, KRaft", "kafka-3.7" + _F, SMALL, "holds", "holds"),
+    *_both("hw-epoch", "kafka-2.1+truncation=hw-epoch" + _F, SMALL, "broken", "broken"),
+    *_both("unknown-epoch", "kafka-2.1+truncation=unknown-epoch" + _F, SMALL, "holds", "holds"),
+    *_both("lineage", "kafka-2.1+truncation=lineage" + _F, SMALL, "holds", "holds"),
     TruthCell("kip279, truncation unfenced", "kafka-2.1+no-truncation-fence" + _F, STRONG, SMALL, "broken"),
     TruthCell("kip279, fetch and HW unfenced", "kafka-2.1+no-fetch-fence+no-hw-fence" + _F, STRONG, SMALL, "broken"),
     TruthCell(
