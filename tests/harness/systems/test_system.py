@@ -129,3 +129,9 @@ def test_all_messages_can_be_told_apart_unless_it_says_otherwise(bare):
     )
 
     bare.check(Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(), faults, 1_000_000), parse_variant("kafka-4.0"))
+
+
+@pytest.mark.parametrize("name", ["kafka-2.1+truncation=lineage", "kafka-2.1+truncation@1=kip101"])
+def test_what_has_no_place_in_kafkas_messages_is_for_the_simulator(name):
+    with pytest.raises(SystemRefusalError, match="simulator only"):
+        TidemarkSystem().variant(name)

@@ -258,6 +258,17 @@ def test_preferred_moves_the_leader_home(either):
     assert c.elected == [(1, 2, (1, 2, 3), (), "preferred", True, 2)]
 
 
+@pytest.mark.parametrize("preset", ["kafka-2.7", "kafka-3.7"])
+def test_the_leader_that_has_to_go_may_have_to_leave_the_isr(controller, preset):
+    """KIP-279's second alternative for clean elections; a failure takes the leader out in any case."""
+    c = controller(preset + "+old-leader-leaves-isr")
+    c.step(1, Elect(0, T, "forced", 2))
+    assert c.elected[-1][2] == (2, 3)
+
+    c.step(2, Elect(0, T, "preferred", 3))
+    assert len(c.elected) == 0
+
+
 def test_preferred_does_nothing_where_the_leader_is_home(either):
     c = either()
 

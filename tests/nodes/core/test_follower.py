@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.actions import Append, Halt, Truncate, WriteEpochs
+from nodes.core.actions import Append, Halt, Truncate, WriteEpochs, WriteHighWatermarks
 from nodes.core.epoch_cache import EpochEnd
 from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
 
@@ -208,6 +208,55 @@ def test_an_unanswered_question_is_repeated(follower):
 
     two.tick(500 * MS)
     assert asks(two) == [(3, 5)]
+
+
+@pytest.mark.parametrize("error", ["FENCED_LEADER_EPOCH", "NOT_LEADER_OR_FOLLOWER"])
+def test_as_the_kip_has_it_an_error_cuts_to_the_high_watermark(follower, error):
+    two = follower("kafka-2.1+hw-on-error")
+    told_end(two, 1, -1, -1, error=error)
+
+    assert two.traced("truncate") == [(1, 4, "no answer: to high watermark", 5)]
+    assert fetches(two) == [(1, 5, -1)]
+
+
+def test_as_the_kip_has_it_a_time_out_is_an_error(follower):
+    two = follower("kafka-2.1+hw-on-error")
+    two.tick(499 * MS)
+    assert two.traced("truncate") == []
+
+    two.tick(500 * MS)
+    assert two.traced("truncate") == [(1, 4, "no answer: to high watermark", 5)]
+    assert asks(two) == []
+
+
+def test_a_follower_may_send_its_epochs_from_its_high_watermark_on_and_then_all(follower):
+    two = follower("kafka-2.1+truncation=lineage", hw=3)
+    (first,) = two.sent(EpochRequest, to=1)
+    told_end(two, 1, -2, -1)
+    (second,) = two.sent(EpochRequest, to=1)
+    told_end(two, 2, -2, -1)
+
+    assert (first.lineage, second.lineage) == (((3, 4),), ((1, 2), (3, 4)))
+    assert two.traced("truncate") == [(3, 4, "leader knows none of the epochs: to high watermark", 5)]
+
+
+def test_the_epoch_of_the_high_watermark_is_asked_for_and_the_high_watermark_written(follower):
+    two = follower("kafka-2.1+truncation=hw-epoch")
+
+    assert two.done(WriteHighWatermarks) == [WriteHighWatermarks({T: 1})]
+    assert asks(two) == [(1, 5)]
+    assert follower("kafka-2.1").done(WriteHighWatermarks) == []
+
+
+def test_during_an_upgrade_a_broker_has_the_rule_of_its_own_version(follower):
+    """The question and what is made of the answer are the old ones; another broker's are not."""
+    two = follower("kafka-2.1+truncation@2=kip101")
+    told_end(two, 1, 1, 9)
+    assert two.traced("truncate") == []
+
+    two = follower("kafka-2.1+truncation@1=kip101")
+    told_end(two, 1, 1, 9)
+    assert two.traced("truncate") == [(2, 4, "to the end of common epoch 1", 5)]
 
 
 def test_an_answer_to_an_older_question_is_ignored(follower):

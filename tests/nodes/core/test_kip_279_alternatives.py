@@ -124,7 +124,10 @@ def test_with_one_step_more_alternative_2_needs_fewer_rounds(rule, most):
 
 
 def bits(question):
-    """What alternative 2 adds. The page: "minimum 64bits …, and maximum … 160bits". An epoch is an INT32, an offset an INT64; the epoch that is asked for anyway is not counted."""
+    """What alternative 2 adds; the page: "minimum 64bits …, and maximum … 160bits".
+
+    An epoch is an INT32, an offset an INT64; the epoch that is asked for anyway is not counted.
+    """
     return 32 * (len(question.lineage) - 1) + 64 * len(question.lineage)
 
 

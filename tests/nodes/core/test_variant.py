@@ -2,6 +2,7 @@
 
 import pytest
 
+from nodes.core.describe import modifiers
 from nodes.core.truncation import RULES
 from nodes.core.variant import BUGS, PRESETS, VariantError, parse_variant
 
@@ -74,6 +75,19 @@ def test_the_truncation_rule_can_be_chosen(rule):
 
     assert v.truncation == rule
     assert v.fences == ALL
+
+
+def test_one_broker_may_have_another_rule():
+    v = parse_variant("kafka-2.1+truncation@2=kip101+truncation@3=hw")
+
+    assert [v.rule_of(broker).name for broker in (1, 2, 3)] == ["kip279", "kip101", "hw"]
+    assert {"truncation@2=kip101", "truncation@3=hw"} <= set(modifiers(v))
+
+
+@pytest.mark.parametrize("word", ["truncation@2=nothing", "truncation@0=hw", "truncation@=hw", "truncation@x=hw"])
+def test_a_rule_for_no_broker_is_refused(word):
+    with pytest.raises(VariantError, match="truncation@BROKER"):
+        parse_variant(f"kafka-2.1+{word}")
 
 
 def test_there_are_kafkas_four_truncation_rules_and_three_that_were_rejected():
