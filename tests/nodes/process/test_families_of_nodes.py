@@ -29,7 +29,7 @@ def read(cluster, broker):
         pytest.param(
             "raft", "not_leader_or_follower", marks=pytest.mark.slow
         ),  # in containers in every run of the tests
-        ("quorum-hwm+repaired", [-2, 1, 2, 3, 4]),
+        ("quorum-hwm+repaired", [1, 2, 3, 4]),
         ("reconciliation+own-generation", "not_leader_or_follower"),
     ],
 )
@@ -49,7 +49,8 @@ def test_elects_replicates_and_recovers(local_cluster, eventually_true, variant,
         assert logs[0] == logs[1] == logs[2]
         follower = next(broker for broker in cluster.brokers if broker != cluster.leader())
         seen = read(cluster, follower)
-        assert (seen if isinstance(seen, str) else [v for v in seen if v > 0 or v == -2]) == of_a_follower
+        assert (seen if isinstance(seen, str) else [v for v in seen if v > 0]) == of_a_follower
+        assert isinstance(seen, str) or any(v < 0 for v in seen)  # no-ops: as many as there were elections
         for node in cluster.brokers:
             assert cluster.terminate(node) == 0, (cluster.folder(node) / "log").read_text()
             vote = json.loads((cluster.folder(node) / "data" / "t-0" / "quorum-state").read_text())
