@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
 from harness.conform.layout import presets_of, sides
 from harness.conform.show import STANDINGS
+from harness.report.environment import environment
 from harness.report.page import GLOSSARY, PROMISES
 
 if TYPE_CHECKING:
@@ -26,25 +25,24 @@ def render(comparisons: Sequence[SideBySide], outdated: Sequence[KnownDifference
         outdated: findings that do not show any more.
         out: the page's path.
     """
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("harness.conform"), PackageLoader("harness.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     differences = [one for comparison in comparisons for one in comparison.differences]
-    page = environment.get_template("conform.html.j2").render(
-        chapters=_chapters(comparisons),
-        presets=presets_of(comparisons),
-        count=len(comparisons),
-        known=sum(one.finding is not None for one in differences),
-        unexplained=sum(one.finding is None for one in differences),
-        outdated=outdated,
-        systems=list(dict.fromkeys(one.pairing.system.partition("@")[0] for one in comparisons if one.pairing.system)),
-        standings={name: words for name, (words, _) in STANDINGS.items()},
-        glossary=GLOSSARY,
-        promises=PROMISES,
+    page = (
+        environment("harness.conform")
+        .get_template("conform.html.j2")
+        .render(
+            chapters=_chapters(comparisons),
+            presets=presets_of(comparisons),
+            count=len(comparisons),
+            known=sum(one.finding is not None for one in differences),
+            unexplained=sum(one.finding is None for one in differences),
+            outdated=outdated,
+            systems=list(
+                dict.fromkeys(one.pairing.system.partition("@")[0] for one in comparisons if one.pairing.system)
+            ),
+            standings={name: words for name, (words, _) in STANDINGS.items()},
+            glossary=GLOSSARY,
+            promises=PROMISES,
+        )
     )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page, encoding="utf-8")

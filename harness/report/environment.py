@@ -9,7 +9,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from checkers.alike import alike
@@ -17,10 +17,14 @@ from checkers.visible import visible
 from harness.report import words
 
 
-def environment() -> Environment:
-    """With everything escaped that is not our own markup."""
+def environment(*packages: str) -> Environment:
+    """With everything escaped that is not our own markup.
+
+    Args:
+        packages: whose templates are looked for first; those of reports are always there.
+    """
     found = Environment(
-        loader=PackageLoader("harness.report"),
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "harness.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, Undefined
+from jinja2 import Environment, Undefined
 
 from harness.report.environment import environment
 from harness.served.contents import (
@@ -88,9 +88,8 @@ class Pages:
 
 
 def _templates() -> Environment:
-    found = environment()
+    found = environment("harness.served")
     found.undefined = Undefined  # a stored verdict is anybody's file, and may lack what ours have
-    found.loader = ChoiceLoader([PackageLoader("harness.served"), PackageLoader("harness.report")])
     found.filters["when"] = lambda at: datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
     return found
 

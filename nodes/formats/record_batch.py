@@ -56,6 +56,7 @@ _CODEC = 0x07
 _CONTROL = 0x20
 _OF_LEADER_CHANGE = 2
 """Type of a control record (``ControlRecordType``)."""
+_KEY_OF_LEADER_CHANGE = _CONTROL_KEY.pack(0, _OF_LEADER_CHANGE)
 
 _DECIMAL = re.compile(rb"0|-?[1-9][0-9]{0,18}")
 _NULL = b"no value"
@@ -202,9 +203,7 @@ def build(
 
 def leader_change(leader: int, epoch: int) -> bytes:
     """The control batch by which a leader begins its epoch; nobody's votes are in it."""
-    section = record_section.encode_one(
-        _CONTROL_KEY.pack(0, _OF_LEADER_CHANGE), _LEADER_CHANGE.pack(0, leader, 1, 1, 0)
-    )
+    section = record_section.encode_one(_KEY_OF_LEADER_CHANGE, _LEADER_CHANGE.pack(0, leader, 1, 1, 0))
     summed = _SUMMED.pack(_CONTROL, 0, 0, 0, -1, -1, -1, 1) + section
     return _UNSUMMED.pack(0, _SUM_FROM - _OVERHEAD + len(summed), epoch, 2, crc32c(summed)) + summed
 
@@ -250,14 +249,15 @@ def records_of(raw: bytes) -> list[tuple[bytes | None, bytes | None]]:
 
 def values_of(raw: bytes) -> tuple[int, ...]:
     """One integer per record: the record's value if it is a plain decimal, else a stable 63-bit fingerprint of its bytes; of a
-    control batch −1 less its leader epoch.
+    leader's first one −1 less its leader epoch.
 
     Raises:
         BadBatchError: as :func:`records_of`.
     """
     header = read_header(raw)
     if header.control:
-        return (-1 - header.leader_epoch,) * header.count
+        begins = -1 - header.leader_epoch
+        return tuple([begins if key == _KEY_OF_LEADER_CHANGE else value_of(value) for key, value in records_of(raw)])
     return tuple([value_of(value) for _, value in records_of(raw)])
 
 

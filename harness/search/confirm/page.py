@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
+from harness.report.environment import environment
 from harness.report.page import GLOSSARY, PROMISES
 
 if TYPE_CHECKING:
@@ -26,21 +25,18 @@ def write_page(confirmation: Confirmation, out: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("harness.search.confirm"), PackageLoader("harness.report")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("confirmed.html.j2").render(
-        found=confirmation.modelled,
-        confirmation=confirmation,
-        scenes=_scenes(confirmation),
-        columns=COLUMNS,
-        careful=CAREFUL,
-        glossary=GLOSSARY,
-        promises=PROMISES,
+    page = (
+        environment("harness.search.confirm")
+        .get_template("confirmed.html.j2")
+        .render(
+            found=confirmation.modelled,
+            confirmation=confirmation,
+            scenes=_scenes(confirmation),
+            columns=COLUMNS,
+            careful=CAREFUL,
+            glossary=GLOSSARY,
+            promises=PROMISES,
+        )
     )
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(page, encoding="utf-8")
