@@ -17,7 +17,7 @@ from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, Counts
 from checkers.collector_paused import collector_paused
 from checkers.committed import Committed
-from checkers.consensus import double_votes, invariants
+from checkers.consensus import StateMachineSafety, double_votes, invariants
 from checkers.contract import (
     ACK_QUORUM,
     ALL_PROMISES,
@@ -228,7 +228,7 @@ def check_replicas(
     gave_up = view.succeeded.get("send", 0) < view.invoked.get("send", 0)
     anomalies += check_liveness(history, points, gave_up=gave_up)
     for checker in (*finding, *consensus):
-        anomalies += checker.anomalies
+        anomalies += checker.judged(losses.fates) if isinstance(checker, StateMachineSafety) else checker.anomalies
     if not has_isr:
         anomalies += double_votes(points)
     anomalies = explained(anomalies, trace, replicas)

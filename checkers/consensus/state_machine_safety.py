@@ -1,6 +1,7 @@
 """`state-machine-safety`: two servers hold different entries to be committed at the same offset (Raft, figure 3). Once a server.
 
-What a server's high watermark passes it would apply, and shows to clients.
+What a server's high watermark passes it would apply, and shows to clients. Permitted if the record that was there first was
+permitted to be lost.
 
 >>> from checkers import History, check
 >>> verdict = check(History.of(isr=False, contract="majority", trace=[
@@ -15,11 +16,12 @@ Broker 2 holds record 8 of epoch 2 to be committed at offset 0 of t-0 since 0.00
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from checkers.history import TraceEvent
+from checkers.lost_committed_write import Fates
 from checkers.replica_state import Record, ReplayedReplica, TraceChecker, first_difference
-from checkers.verdict import VIOLATION, Anomaly, seconds
+from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "state-machine-safety"
 
@@ -54,6 +56,16 @@ class StateMachineSafety(TraceChecker):
             applied.chain += replica.chain[known + 1 : hw + 1]
             applied.nodes += [replica.node] * (hw - known)
 
+    def judged(self, fates: Fates) -> list[Anomaly]:
+        """The anomalies; another record may be committed in the place of one that was permitted to be lost.
+
+        Args:
+            fates: how the loss of each record was judged.
+        """
+        return [
+            _like_its_loss(one, fates.get((one.partition, one.evidence["other_record"][1]))) for one in self.anomalies
+        ]
+
     def _differ(self, index: int, event: TraceEvent, replica: ReplayedReplica, applied: _Applied, end: int) -> None:
         time, node, partition = event[0], replica.node, replica.partition
         if (partition, node) in self._told:
@@ -70,3 +82,9 @@ class StateMachineSafety(TraceChecker):
             "trace_index": index,
         }  # fmt: skip
         self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+
+
+def _like_its_loss(anomaly: Anomaly, fate: Judgement | None) -> Anomaly:
+    if fate is None or fate.verdict != PERMITTED:
+        return anomaly
+    return replace(anomaly, verdict=PERMITTED, clause=fate.clause, breaks=fate.breaks)

@@ -164,3 +164,16 @@ def test_every_word_of_the_list_is_a_kind_of_fault():
 
     assert {*family.not_suffered, *family.counterparts} <= set(KINDS)
     assert not set(family.not_suffered) & set(family.counterparts)
+
+
+def test_another_record_may_be_committed_where_one_was_permitted_to_be_lost():
+    """Disks are lost, and with them what was committed at offset 0."""
+    plan = generate_plan(1, 420, "destructive", ClusterSpec(brokers=5, replication_factor=5))
+    history = simulate(plan, parse_variant("raft")).history
+    found = {
+        verdict: check(history, contract=verdict).named("state-machine-safety") for verdict in ("majority", "durable")
+    }
+
+    assert {one.verdict for one in found} == {"permitted"}
+    assert {one.clause for one in found} == {"lost-disk"}
+    assert check(history).valid != "invalid"
