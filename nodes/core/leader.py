@@ -265,10 +265,15 @@ class Leadership:
         replica.out.append(Send(m.source, answer))
 
     def answer_epoch_request(self, _now: int, m: EpochRequest) -> None:
-        """Answer OffsetForLeaderEpoch from the own epoch cache."""
+        """Answer OffsetForLeaderEpoch from the own epoch cache, in the version of the question.
+
+        A follower asks in the version of its own inter-broker protocol, and the leader's is not looked at
+        (``ReplicaFetcherThread.offsetForLeaderEpochRequestVersion``, ``OffsetsForLeaderEpochResponse.toStruct``, Kafka 2.0.0).
+        """
         replica = self.replica
         error = self._fenced(m.current_epoch) if self._fence_truncation else None
-        answer = replica.rule.leaders_answer(replica, Question(m.epoch, m.lineage))
+        asked = replica.variant.rule_of(m.source)
+        answer = asked.leaders_answer(replica, Question(m.epoch, m.lineage))
         replica.out.append(Send(m.source, EpochResponse(replica.node_id, m.partition, m.correlation, answer, error)))
 
     # Clients

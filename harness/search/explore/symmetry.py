@@ -72,7 +72,9 @@ class Symmetry:
         return tuple(then)
 
     def _names_for(self, keys: tuple[int, ...]) -> tuple[Names, ...]:
-        """Every renaming that sorts the brokers by these keys."""
+        """Every renaming that sorts the brokers by these keys; none but their own names where one has a rule of its own."""
+        if self._world.variant.truncation_at:
+            return (self._nodes,)
         wanted = sorted(keys)
         return tuple(
             names

@@ -230,3 +230,15 @@ def test_0_11_answers_an_offset_without_epoch(leader, asked, offset):
     one.step(1, EpochRequest(2, T, asked, 5, 9))
 
     assert one.sent() == [EpochResponse(1, T, 9, (-1, offset))]
+
+
+@pytest.mark.parametrize(
+    ("old", "end"),
+    [pytest.param(1, (4, 2), id="only the leader is old"), pytest.param(2, (-1, 2), id="only the follower is old")],
+)
+def test_during_an_upgrade_the_answer_has_the_version_of_the_question(leader, old, end):
+    """KIP-279's first step is the new code in the old protocol: Kafka 2.0.0 answers in the version it is asked in."""
+    one = leader(f"kafka-2.0+truncation@{old}=kip101")
+    one.step(1, EpochRequest(2, T, 4, 5, 9))
+
+    assert one.sent() == [EpochResponse(1, T, 9, end)]
