@@ -11,12 +11,17 @@ from harness.report.style import GRID, MARKERS, MUTED, SMALL, VARIANTS, looks, n
 from harness.report.words import SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 WIDTH = 9.6  # inches
 LINES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
 ROOM_FOR_ROWS = 0.17  # inches for one dot
+MOST_DRAWN = 6
+"""Of more variants only those are drawn that violated something, where violations are what is drawn."""
+LETTER, HANDLE = 0.075, 0.6  # inches that a letter of a legend takes, and what stands before and after a word
 
 
 def rates(comparison: Comparison) -> Figure:
@@ -29,16 +34,17 @@ def rates(comparison: Comparison) -> Figure:
     logarithmic = bool(seen) and max(seen) / min(seen) > 30
     floor = min(seen, default=0.01) / 5
     with looks():
-        block = len(comparison.variants) + 1.2
+        drawn = _drawn(comparison)
+        block = len(drawn) + 1.2
         figure = new_figure(WIDTH, 1.2 + ROOM_FOR_ROWS * block * len(names))
         axes = figure.add_subplot()
         for place, name in enumerate(names):
-            for row, variant in enumerate(comparison.variants):
+            for below, (row, variant) in enumerate(drawn):
                 count = variant.count(name)
                 if count is None:
                     continue
                 rate = count.violation
-                y = place * block + row
+                y = place * block + below
                 low, high, at = (max(x, floor) if logarithmic else x for x in (rate.low, rate.high, rate.share))
                 colour, marker = _look(row)
                 axes.plot([low, high], [y, y], color=colour, linewidth=1.6)
@@ -59,8 +65,9 @@ def rates(comparison: Comparison) -> Figure:
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel(
             "share of judged runs with the violation, 95 % Wilson interval (number: runs hit; hollow: none)"
+            + _left_out(comparison, drawn)
         )
-        _legend(axes, comparison)
+        _legend(axes, drawn)
         return figure
 
 
@@ -70,7 +77,8 @@ def first_violation(comparison: Comparison) -> Figure:
         figure = new_figure(WIDTH, 3.4)
         axes = figure.add_subplot()
         end = comparison.watched_us / SECOND
-        for row, variant in enumerate(comparison.variants):
+        drawn = _drawn(comparison)
+        for row, variant in drawn:
             colour, marker = _look(row)
             times = [0.0, *(time / SECOND for time, _ in variant.hit_curve), end]
             shares = [0.0, *(share for _, share in variant.hit_curve)]
@@ -81,9 +89,9 @@ def first_violation(comparison: Comparison) -> Figure:
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
         axes.grid(axis="y", color=GRID, linewidth=0.6)
-        axes.set_xlabel("time since the run began, seconds")
+        axes.set_xlabel("time since the run began, seconds" + _left_out(comparison, drawn))
         axes.set_ylabel("judged runs violated so far")
-        _legend(axes, comparison, lines=True)
+        _legend(axes, drawn, lines=True)
         return figure
 
 
@@ -126,17 +134,39 @@ def _hits(variant: VariantResult, name: str) -> int:
     return count.violation.hits if count else 0
 
 
+def _drawn(comparison: Comparison) -> list[tuple[int, VariantResult]]:
+    """The variants that a figure of violations shows, each with its place among all."""
+    rows = list(enumerate(comparison.variants))
+    if len(rows) <= MOST_DRAWN:
+        return rows
+    return [(row, variant) for row, variant in rows if _hits(variant, ANY)] or rows[:MOST_DRAWN]
+
+
+def _left_out(comparison: Comparison, drawn: Sequence[tuple[int, VariantResult]]) -> str:
+    """What the label of an axis says of the variants that are not drawn."""
+    missing = len(comparison.variants) - len(drawn)
+    return (
+        f"\n({missing} of {len(comparison.variants)} variants violated nothing, and are not drawn)" if missing else ""
+    )
+
+
 def _look(row: int) -> tuple[str, str]:
-    return VARIANTS[row % len(VARIANTS)], MARKERS[row % len(MARKERS)]
+    """No two rows look the same, unless there are very many."""
+    again = row // len(VARIANTS)
+    return VARIANTS[row % len(VARIANTS)], MARKERS[(row + again) % len(MARKERS)]
 
 
-def _legend(axes: Axes, comparison: Comparison, *, lines: bool = False) -> None:
-    """The variants above the plot, as they look in it."""
+def _legend(axes: Axes, drawn: Sequence[tuple[int, VariantResult]], *, lines: bool = False) -> None:
+    """The variants above the plot, as they look in it, so many side by side as the width has room for."""
     handles = []
-    for row, variant in enumerate(comparison.variants):
+    for row, variant in drawn:
         colour, marker = _look(row)
         style = LINES[row % len(LINES)] if lines else "-"
         handles.append(
             Line2D([], [], color=colour, marker=marker, linestyle=style, markersize=6, label=variant.variant)
         )
-    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=6, frameon=False, borderaxespad=0.2)
+    widest = max((len(variant.variant) for _, variant in drawn), default=0) * LETTER + HANDLE
+    columns = min(max(int(WIDTH * 0.8 / widest), 1), MOST_DRAWN)
+    axes.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, frameon=False, borderaxespad=0.2
+    )
