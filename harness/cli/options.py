@@ -41,6 +41,10 @@ class RealRange(click.FloatRange):
             self.fail(f"{value!r} is no number", param, ctx)
         return number
 
+    def _describe_range(self) -> str:
+        """The bounds for `--help`, where there are any."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 class VariantName(click.ParamType[Any]):
     """A variant, checked when it is typed."""
