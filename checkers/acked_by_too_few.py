@@ -1,7 +1,7 @@
 """`acked-by-too-few`: an acknowledgement with acks=all, and fewer replicas had ever had the record than ``min.insync.replicas``.
 
 A leader may answer only when every member of its ISR has the record, and the ISR is as large as that. Where there is no ISR, enough
-is a majority. Who had it and lost it again
+is a majority; where groups change, one of the group that the leader went by, and others do not count. Who had it and lost it again
 counts: that was not the leader's to know. Told with the first such acknowledgement, once for each partition.
 
 >>> from checkers import History, check, sent
@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from checkers.client_view import Ack, KeyView
+from checkers.consensus.groups import group_of
 from checkers.history import TraceEvent, Value
 from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree
 from checkers.verdict import VIOLATION, Anomaly, seconds
@@ -39,6 +40,7 @@ class AckedByTooFew(TraceChecker):
         patience_us: how much later a replica may get the record, in µs.
         enough: how the message says how many that are.
         held_by: the event that tells who has a record; `stored` where bookies have it, and replicas only read along.
+        first: partition → its group at the beginning, for runs in which groups change.
     """
 
     def __init__(
@@ -49,7 +51,11 @@ class AckedByTooFew(TraceChecker):
         patience_us: int,
         enough: str = "min.insync.replicas is",
         held_by: str = "append",
+        first: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
+        self._first = first or {}
+        self._groups: defaultdict[str, list[tuple[int, Sequence[int]]]] = defaultdict(list)
+        """Per partition whose group changes: when a leader's high watermark moved, and the group that it went by."""
         self._held_by = held_by
         self._told_by: defaultdict[Value, list[TraceEvent]] | None = None
         self._enough = enough
@@ -71,6 +77,9 @@ class AckedByTooFew(TraceChecker):
         """A leader commits what its high watermark passes."""
         partition, hw = replica.partition, event[4]
         self._moves[partition].append((event[0], hw))
+        if partition in self._replicas.configurations:
+            group = group_of(self._replicas, replica, self._first.get(partition, ()))
+            self._groups[partition].append((event[0], group))
         if hw > previous and not self._have_enough(replica, previous, hw):
             self._few.setdefault(partition, []).append((previous, hw))
 
@@ -79,8 +88,11 @@ class AckedByTooFew(TraceChecker):
         if begin < 0 or end >= len(chain) or self._held_by != "append":
             return False
         link = chain[end]
-        missing = self._min_isr
+        group = self._groups[leader.partition][-1][1] if leader.partition in self._groups else None
+        missing = self._enough_of(group)
         for replica in self._replicas.by_partition[leader.partition]:
+            if group is not None and replica.node not in group:
+                continue
             other = replica.chain
             if len(other) > end and (other[end] == link or agree(other, chain, begin, end)):
                 missing -= 1
@@ -129,7 +141,22 @@ class AckedByTooFew(TraceChecker):
                     told = True
                     if event[0] <= ack.time + self._patience_us:
                         nodes.add(event[1])
-        return sorted(nodes) if told and len(nodes) < self._min_isr else None
+        group = self._group_at(partition, ack.time)
+        if group is not None:
+            nodes &= set(group)
+        return sorted(nodes) if told and len(nodes) < self._enough_of(group) else None
+
+    def _group_at(self, partition: str, time: int) -> Sequence[int] | None:
+        """The group that whoever committed last had gone by; `None` where groups never change."""
+        found = None
+        for since, group in self._groups.get(partition, ()):
+            if since > time:
+                break
+            found = group
+        return found
+
+    def _enough_of(self, group: Sequence[int] | None) -> int:
+        return self._min_isr if group is None else len(group) // 2 + 1
 
     def _tellers(self, value: Value) -> Sequence[TraceEvent]:
         """The events that tell of a record, looked up once for all."""
@@ -143,14 +170,15 @@ class AckedByTooFew(TraceChecker):
 
     def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:
         ack, nodes = few[0]
+        enough = self._enough_of(self._group_at(partition, ack.time))
         who = "nobody" if not nodes else f"broker {nodes[0]} alone" if len(nodes) == 1 else f"brokers {nodes} alone"
         more = "" if len(few) == 1 else f" (and {len(few) - 1} more such records)"
         message = (
             f"Record {ack.value} of {partition} (offset {ack.offset}) was acknowledged to {ack.process} with acks=all at "
-            f"{seconds(ack.time)}, when {who} had ever had it{more}: {self._enough} {self._min_isr}."
+            f"{seconds(ack.time)}, when {who} had ever had it{more}: {self._enough} {enough}."
         )
         evidence = {
-            "process": ack.process, "offset": ack.offset, "value": ack.value, "holders": nodes, "min_isr": self._min_isr,
+            "process": ack.process, "offset": ack.offset, "value": ack.value, "holders": nodes, "min_isr": enough,
             "count": len(few),
         }  # fmt: skip
         return Anomaly(NAME, VIOLATION, ack.time, partition, message, evidence=evidence)

@@ -189,7 +189,7 @@ def check_replicas(
     min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
     has_isr, votes = meta.get("isr", True), meta.get("votes", True)
     enough = "min.insync.replicas is" if has_isr else "a majority is" if votes else "an ack quorum is"
-    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough, "append" if votes else "stored")
+    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough, "append" if votes else "stored", assignment)
     finding = (
         two_leaders,
         isr_quorum,

@@ -49,6 +49,7 @@ TRACE_FIELDS: dict[str, tuple[str, ...]] = {
     "fence": ("broker",),
     "unfence": ("broker",),
     "vote": ("generation", "candidate"),
+    "members": ("replicas", "offset", "epoch", "committed"),
     "reassign": ("replicas", "adding", "removing"),
     "removed": ("leo", "leader_epoch"),
     "restored": (),

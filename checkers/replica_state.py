@@ -272,6 +272,10 @@ class TraceChecker:
         """The trace is over; `index` is its length."""
 
 
+Configured = tuple[int, int, Sequence[int]]
+"""An entry that says who belongs to a group: its offset, its epoch, the nodes."""
+
+
 class ReplayedReplicas:
     """All replicas of a run, by ``(node, partition)`` and by partition."""
 
@@ -281,12 +285,18 @@ class ReplayedReplicas:
         self.by_node: dict[int, list[ReplayedReplica]] = defaultdict(list)
         self.differing: dict[ReplayedReplica, ReplayedReplica] = {}
         """Follower → leader of the pairs whose logs differ: `Divergence` keeps them."""
+        self.configurations: dict[str, list[Configured]] = {}
+        """Per partition what entries of the log say of its group, by offset and epoch; nothing where groups never change."""
+        self.settled: dict[str, Configured] = {}
+        """Per partition the newest of them that is known to be committed."""
 
     def at(self, node: int, partition: str) -> ReplayedReplica:
         """The replica of `partition` on `node`; a new empty one if it was not heard of."""
         replica = self.by_place.get((node, partition))
         if replica is None:
             replica = self.by_place[node, partition] = ReplayedReplica(node, partition)
+            if partition in self.settled:
+                replica.assigned = node in self.settled[partition][2]
             self.by_partition[partition].append(replica)
             self.by_node[node].append(replica)
         return replica
@@ -355,6 +365,7 @@ class _Replay:
             "start": self._start,
             "stop": self._stop,
             "reassign": self._reassign,
+            "members": self._members,
             "removed": self._gone,
             "final": self._final,
             "elect": self._elect,
@@ -560,6 +571,18 @@ class _Replay:
             replica.stops.append(Stop(index, event[4], len(replica.records), until))
         for hook in (*self._stop_hooks, *self._membership_hooks):
             hook(index, event)
+
+    def _members(self, index: int, event: TraceEvent) -> None:
+        """A group's configuration is written, or known to be committed: from then on who is not in it is no replica."""
+        partition, nodes, offset, epoch, committed = event[3:8]
+        known = self.replicas.configurations.setdefault(partition, [])
+        if offset >= 0 and all(one[:2] != (offset, epoch) for one in known):
+            known.append((offset, epoch, nodes))
+            known.sort(key=lambda one: one[:2])
+        settled = self.replicas.settled
+        if committed and (partition not in settled or offset >= settled[partition][0]):
+            settled[partition] = offset, epoch, nodes
+            self._reassign(index, event)
 
     def _reassign(self, index: int, event: TraceEvent) -> None:
         """Who is no replica any more owes nothing, from now on, whenever it hears of that."""

@@ -120,7 +120,7 @@ WHOLE = 1000
 TARGETS = ("leader", "follower", "isr-member", "any")
 TRIGGER_EVENTS = (
     *("append", "truncate", "hw", "lead", "follow", "fetched", "isr", "elect", "isr-change", "start"),
-    *("log-start", "reassign", "removed"),
+    *("log-start", "reassign", "removed", "members"),
 )
 
 

@@ -2,7 +2,8 @@
 
 Committed means that every later leader has it (Raft, *leader completeness*). A server can be elected if for a majority its log is
 at least as up to date as theirs: a higher last generation, or the same and no shorter a log. Logs of servers that are down count,
-as they will be when these are back. Told with the first such commit of a partition, and no more once a server has lost its disk.
+as they will be when these are back. Where groups change, a server needs a majority of the newest group in its own log, and does not
+stand if it is not in that. Told with the first such commit of a partition, and no more once a server has lost its disk.
 
 A record on half of an even number of servers is safe by this measure, as long as it takes more than half to elect (Howard et al.,
 "Flexible Paxos", 2016); that fewer than a majority have it is `acked-by-too-few`.
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from checkers.consensus.groups import group_of
 from checkers.history import TraceEvent
 from checkers.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
 from checkers.verdict import VIOLATION, Anomaly, seconds
@@ -55,10 +57,18 @@ class UnsafeCommit(TraceChecker):
         if self._disk_lost or partition in self._told:
             return
         hw = min(event[4], len(replica.records))
-        group = [self._replicas.at(node, partition) for node in self._members.get(partition, ())]
-        for other in group:
+        first = self._members.get(partition, ())
+        replicas = self._replicas
+        nodes = first
+        if partition in replicas.configurations:
+            nodes = sorted({*first, *(one.node for one in replicas.by_partition[partition])})
+        for other in [replicas.at(node, partition) for node in nodes]:
             if len(other.chain) > hw and other.chain[hw] == replica.chain[hw]:
                 continue
+            members = group_of(replicas, other, first)
+            if other.node not in members:
+                continue
+            group = [replicas.at(node, partition) for node in members]
             voters = [one.node for one in group if _last(other) >= _last(one)]
             if len(voters) > len(group) // 2:
                 self._tell(index, event, replica, other, voters)

@@ -99,6 +99,7 @@ class _Run:
             "fatal": lambda _: self._mark("gave-up"),
             "fence": lambda _: self._mark("fenced"),
             "reassign": lambda _: self._mark("reassigned"),
+            "members": self._members,
         }
 
     def _mark(self, name: str) -> None:
@@ -113,6 +114,10 @@ class _Run:
         if partition is None:
             partition = self._partitions[name] = _Partition()
         return partition
+
+    def _members(self, event: TraceEvent) -> None:
+        if not event[7]:
+            self._mark("reassigned")
 
     def _append(self, event: TraceEvent) -> None:
         partition = self._of(event[3])

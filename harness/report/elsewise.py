@@ -19,7 +19,7 @@ def elsewise_in(meta: Mapping[str, Any]) -> tuple[str, ...]:
 
 def elsewise_under(variants: Iterable[str]) -> list[str]:
     """What is left out of plans, or something else, under the variants whose family is not Kafka's; nothing if there are none."""
-    names: dict[str, list[str]] = {}
+    names: dict[tuple[str, bool], list[str]] = {}
     families = {}
     for name in variants:
         try:
@@ -27,8 +27,9 @@ def elsewise_under(variants: Iterable[str]) -> list[str]:
         except VariantError:  # brokers of a real Kafka, held to some protocol
             continue
         if not family.has_isr:
-            names.setdefault(family.name, []).append(name)
-            families[family.name] = family
+            key = (family.name, family.changes_members)
+            names.setdefault(key, []).append(name)
+            families[key] = family
     told = []
     for key, family in families.items():
         who = ", ".join(names[key])

@@ -11,6 +11,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from harness.simulator.actors import Actor, Caller, Port, SimNode, StateMachine
+from harness.simulator.membership import MembershipOperator
 from harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
 from harness.simulator.steady import Steady, share_of
 from nemesis.injector import EVERYONE
@@ -93,6 +94,7 @@ class Simulation:
         self.actors: dict[int, Actor] = dict(self.nodes)
         self._assignment = cluster.assignment()
         self._controller: Controller | None = None
+        self._operator = MembershipOperator(self, self._assignment) if self.family.changes_members else None
         make_controller = self.family.controller
         node = self.nodes[CONTROLLER]
         if self.family.store is not None:
@@ -234,6 +236,8 @@ class Simulation:
         """What the controller holds. Without one: who leads the newest generation, of those that run, and all replicas as ISR."""
         if self._controller is not None:
             return self._controller.partitions[partition]
+        if self._operator is not None:
+            return self._operator.state_of(partition)
         replicas = self._assignment[partition]
         found = PartitionState(partition, replicas, replicas)
         for broker in replicas:
@@ -405,13 +409,16 @@ class Simulation:
         """Ask the controller for an election, as an operator's tool would; without one, the server itself."""
         if self._controller is None:
             if how == "preferred":
-                target = self._assignment[partition][0]
+                target = self.target_of(partition)[0] if self._operator else self._assignment[partition][0]
             self.push(self.now, self.nodes[target], StandForElection(partition))
             return
         self.push(self.now, self.nodes[CONTROLLER], Elect(CONTROLLER, partition, how, target))
 
     def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
-        """Ask the controller for a reassignment, as an operator's tool would."""
+        """Ask the controller for a reassignment, as an operator's tool would; without one, whoever leads the group."""
+        if self._operator is not None:
+            self._operator.want(partition, replicas)
+            return
         self.push(self.now, self.nodes[CONTROLLER], Reassign(CONTROLLER, partition, replicas))
 
     def delete_records(self, partition: str, share: int) -> None:

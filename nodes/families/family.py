@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nodes.core.messages import KINDS
@@ -78,6 +78,8 @@ class Family:
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
         kinds: message → what kind of message a script calls it (:data:`nodes.core.messages.KINDS`), where it tells no leadership.
         reads_anywhere: whether consumers may read from any server.
+        changes_members: whether a reassignment changes the members of a group that has no controller.
+        differs: a variant → what of all this is otherwise for it, by attribute; None: nothing ever is.
     """
 
     name: str
@@ -97,6 +99,13 @@ class Family:
     tells_leadership: Callable[[object], bool] | None = None
     kinds: Mapping[type, str] = field(default_factory=dict)
     reads_anywhere: bool = False
+    changes_members: bool = False
+    differs: Callable[[Any], Mapping[str, Any]] | None = None
+
+    def of(self, variant: AnyVariant) -> Family:
+        """The family as one of its variants has it."""
+        other = self.differs(variant) if self.differs is not None else {}
+        return replace(self, **other) if other else self
 
     def kinds_of(self, message: object) -> tuple[str, ...]:
         """What kinds of message this is, for scripts and transports that stop a kind; none where nobody could tell."""

@@ -40,4 +40,5 @@ KAFKA = Family(
     kind=Variant,
     machine=_broker,
     controller=make_controller,
+    unheard={"members": ""},
 )

@@ -28,5 +28,5 @@ def parse_variant(text: str) -> AnyVariant:
 
 
 def family_of(variant: AnyVariant) -> Family:
-    """The family that a variant belongs to."""
-    return next(family for family in FAMILIES if isinstance(variant, family.kind))
+    """The family that a variant belongs to, as that variant has it."""
+    return next(family for family in FAMILIES if isinstance(variant, family.kind)).of(variant)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from nodes.core.messages import Reassign
 from nodes.families.family import Family
+from nodes.families.raft.changing import ChangingMember
 from nodes.families.raft.member import STEPS, RaftMember
 from nodes.families.raft.messages import AppendEntries, AppendResponse
 from nodes.families.raft.variant import PRESETS, RaftVariant, parse_raft
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
     from nodes.core.recovery import Recovered
     from nodes.core.settings import Settings
 
+MOVES = (
+    "whoever leads adds the new server once that has all that is committed, and then takes the old one away, each by an entry of the "
+    "log; an operator asks until it is done"
+)
+
 
 def _server(
     node_id: int,
@@ -34,7 +41,23 @@ def _server(
     recovered: Recovered,
     assignment: Mapping[str, tuple[int, ...]],
 ) -> Server:
+    if variant.membership_change:
+        steps = {**STEPS, Reassign: "on_reassign"}
+        args = (node_id, incarnation, variant, settings, recovered, assignment)
+        return Server(*args, ChangingMember, steps, takes_all=True)
     return Server(node_id, incarnation, variant, settings, recovered, assignment, RaftMember, STEPS)
+
+
+def _differs(variant: RaftVariant) -> Mapping[str, Any]:
+    """Where members change there are reassignments, and what waits for one waits for an entry of the log."""
+    if not variant.membership_change:
+        return {}
+    return {
+        "changes_members": True,
+        "counterparts": {**COUNTERPARTS, "reassignment": MOVES},
+        "not_suffered": {kind: why for kind, why in NOT_SUFFERED.items() if kind != "reassignment"},
+        "unheard": {**UNHEARD, "reassign": "members", "removed": "members", "members": "members"},
+    }
 
 
 RAFT = Family(
@@ -52,4 +75,5 @@ RAFT = Family(
     unheard=UNHEARD,
     tells_leadership=tells_leadership,
     kinds={AppendEntries: FROM_LEADER, AppendResponse: FROM_FOLLOWER},
+    differs=_differs,
 )

@@ -68,12 +68,16 @@ class RaftMember(LeasingMember):
 
     def commit(self, now: int) -> None:
         """Commit N if "a majority of matchIndex[i] ≥ N, and log[N].term == currentTerm" holds."""
-        hw = majority_end([self.log.leo, *(follower.match for follower in self._followers.values())])
+        hw = majority_end(self.ends())
         if hw <= self.hw:
             return
         if self.variant.own_term_only and generation_at(self.log, hw - 1) != self.generation:
             return
         self.commit_to(now, hw)
+
+    def ends(self) -> list[int]:
+        """Up to where each server is known to have this leader's log."""
+        return [self.log.leo, *(follower.match for follower in self._followers.values())]
 
     # Follower
 

@@ -3,12 +3,15 @@
 raft                      as the paper has it
 raft+pre-vote             who would stand for election asks first (dissertation, 9.6)
 raft+lease-reads          a leader serves reads only under a lease (dissertation, 6.4.1)
+raft+membership-change    servers come and go, one at a time (dissertation, 4)
 raft+commit-any-term      a mutant: entries of older terms are counted (the paper's figure 8)
 raft+vote-for-anyone      a mutant: no up-to-date check
 raft+forget-votes         a mutant: votes are forgotten over a crash
 raft+no-sync              a mutant: nothing is fsynced
 raft+lease-reads+lease-never-ends
                           a mutant: a leader that had a lease goes on serving reads
+raft+membership-change+change-at-once
+                          a mutant: a leader changes its group before it has committed an entry of its own term
 """
 
 from __future__ import annotations
@@ -55,9 +58,27 @@ class RaftVariant(VotingVariant):
         default=True,
     )
 
+    membership_change: bool = switch(
+        "members (dissertation, 4.1 and 4.2)",
+        "An operator's reassignment is carried out by whoever leads, one server at a time, by entries of the log: servers that come "
+        "are sent the log before they vote, then those that go are taken away; a configuration counts from when it is in a log.",
+        "The members of a group never change.",
+        turns_on="membership-change",
+        default=False,
+    )
+    own_entry_first: bool = switch(
+        "when a change begins (raft-dev, 10 July 2015)",
+        "A leader changes the members only once an entry of its own term is committed.",
+        "A leader changes the members as soon as it leads.",
+        turns_off="change-at-once",
+        default=True,
+    )
+
     @property
     def simulated_only(self) -> str:
         """Why node processes cannot run it; empty if they can."""
+        if self.membership_change:
+            return "node processes do not take entries that change the members of a group"
         asks = self.pre_vote or self.lease_reads
         return "node processes do not send the messages of pre-vote and leases" if asks else ""
 

@@ -37,6 +37,7 @@ UNHEARD = {
     "log-start": "",
     "reassign": "",
     "removed": "",
+    "members": "",
 }
 
 

@@ -70,7 +70,7 @@ class Member:
         self.variant = host.variant
         self.settings = host.settings
         self.out = host.out
-        self.place = list(replicas).index(host.node_id)
+        self.place = replicas.index(host.node_id) if host.node_id in replicas else len(replicas)
         self.peers = tuple(b for b in replicas if b != host.node_id)
         self.majority = len(replicas) // 2 + 1
         self.log = Log(list(found.batches), found.start, found.leo) if found else Log()

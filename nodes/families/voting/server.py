@@ -47,9 +47,10 @@ class Server:
         variant: of the family.
         settings: the cluster's.
         recovered: what its disk gave back.
-        assignment: partition → its replicas, which never change.
+        assignment: partition → its replicas at the beginning.
         member: the family's replica.
         steps: message of the family → the method of a member that takes it.
+        takes_all: whether a server has a member of partitions as well that it has no replica of (yet).
     """
 
     def __init__(
@@ -62,6 +63,8 @@ class Server:
         assignment: Mapping[str, tuple[int, ...]],
         member: Callable[..., Member],
         steps: Steps,
+        *,
+        takes_all: bool = False,
     ) -> None:
         """Set up the replicas; nothing happens before ``Started``."""
         self.node_id = node_id
@@ -72,7 +75,7 @@ class Server:
         self.replicas = {
             name: member(self, name, replicas, recovered.partitions.get(name), recovered.votes.get(name))
             for name, replicas in assignment.items()
-            if node_id in replicas
+            if node_id in replicas or takes_all
         }
         self._steps = {**COMMON, **steps}
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
