@@ -54,8 +54,8 @@ class AckedByTooFew(TraceChecker):
         first: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self._first = first or {}
-        self._groups: defaultdict[str, list[tuple[int, Sequence[int]]]] = defaultdict(list)
-        """Per partition whose group changes: when a leader's high watermark moved, and the group that it went by."""
+        self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
+        """Per partition whose group changes: when a leader's high watermark moved, to which offset, and the group that it went by."""
         self._held_by = held_by
         self._told_by: defaultdict[Value, list[TraceEvent]] | None = None
         self._enough = enough
@@ -79,7 +79,7 @@ class AckedByTooFew(TraceChecker):
         self._moves[partition].append((event[0], hw))
         if partition in self._replicas.configurations:
             group = group_of(self._replicas, replica, self._first.get(partition, ()))
-            self._groups[partition].append((event[0], group))
+            self._groups[partition].append((event[0], hw, group))
         if hw > previous and not self._have_enough(replica, previous, hw):
             self._few.setdefault(partition, []).append((previous, hw))
 
@@ -88,7 +88,7 @@ class AckedByTooFew(TraceChecker):
         if begin < 0 or end >= len(chain) or self._held_by != "append":
             return False
         link = chain[end]
-        group = self._groups[leader.partition][-1][1] if leader.partition in self._groups else None
+        group = self._groups[leader.partition][-1][2] if leader.partition in self._groups else None
         missing = self._enough_of(group)
         for replica in self._replicas.by_partition[leader.partition]:
             if group is not None and replica.node not in group:
@@ -141,18 +141,22 @@ class AckedByTooFew(TraceChecker):
                     told = True
                     if event[0] <= ack.time + self._patience_us:
                         nodes.add(event[1])
-        group = self._group_at(partition, ack.time)
+        group = self._group_of(partition, ack)
         if group is not None:
             nodes &= set(group)
         return sorted(nodes) if told and len(nodes) < self._enough_of(group) else None
 
-    def _group_at(self, partition: str, time: int) -> Sequence[int] | None:
-        """The group that whoever committed last had gone by; `None` where groups never change."""
+    def _group_of(self, partition: str, ack: Ack) -> Sequence[int] | None:
+        """The group by which the record was committed, or by which others were before its acknowledgement, if it was not; `None` where
+        groups never change.
+        """
         found = None
-        for since, group in self._groups.get(partition, ()):
-            if since > time:
+        for time, hw, group in self._groups.get(partition, ()):
+            if time > ack.time:
                 break
             found = group
+            if ack.offset is not None and hw > ack.offset:
+                break
         return found
 
     def _enough_of(self, group: Sequence[int] | None) -> int:
@@ -170,7 +174,7 @@ class AckedByTooFew(TraceChecker):
 
     def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:
         ack, nodes = few[0]
-        enough = self._enough_of(self._group_at(partition, ack.time))
+        enough = self._enough_of(self._group_of(partition, ack))
         who = "nobody" if not nodes else f"broker {nodes[0]} alone" if len(nodes) == 1 else f"brokers {nodes} alone"
         more = "" if len(few) == 1 else f" (and {len(few) - 1} more such records)"
         message = (

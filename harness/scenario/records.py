@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from nodes.families.raft.configurations import members_of
+
 LogRecord = tuple[int, str]
 """``(leader epoch, name)``; the offset is the place in the sequence."""
 
@@ -17,6 +19,10 @@ _RANGE = re.compile(r"([A-Za-z]+)(\d+)\.\.([A-Za-z]+)(\d+)")
 
 NO_OP = "noop"
 """What a leader writes of its own when it begins, in families where it does (docs/raft.md)."""
+
+
+MEMBERS = "members"
+"""An entry of a leader's own that says who belongs to its group."""
 
 
 class Names:
@@ -36,12 +42,12 @@ class Names:
 
     def knows(self, name: str) -> bool:
         """Whether the script wrote a record of this name so far."""
-        return name in self._numbers or name == NO_OP
+        return name in self._numbers or name in (NO_OP, MEMBERS)
 
     def name(self, number: object) -> str:
-        """The reverse; a value that no script wrote keeps its digits, and a leader's own entry is `NO_OP`."""
+        """The reverse; a value that no script wrote keeps its digits, and a leader's own entry is `NO_OP` or `MEMBERS`."""
         if isinstance(number, int) and number < 0:
-            return NO_OP
+            return MEMBERS if members_of(number) else NO_OP
         return self._names[number - 1] if isinstance(number, int) and 0 < number <= len(self._names) else str(number)
 
 

@@ -32,13 +32,28 @@ class MembershipOperator:
     def _ask(self, partition: str) -> None:
         simulation, wanted = self._simulation, self._wanted[partition]
         leader = self._leader(partition)
-        if leader is not None and not leader.wanted and set(leader.settled) == set(leader.members) == set(wanted):
-            self._asking.discard(partition)
-            return
         if leader is not None:
+            if self._is_done(partition, leader):
+                self._asking.discard(partition)
+                return
             node = simulation.nodes[leader.node_id]
             simulation.push(simulation.now, node, Reassign(CONTROLLER, partition, wanted))
         simulation.call_at(simulation.now + ASKS_EVERY_US, lambda: self._ask(partition))
+
+    def _is_done(self, partition: str, leader: Any) -> bool:  # noqa: ANN401 (a member of a voting group)
+        """Whether all that are wanted follow this leader and know it; one that was deposed may hold an old group to be the newest."""
+        wanted = self._wanted[partition]
+        group = [replica for replica in self._running(partition) if replica.node_id in wanted]
+        return (
+            not leader.wanted
+            and len(group) == len(wanted)
+            and all(
+                replica.leader == leader.node_id
+                and replica.leader_epoch == leader.leader_epoch
+                and set(replica.settled) == set(replica.members) == set(wanted)
+                for replica in group
+            )
+        )
 
     def state_of(self, partition: str) -> PartitionState:
         """As the newest leader of those that run has it; without one, as who has the newest configuration. Servers that are wanted, and

@@ -104,7 +104,9 @@ class SimulatedTarget(ScriptTarget):
             return Glance(role, -1, -1, leo, min(on_disk, leo), on_disk, start, start)
         leader = replica.leader if replica.following else -1
         epoch, log = replica.leader_epoch, replica.log
-        return Glance(_role(replica), epoch, leader, log.leo, replica.hw, on_disk, log.start, start)
+        outside = self.simulation.family.changes_members and broker not in self.replicas()
+        role = "no replica" if outside else _role(replica)
+        return Glance(role, epoch, leader, log.leo, replica.hw, on_disk, log.start, start)
 
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica now, with its log."""
@@ -276,12 +278,15 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.run_until(self.simulation.now)
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
-        """An operator's reassignment; ends when the controller has taken it up, which the brokers do not know yet."""
-        if not self.simulation.family.has_isr:
-            raise ScriptError("there is no controller that could reassign a partition")
-        refused = self.simulation.controller.refuses(Reassign(CONTROLLER, PARTITION, replicas))
-        if refused:
-            raise ScriptError(f"the reassignment was refused: {refused}")
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers do not know yet. Without a
+        controller an operator asks whoever leads, until it is done.
+        """
+        if self.simulation.family.has_isr:
+            refused = self.simulation.controller.refuses(Reassign(CONTROLLER, PARTITION, replicas))
+            if refused:
+                raise ScriptError(f"the reassignment was refused: {refused}")
+        elif not self.simulation.family.changes_members:
+            raise ScriptError("there is no controller that could reassign a partition, and the members never change")
         self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
         self.simulation.reassign(PARTITION, replicas)
         self.simulation.run_until(self.simulation.now)

@@ -172,7 +172,7 @@ class ChangingMember(RaftMember):
     def _go_on(self, now: int) -> None:
         """The next step towards what is wanted, if it is time for one."""
         wanted, newest = self.wanted, self.configurations.newest
-        if not wanted or newest.offset >= self.hw >= 0 or not self._may_begin():
+        if not (wanted and self.is_member and newest.offset < self.hw and self._may_begin()):
             return
         members = newest.members
         new = next((server for server in wanted if server not in members), NOBODY)
