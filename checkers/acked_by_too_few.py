@@ -55,7 +55,7 @@ class AckedByTooFew(TraceChecker):
     ) -> None:
         self._first = first or {}
         self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
-        """Per partition whose group changes: when a leader's high watermark moved, to which offset, and the group that it went by."""
+        """Per partition whose group changes: when a leader's high watermark moved, to where, and the group that it went by."""
         self._held_by = held_by
         self._told_by: defaultdict[Value, list[TraceEvent]] | None = None
         self._enough = enough
@@ -147,8 +147,8 @@ class AckedByTooFew(TraceChecker):
         return sorted(nodes) if told and len(nodes) < self._enough_of(group) else None
 
     def _group_of(self, partition: str, ack: Ack) -> Sequence[int] | None:
-        """The group by which the record was committed, or by which others were before its acknowledgement, if it was not; `None` where
-        groups never change.
+        """The group by which the record was committed, or by which others were before its acknowledgement, if it was not; `None`
+        where groups never change.
         """
         found = None
         for time, hw, group in self._groups.get(partition, ()):

@@ -41,7 +41,7 @@ class MembershipOperator:
         simulation.call_at(simulation.now + ASKS_EVERY_US, lambda: self._ask(partition))
 
     def _is_done(self, partition: str, leader: Any) -> bool:  # noqa: ANN401 (a member of a voting group)
-        """Whether all that are wanted follow this leader and know it; one that was deposed may hold an old group to be the newest."""
+        """Whether all that are wanted follow this leader and know it: one that was deposed may lead an old group."""
         wanted = self._wanted[partition]
         group = [replica for replica in self._running(partition) if replica.node_id in wanted]
         return (
@@ -56,8 +56,8 @@ class MembershipOperator:
         )
 
     def state_of(self, partition: str) -> PartitionState:
-        """As the newest leader of those that run has it; without one, as who has the newest configuration. Servers that are wanted, and
-        are no members yet, count as replicas that are being added, and a leader that has taken itself away as one that goes.
+        """As the newest leader of those that run has it; without one, as who has the newest configuration. Servers that are wanted,
+        and are no members yet, count as replicas that are being added, and a leader that has taken itself away as one that goes.
         """
         wanted = self._wanted[partition]
         leader = self._leader(partition)

@@ -1,17 +1,17 @@
 """Membership change, one server at a time (Ongaro, "Consensus: Bridging Theory and Practice", 2014, chapter 4).
 
-Any majority of a group and any of one that differs from it by a single server have a server in common; so a leader may go from one
-to the other by an entry of its log, and does not begin the next change before that entry is committed. That is not enough: a leader
-must have committed an entry of its own term as well (Ongaro, "bug in single-server membership changes", raft-dev, 10 July 2015).
-Else two leaders, each from the same configuration, take a step each, and have majorities without a common server.
+Any majority of a group and any of one that differs from it by a single server have a server in common; so a leader may go from
+one to the other by an entry of its log, and does not begin the next change before that entry is committed. That is not enough: a
+leader must have committed an entry of its own term as well (Ongaro, "bug in single-server membership changes", raft-dev, 10 July
+2015). Else two leaders, each from the same configuration, take a step each, and have majorities without a common server.
 
-An operator says which servers there are to be. The leader adds first: the new server is sent the log, without a vote, until it has
-all that is committed (4.2.1); then it takes away, itself at last. A leader that is not a member counts others only, and resigns when
-the entry is committed (4.2.2).
+An operator says which servers there are to be. The leader adds first: the new server is sent the log, without a vote, until it
+has all that is committed (4.2.1); then it takes away, itself at last. A leader that is not a member counts others only, and
+resigns when the entry is committed (4.2.2).
 
 Who is in no configuration does not stand for election. Who has nothing and is in none gives no vote. A server that hears a leader
-takes no notice of one that asks for votes and is no member (4.2.3, for these alone), and a leader takes none of the term of one that
-has left.
+takes no notice of one that asks for votes and is no member (4.2.3, for these alone), and a leader takes none of the term of one
+that has left.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 class ChangingMember(RaftMember):
     """A server of a group whose members change, or one that may become a member."""
+
+    everywhere = True
+    """Every server has such a member of every group; where it has no replica at first, it is an empty one."""
 
     def __init__(
         self,

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from nodes.core.settings import Settings
 
 MOVES = (
-    "whoever leads adds the new server once that has all that is committed, and then takes the old one away, each by an entry of the "
-    "log; an operator asks until it is done"
+    "whoever leads adds the new server once that has all that is committed, and then takes the old one away, each by an entry of "
+    "the log; an operator asks until it is done"
 )
 
 
@@ -43,8 +43,7 @@ def _server(
 ) -> Server:
     if variant.membership_change:
         steps = {**STEPS, Reassign: "on_reassign"}
-        args = (node_id, incarnation, variant, settings, recovered, assignment)
-        return Server(*args, ChangingMember, steps, takes_all=True)
+        return Server(node_id, incarnation, variant, settings, recovered, assignment, ChangingMember, steps)
     return Server(node_id, incarnation, variant, settings, recovered, assignment, RaftMember, STEPS)
 
 

@@ -60,8 +60,9 @@ class RaftVariant(VotingVariant):
 
     membership_change: bool = switch(
         "members (dissertation, 4.1 and 4.2)",
-        "An operator's reassignment is carried out by whoever leads, one server at a time, by entries of the log: servers that come "
-        "are sent the log before they vote, then those that go are taken away; a configuration counts from when it is in a log.",
+        "An operator's reassignment is carried out by whoever leads, one server at a time, by entries of the log: servers that "
+        "come are sent the log before they vote, then those that go are taken away; a configuration counts from when it is in a "
+        "log.",
         "The members of a group never change.",
         turns_on="membership-change",
         default=False,

@@ -48,9 +48,8 @@ class Server:
         settings: the cluster's.
         recovered: what its disk gave back.
         assignment: partition → its replicas at the beginning.
-        member: the family's replica.
+        member: the family's replica; with `everywhere`, a server has one of every partition, whoever its replicas are at first.
         steps: message of the family → the method of a member that takes it.
-        takes_all: whether a server has a member of partitions as well that it has no replica of (yet).
     """
 
     def __init__(
@@ -63,8 +62,6 @@ class Server:
         assignment: Mapping[str, tuple[int, ...]],
         member: Callable[..., Member],
         steps: Steps,
-        *,
-        takes_all: bool = False,
     ) -> None:
         """Set up the replicas; nothing happens before ``Started``."""
         self.node_id = node_id
@@ -72,10 +69,11 @@ class Server:
         self.variant = variant
         self.settings = settings
         self.out: list[Action] = []
+        everywhere = getattr(member, "everywhere", False)
         self.replicas = {
             name: member(self, name, replicas, recovered.partitions.get(name), recovered.votes.get(name))
             for name, replicas in assignment.items()
-            if node_id in replicas or takes_all
+            if node_id in replicas or everywhere
         }
         self._steps = {**COMMON, **steps}
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
