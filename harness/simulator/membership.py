@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nodes.core.messages import CONTROLLER, Reassign
 from nodes.core.partition_state import PartitionState
 
 if TYPE_CHECKING:
-    from harness.simulator.simulation import Simulation
+    from collections.abc import Callable, Mapping, Sequence
+
+    from harness.simulator.actors import Actor, SimNode
 
 ASKS_EVERY_US = 100_000
+
+
+class Servers(Protocol):
+    """What an operator sees of the simulation, and does in it.
+
+    Attributes:
+        now: the time in µs. nodes: by id.
+    """
+
+    now: int
+
+    @property
+    def nodes(self) -> Mapping[int, SimNode]:
+        """By id."""
+
+    def brokers(self) -> Sequence[int]:
+        """The servers' ids."""
+
+    def broker(self, broker: int) -> Any:  # noqa: ANN401 (the family's machine)
+        """The state machine of one that runs, else None."""
+
+    def push(self, at: int, actor: Actor, event: object) -> None:
+        """Deliver an event at a time."""
+
+    def call_at(self, at_us: int, action: Callable[[], None]) -> None:
+        """Call something at a time."""
 
 
 class MembershipOperator:
     """Knows what is wanted, and nothing else that the servers do not show."""
 
-    def __init__(self, simulation: Simulation, first: dict[str, tuple[int, ...]]) -> None:
+    def __init__(self, simulation: Servers, first: dict[str, tuple[int, ...]]) -> None:
         """Nothing but the first members is wanted."""
         self._simulation = simulation
         self._wanted = dict(first)
