@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from nodes.formats.durable_files import replace, sync_directory
 
@@ -91,11 +92,9 @@ def read_clean_shutdown(directory: Path) -> int | None:
     """
     path = directory / CLEAN_SHUTDOWN
     try:
-        content = json.loads(path.read_bytes())
+        content = _content(path)
     except FileNotFoundError:
         return None
-    except ValueError:
-        content = None
     match content:
         case {"version": 0, "brokerEpoch": int(epoch)}:
             return epoch
@@ -135,11 +134,9 @@ def read_vote(directory: Path) -> tuple[int, int] | None:
     """
     path = directory / QUORUM_STATE
     try:
-        content = json.loads(path.read_bytes())
+        content = _content(path)
     except FileNotFoundError:
         return None
-    except ValueError:
-        content = None
     match content:
         case {"data_version": 0, "leaderEpoch": int(epoch), "votedId": int(candidate)}:
             return epoch, candidate
@@ -203,3 +200,11 @@ def _write(path: Path, lines: list[str]) -> None:
 
 def _malformed(path: Path, expected: str) -> CheckpointError:
     return CheckpointError(f"{path} lacks {expected}: restore the file, or delete the broker's data.")
+
+
+def _content(path: Path) -> Any:  # noqa: ANN401 (whatever JSON may be)
+    """What a file holds; None if that is no JSON."""
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        return None

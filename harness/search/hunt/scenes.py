@@ -209,9 +209,7 @@ def deleted_while_one_is_away(rng: Random, kinds: Kinds, cluster: ClusterSpec, a
     if rng.random() < 0.5:
         fails = deleted + log_uniform(rng, 5 * MS, 100 * MS)
         for node in (third, elected):
-            faults.append(
-                _on(rng, kinds.among(rng, *_ENDS_A_PROCESS[::2]), fails, cluster, node, int(gap * rng.random()))
-            )
+            faults.append(_on(rng, kinds.among(rng, "crash", "power"), fails, cluster, node, int(gap * rng.random())))
             fails += log_uniform(rng, 1 * MS, 50 * MS)
     return faults
 
