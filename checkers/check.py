@@ -17,7 +17,7 @@ from checkers.broker_crashed import crashes, told_once
 from checkers.client_view import DELETE, ClientView, Counts
 from checkers.collector_paused import collector_paused
 from checkers.committed import Committed
-from checkers.consensus import StateMachineSafety, double_votes, invariants
+from checkers.consensus import LostDisks, StateMachineSafety, double_votes, invariants
 from checkers.contract import (
     ACK_QUORUM,
     ALL_PROMISES,
@@ -53,7 +53,7 @@ from checkers.turning_points import TurningPoint, turning_points
 from checkers.two_leaders import TwoLeaders
 from checkers.unasked_election import unasked_elections, unclean_elections
 from checkers.unsettled_reads import unsettled_reads
-from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, VIOLATION, Anomaly, Judgement, Verdict
+from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
 from checkers.wrong_deletion import WrongDeletion
 
 if TYPE_CHECKING:
@@ -129,6 +129,9 @@ def _check(history: History, contract: str | None) -> Verdict:
         missing += found.missing
     if "reads_within" in meta:
         anomalies += stale_polls(history.ops, meta["reads_within"], meta.get("acks", "all"), fates)
+    if not meta.get("isr", True):
+        anomalies = LostDisks(points, meta).excuse(anomalies)
+        _as_their_reads(fates, anomalies, unexplained)
     anomalies = [*told_once(anomalies, history.trace, meta), *crashes(meta)]
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     stats = statistics(history, view.counts, view.is_acked, counts, fates, anomalies)
@@ -141,6 +144,16 @@ def _check(history: History, contract: str | None) -> Verdict:
     reasons = doubts or _nothing_happened(history, view.counts, counts, anomalies)
     unknown = "; ".join([*reasons, *missing]) or None
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
+
+
+def _as_their_reads(fates: Fates, anomalies: Sequence[Anomaly], unexplained: Judgement) -> None:
+    """Of lost records that only clients told of, take those as permitted where every such loss of a partition is."""
+    lost = [one for one in anomalies if one.name == "lost-write"]
+    violated = {one.partition for one in lost if one.verdict == VIOLATION}
+    clauses = {one.partition: one.clause for one in lost if one.partition not in violated}
+    for (partition, value), fate in [*fates.items()]:
+        if fate is unexplained and partition in clauses:
+            fates[partition, value] = Judgement(PERMITTED, clauses[partition], ())
 
 
 def doubts_about(meta: Mapping[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from checkers.consensus.double_vote import double_votes
 from checkers.consensus.entry_matching import EntryMatching
 from checkers.consensus.leader_append_only import LeaderAppendOnly
+from checkers.consensus.lost_disks import LostDisks
 from checkers.consensus.state_machine_safety import StateMachineSafety
 from checkers.consensus.unsafe_commit import UnsafeCommit
 from checkers.history import TraceEvent
@@ -27,4 +28,12 @@ def invariants(
     return (*always, UnsafeCommit(members)) if votes else always
 
 
-__all__ = ["EntryMatching", "LeaderAppendOnly", "StateMachineSafety", "UnsafeCommit", "double_votes", "invariants"]
+__all__ = [
+    "EntryMatching",
+    "LeaderAppendOnly",
+    "LostDisks",
+    "StateMachineSafety",
+    "UnsafeCommit",
+    "double_votes",
+    "invariants",
+]
