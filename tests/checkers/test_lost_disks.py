@@ -77,7 +77,12 @@ def test_an_acknowledgement_may_have_counted_who_has_forgotten():
 def test_what_a_server_promises_for_itself_no_others_disk_excuses():
     cut = [TWO_LEADERS[0], (21, 1, "append", P, 0, 1, (7, 8)), (22, 1, "truncate", P, 1, 2, "another term", 1)]
     votes = [(21, 3, "vote", P, 2, 1), (22, 3, "vote", P, 2, 2)]
-    back = [TWO_LEADERS[0], (21, 1, "append", P, 0, 1, (7, 8)), (22, 1, "hw", P, 2, 1, True), (23, 1, "hw", P, 1, 1, True)]
+    back = [
+        TWO_LEADERS[0],
+        (21, 1, "append", P, 0, 1, (7, 8)),
+        (22, 1, "hw", P, 2, 1, True),
+        (23, 1, "hw", P, 1, 1, True),
+    ]
 
     assert judged([*cut, disk(2, 20)], "leader-append-only") == VIOLATION
     assert judged([*votes, disk(2, 20)], "double-vote") == VIOLATION
