@@ -21,7 +21,7 @@ from checkers.marks import exercised
 from pipeline.guard import RunLimitError, RunLimits, apart, within
 from pipeline.layout import Chunk
 from pipeline.record import ChunkRecord, ChunkSummary, Written, write_whole
-from pipeline.rows import anomaly_rows, op_rows, run_row, trace_rows
+from pipeline.rows import anomaly_rows, meta_json, op_rows, run_row, trace_rows
 from pipeline.tables import FORMAT, SCHEMAS, chunk_file
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _found(task: Task, variant: str, index: int, *, may_keep: bool) -> Rows:
     run["marks"] = list(exercised(result.history.trace))
     rows: Rows = {"runs": [run], "anomalies": anomaly_rows(index, result.verdict)}
     if may_keep and (task.spec.keep == "all" or (task.spec.keep == "violations" and run["violations"] > 0)):
-        run["kept"] = True
+        run |= {"kept": True, "meta": meta_json(result.history)}
         rows["ops"] = op_rows(index, result.history)
         rows["trace"] = trace_rows(index, result.history)
     return rows

@@ -28,6 +28,11 @@ CONTAINED = (
     "pipeline/contained.py",
     *TABLES,
 )
+JUDGING = (
+    "checkers",
+    *(f"pipeline/{name}.py" for name in ("recheck_chunk", "recheck_tables", "rows", "stored_history")),
+)
+"""What decides about the verdict of a history that is stored."""
 RECIPES = ("docker", "requirements-node.lock", "requirements.lock")
 """Where the code is a checkout: what the machines of the container world are built from, and what its clients are."""
 DIGITS = 16
@@ -41,15 +46,25 @@ def code_parts(world: str, root: Path = ROOT) -> dict[str, str]:
         world: ``sim`` or ``docker``.
         root: The folder that holds our packages.
     """
-    parts = {"Python": ".".join(platform.python_version_tuple()[:2]), "numpy": _version("numpy")}
-    for path in _files(root, SIMULATED if world == "sim" else CONTAINED):
-        content = path.read_bytes()
-        meaning = _meaning(content) if path.suffix == ".py" else content
-        parts[path.relative_to(root).as_posix()] = hashlib.sha256(meaning).hexdigest()[:DIGITS]
+    parts = _parts(SIMULATED if world == "sim" else CONTAINED, root)
     if world != "sim":
         for name in RECIPES:
             for path in sorted(p for p in [root / name, *(root / name).rglob("*")] if p.is_file()):
                 parts[path.relative_to(root).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+    return parts
+
+
+def judging_parts(root: Path = ROOT) -> dict[str, str]:
+    """What decides about the verdict of a stored history → its digest, as in `code_parts`."""
+    return _parts(JUDGING, root)
+
+
+def _parts(rooms: tuple[str, ...], root: Path) -> dict[str, str]:
+    parts = {"Python": ".".join(platform.python_version_tuple()[:2]), "numpy": _version("numpy")}
+    for path in _files(root, rooms):
+        content = path.read_bytes()
+        meaning = _meaning(content) if path.suffix == ".py" else content
+        parts[path.relative_to(root).as_posix()] = hashlib.sha256(meaning).hexdigest()[:DIGITS]
     return parts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark import AccumulatorParam, TaskContext
 
@@ -23,22 +23,27 @@ class OtherFolderError(RuntimeError):
     """A worker has not the campaign's folder where the driver has it; the text is one sentence."""
 
 
-class _Summaries(AccumulatorParam[list[ChunkSummary]]):
-    """The summaries of finished chunks, as they come."""
+class _Collected(AccumulatorParam[list[Any]]):
+    """What tasks tell, as it comes."""
 
-    def zero(self, value: list[ChunkSummary]) -> list[ChunkSummary]:
+    def zero(self, value: list[Any]) -> list[Any]:
         """None yet."""
         return []
 
-    def addInPlace(self, value1: list[ChunkSummary], value2: list[ChunkSummary]) -> list[ChunkSummary]:  # noqa: N802  Spark's
+    def addInPlace(self, value1: list[Any], value2: list[Any]) -> list[Any]:  # noqa: N802  Spark's
         """Both; the first one grows, so that whoever looks on sees it."""
         value1.extend(value2)
         return value1
 
 
+def collected_in(context: SparkContext) -> Accumulator[list[Any]]:
+    """To be filled by tasks: Spark brings what they add with the news that one has ended, so nobody need look for files."""
+    return context.accumulator([], _Collected())
+
+
 def summaries_of(context: SparkContext) -> Accumulator[list[ChunkSummary]]:
-    """To be filled by `run_job`: Spark brings a task's summary with the news that it has ended, so nobody need look for files."""
-    return context.accumulator([], _Summaries())
+    """To be filled by `run_job`."""
+    return collected_in(context)
 
 
 def run_job(

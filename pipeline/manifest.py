@@ -22,7 +22,8 @@ from pipeline.tables import FORMAT, MANIFEST, READABLE, RECORDS, SCHEMAS
 DEFAULT_CHUNK_SIZE = 25
 EVIDENCE = "evidence"
 EARLIER = "earlier"
-TABLES_OF_A_CAMPAIGN = (*SCHEMAS, RECORDS)
+RECHECKS = "rechecks"
+TABLES_OF_A_CAMPAIGN = (*SCHEMAS, RECORDS, RECHECKS)
 
 
 class CampaignRefusedError(RuntimeError):

@@ -71,6 +71,12 @@ def op_rows(plan: int, history: History) -> list[dict[str, Any]]:
     return [{"plan": plan, "seq": seq, **row} for seq, row in enumerate(rows)]
 
 
+def meta_json(history: History) -> str:
+    """What the column `meta` has of a kept run: its meta line, and what is missing of the history, if anything is."""
+    missing = {"cut_off": history.cut_off, "gaps": history.gaps}
+    return _json({**history.meta, **{name: words for name, words in missing.items() if words}})
+
+
 def trace_rows(plan: int, history: History) -> list[dict[str, Any]]:
     """The replicas' trace, in its order."""
     return [

@@ -6,7 +6,7 @@ Campaign and variant are Hive partition columns: they stand in the path and not 
 one variant.
 
 Whoever changes a column, or where a file lies, raises `FORMAT`, and says in `READABLE` what is read all the same. A column that is
-new is null in tables from before.
+only added, and may be null, needs no other format: it is null in tables from before.
 """
 
 from __future__ import annotations
@@ -57,6 +57,10 @@ RUNS: Final = pa.schema(
         ("unknown_because", pa.string()),
         ("marks", pa.list_(pa.string())),  # what the run exercised, in order; null: nobody looked
         ("error", pa.string()),  # traceback of a run that raised
+        (
+            "meta",
+            pa.string(),
+        ),  # JSON: the meta line of a kept run's history; null: not kept, or kept by an earlier version
     ]
 )
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 
 from checkers import HistoryFormatError, check, read_stream
 from checkers.own_checkers import and_checked_by
+from harness.cli.check_campaign import check_campaign, is_campaign
 from harness.cli.exits import exit_code
 from harness.cli.for_ci import case_of, ci_options, tell_ci
 from harness.cli.model import check_by_model, model_option
-from harness.cli.options import contract_option, json_option
+from harness.cli.options import SparkMaster, VariantList, contract_option, json_option
 from harness.cli.own_checkers import checker_option, load_checkers
 from harness.cli.show import print_verdict
 from harness.runs.folder import HISTORY, load_file, load_history, store_verdict_again
@@ -32,6 +33,8 @@ Examples:
   tidemark check history.edn --model cas-register             is the register linearizable?
   tidemark check history.jsonl --checker mine.py              and by a checker of one's own
   tidemark check history.jsonl --junit report.xml --annotations    for a CI system
+  tidemark check results/demo                                 all that a campaign stored: which verdicts are others today?
+  tidemark check results/demo --again --variants kafka-2.7    and what it did not store
 """
 
 
@@ -63,6 +66,19 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
 @contract_option
 @model_option
 @checker_option
+@click.option(
+    "--again", is_flag=True, help="Of a campaign: make the histories that are not stored again, from plan and seed."
+)
+@click.option("--variants", type=VariantList(), help="Of a campaign: only these.  [default: all]")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    help="Of a campaign: list so many changed runs at most; 0: all.  [default: 50]",
+)
+@click.option("--fresh", is_flag=True, help="Of a campaign: judge again what these checkers have judged already.")
+@click.option(
+    "--master", type=SparkMaster(), help="Of a campaign: Spark master.  [default: local[*], for more than a little]"
+)
 @ci_options
 @json_option
 def check_command(
@@ -74,10 +90,22 @@ def check_command(
     *,
     annotations: bool,
     as_json: bool,
+    **of_campaign: Any,  # noqa: ANN401 - click hands them over by name
 ) -> int:
     """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
     alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
+
+    Of a campaign's folder all stored histories are judged again, by these checkers. What they say stands beside what was said then,
+    and the runs that are judged otherwise are listed.
     """
+    if is_campaign(path):
+        if model is not None:
+            raise click.UsageError("a campaign's histories are logs: --model is for one history")
+        common = {"contract": contract, "checkers": checkers, "junit": junit, "annotations": annotations}
+        return check_campaign(path, {**common, "as_json": as_json, **of_campaign})
+    for name, value in of_campaign.items():
+        if value:
+            raise click.UsageError(f"--{name} is for a campaign, and {path} is none")
     if model is not None:
         if contract is not None:
             raise click.UsageError("a model makes no promise: --model or --contract, not both")
