@@ -242,11 +242,12 @@ def summarise(
     tell_ci(cases(comparison), ci[0], annotations=ci[1])
     if report:
         from harness.report.page import render
-        from harness.why import why_of_example
+        from harness.why import deciding_faults_of_example, why_of_example
         from pipeline.examples import RunChangedError, choose_examples
 
         try:
-            page = render(comparison, choose_examples(spark, folder), folder, why_of_example)
+            examples = choose_examples(spark, folder)
+            page = render(comparison, examples, folder, why_of_example, deciding_faults_of_example)
         except RunChangedError as error:
             raise click.ClickException(str(error)) from None
         click.echo(f"Report: {page}", err=as_json)

@@ -9,10 +9,10 @@ from typing import Any, Final
 from checkers.history import History
 from checkers.stuck import STUCK
 from checkers.verdict import Anomaly
+from harness.report.fault_words import in_general
 from harness.report.lanes import Lane, Span, lanes_of
 from harness.report.story import partition_of
 from harness.report.words import listed, seconds
-from nemesis.fault import KINDS
 
 MOST: Final = 6
 _DIGITS: Final = 3
@@ -132,7 +132,7 @@ def _held_back(anomaly: Anomaly, lanes: Sequence[Lane], window: tuple[int, int])
             until = "the end" if span.end > end else seconds(span.end, _DIGITS)
             when = f"from {seconds(span.start, _DIGITS)} to {until}"
             if span.kind == "fault":
-                means = KINDS.get(span.label, "")
+                means = in_general(span.label)
                 yield f"Broker {lane.node} was under {span.label} {when}{f': {means}' if means else ''}."
             else:
                 words = "was paused" if span.kind == "paused" else f"was down ({span.label})"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from checkers.history import History
+from harness.report.fault_words import as_planned
 from harness.report.words import seconds
-from nemesis.fault import KINDS
 from nodes.core.messages import CONTROLLER
 
 
@@ -25,10 +25,11 @@ class FaultLine:
     lasts: str
     left: float
     width: float
+    decided: bool = False
 
 
-def fault_lines(plan: Mapping[str, Any], history: History) -> list[FaultLine]:
-    """The timeline of all faults, in the plan's order."""
+def fault_lines(plan: Mapping[str, Any], history: History, deciding: Collection[int] = ()) -> list[FaultLine]:
+    """The timeline of all faults, in the plan's order; `deciding` has the places of those that decided."""
     end = max(int(history.meta.get("end_us", 0)), int(plan.get("faults_end_us", 0)), 1)
     strikes, heals = {}, {}
     for time, action, index, _kind, detail in history.nemesis:
@@ -46,13 +47,14 @@ def fault_lines(plan: Mapping[str, Any], history: History) -> list[FaultLine]:
             FaultLine(
                 number=index + 1,
                 kind=str(fault["kind"]),
-                meaning=KINDS.get(fault["kind"], ""),
+                meaning=as_planned(fault),
                 planned=_planned(fault),
                 struck=seconds(at[0], 3) if at else "did not strike",
-                hit=_hit(at[1]) if at else "–",
+                hit=whom_it_hit(at[1]) if at else "–",
                 lasts=f"{seconds(until - start, 3)}" if at and until > start else "–",
                 left=round(left, 2),
                 width=round(max(min(100 * (until - start) / end, 100 - left), 0.6), 2) if at else 0.0,
+                decided=index in deciding,
             )
         )
     return lines
@@ -69,14 +71,18 @@ def _planned(fault: Mapping[str, Any]) -> str:
     return f"{target}, at event “{after['event']}” number {nth}{where} after {seconds(fault['at_us'], 3)}"
 
 
-def _hit(detail: Mapping[str, Any]) -> str:
-    """Whom it hit."""
+def whom_it_hit(detail: Mapping[str, Any]) -> str:
+    """The brokers that a strike hit, by what the nemesis noted of it: `broker 3 (follower of t-0)`."""
     nodes = detail.get("nodes") or [detail.get("node", "?")]
     if nodes == [CONTROLLER]:
         return "the controller"
-    words = f"broker {', '.join(map(str, nodes))}"
-    if detail.get("role") and detail.get("partition"):
+    words = f"broker{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
+    if detail.get("role", "any") != "any" and detail.get("partition"):
         words += f" ({detail['role']} of {detail['partition']})"
+    if "then" in detail:
+        words += f", then broker {detail['then']}"
+    if "deaf" in detail:
+        words += f" (broker {detail['deaf']} deaf to the controller)"
     if detail.get("replicas"):
         words += f", replicas to be {', '.join(map(str, detail['replicas']))}"
     return words

@@ -19,6 +19,7 @@ from checkers.marks import MARKS
 from checkers.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from harness.report import figures, words
 from harness.report.answer import answers, oddities
+from harness.report.deciding import DecidingFaults
 from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
@@ -90,6 +91,7 @@ class RunView:
     replayed: bool  # does the command give the same run again?
     plan_file: str
     verdict: Verdict
+    decided: str = ""  # which faults it takes
     elsewise: tuple[str, ...] = ()  # what of the plan was left out, or something else
     why: Why | None = None
 
@@ -103,6 +105,7 @@ class BriefView:
     variant: str
     story: Story
     command: str
+    decided: str = ""
 
 
 def render(
@@ -110,8 +113,16 @@ def render(
     examples: Sequence[Example],
     out_dir: Path,
     why: Callable[[Example], Why | None] | None = None,
+    deciding: Callable[[Example, Anomaly], DecidingFaults | None] | None = None,
 ) -> Path:
-    """Write `report.html`, its figures and the examples' plans to `out_dir`. `why` says why an example failed, if somebody can.
+    """Write `report.html`, its figures and the examples' plans to `out_dir`.
+
+    Args:
+        comparison: what is told.
+        examples: the runs to explain.
+        out_dir: made if it is not there.
+        why: says why an example failed, if somebody can.
+        deciding: says which faults one of its anomalies takes, if somebody can.
 
     Returns:
         The path of the page, which needs none of the other files.
@@ -143,7 +154,7 @@ def render(
         for example in examples
         if example is pictured[example.variant]
     ]
-    briefs = [view for example in examples if (view := _brief(example)) is not None]
+    briefs = [view for example in examples if (view := _brief(example, deciding)) is not None]
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
     page = (
         environment()
@@ -230,7 +241,7 @@ def anchor(*names: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9._-]", "_", name) for name in names)
 
 
-def _brief(example: Example) -> BriefView | None:
+def _brief(example: Example, deciding: Callable[[Example, Anomaly], DecidingFaults | None] | None) -> BriefView | None:
     """The story of the anomaly that the example is for: the one of that name that explains the run best."""
     of_name = [one for one in example.verdict.anomalies if one.name == example.name]
     told = choose_anomaly(replace(example.verdict, anomalies=tuple(of_name)))
@@ -238,7 +249,10 @@ def _brief(example: Example) -> BriefView | None:
         return None
     where = anchor("example", example.variant, example.name)
     title = f"{example.name} under {example.variant}: plan {example.plan_index}"
-    return BriefView(where, title, example.variant, tell(example.history, told), example.command)
+    found = deciding(example, told) if deciding is not None else None
+    story = tell(example.history, told, found.enough if found is not None else ())
+    decided = found.in_words(example.history) if found is not None else ""
+    return BriefView(where, title, example.variant, story, example.command, decided)
 
 
 def gravest(verdict: Verdict) -> list[Anomaly]:
@@ -261,7 +275,9 @@ def _run_view(
     name = re.sub(r"[^A-Za-z0-9.+_-]", "_", name)
     variant = str(history.meta.get("variant", "?"))
     anomaly = choose_anomaly(verdict)
-    story = tell(history, anomaly) if anomaly is not None else None
+    deciding = why.deciding if why is not None else None
+    marked = deciding.enough if deciding is not None else ()
+    story = tell(history, anomaly, marked) if anomaly is not None else None
     picture = ""
     if story is not None and (story.anomaly.verdict == VIOLATION or story.offset is not None):
         label = f"Space-time picture of {story.anomaly.name} in {story.partition} under {variant}"
@@ -282,7 +298,8 @@ def _run_view(
         anomaly=anomaly,
         story=story,
         picture=Markup(picture),  # noqa: S704  our own SVG
-        faults=fault_lines(plan, history),
+        faults=fault_lines(plan, history, marked),
+        decided=deciding.in_words(history) if deciding is not None else "",
         elsewise=elsewise_in(history.meta),
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),

@@ -17,7 +17,7 @@ from checkers.history import History
 from checkers.verdict import Anomaly
 from harness.report.lanes import Lane, Life, Term
 from harness.report.story import CLIENTS, CONTROLLER, Moment, Story, tell
-from harness.report.style import EPOCHS, GONE, GRID, INK, LOST, MUTED, RIVAL, SMALL, looks, new_figure
+from harness.report.style import BACK, DECISIVE, EPOCHS, GONE, GRID, INK, LOST, MUTED, RIVAL, SMALL, looks, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,13 @@ def draw_story(story: Story) -> Figure:
         _replication(axes, story, scale, rows)
         _numbers(axes, story, scale, rows)
         _axes(axes, scale, rows)
-        figure.legend(handles=_legend(), loc="outside lower center", ncols=5, frameon=False, handlelength=1.8)
+        figure.legend(
+            handles=_legend(decided=any(moment.decided for moment in story.moments)),
+            loc="outside lower center",
+            ncols=5,
+            frameon=False,
+            handlelength=1.8,
+        )
         return figure
 
 
@@ -145,6 +151,9 @@ class _BrokerLane:
         words = self.scale.fitting(
             right - left, words, {"stopped": label, "fault": ""}.get(kind, kind), "down" if kind == "stopped" else ""
         )
+        if kind == "stopped" and self.scale.left < self.scale(end) < self.scale.right:
+            self.axes.plot([right], [self._height((ROLE_LOW + ROLE_HIGH) / 2)], marker="^", markersize=9, color=BACK,
+                           markeredgecolor="white", zorder=6)  # fmt: skip
         height = 0.5 * (ROLE_LOW + ROLE_HIGH) if kind != "fault" else CHART_LOW + 0.02
         self.axes.text((left + right) / 2, self._height(height), words, ha="center", va="center", fontsize=SMALL,
                        bbox={"facecolor": colour, "edgecolor": "none", "pad": 1}, zorder=4)  # fmt: skip
@@ -258,6 +267,9 @@ def _thin_mark(moment: Moment) -> tuple[str, str, tuple[str, ...]]:
             "ack": ("*", "#009E73", ("ack",)),
             "read": ("o", LOST, ("reads it", "reads")),
         }.get(moment.kind, ("d", LOST, ("no clear answer", "unclear")))
+    if moment.kind in {"fault", "heal", "start", "stop"}:
+        return "D", DECISIVE if moment.decided else MUTED, {"fault": ("a fault strikes", "fault"), "heal": ("it ends",),
+                                                            "start": ("starts",), "stop": ("stops",)}[moment.kind]  # fmt: skip
     if moment.kind != "elect":
         return "D", INK, {"isr-change": ("ISR",), "reassign": ("replicas",)}.get(moment.kind, ("found",))
     words = moment.sentence.split()
@@ -293,9 +305,14 @@ def _numbers(axes: Axes, story: Story, scale: _Scale, rows: _Rows) -> None:
         axes.plot([x, x], [0, rows.height], color="#bdbdbd", linewidth=0.7, linestyle=(0, (1, 2)), zorder=0.6)
     for moment in story.moments:
         x, y = scale(moment.time), rows.badge(moment.node)
-        axes.plot([x], [y], marker="o", markersize=15, color=INK, zorder=7)
-        axes.text(x, y, f"{moment.number}", ha="center", va="center_baseline", fontsize=SMALL, color="white",
-                  fontweight="bold", zorder=8)  # fmt: skip
+        if moment.decided:
+            axes.plot(
+                [x, x], [0, rows.height], color=DECISIVE, linewidth=5, alpha=0.55, solid_capstyle="butt", zorder=0.65
+            )
+        axes.plot([x], [y], marker="D" if moment.decided else "o", markersize=15, zorder=7,
+                  color=DECISIVE if moment.decided else INK, markeredgecolor=INK)  # fmt: skip
+        axes.text(x, y, f"{moment.number}", ha="center", va="center_baseline", fontsize=SMALL, fontweight="bold", zorder=8,
+                  color=INK if moment.decided else "white")  # fmt: skip
         if moment.kind == "hw":
             axes.text(
                 x + 0.08, rows.bottom[moment.node] + 0.1, "committed", fontsize=SMALL, fontstyle="italic", zorder=6
@@ -325,8 +342,19 @@ def _times(scale: _Scale, digits: int) -> list[str]:
     return [f"{time / 1_000_000:.{digits}f}" for time in scale.times]
 
 
-def _legend() -> list[Any]:
+def _legend(*, decided: bool) -> list[Any]:
+    decisive = Line2D(
+        [],
+        [],
+        marker="D",
+        color=DECISIVE,
+        markeredgecolor=INK,
+        linestyle="none",
+        markersize=10,
+        label="a decisive fault strikes",
+    )
     return [
+        *([decisive] if decided else []),
         Line2D([], [], marker="o", color=LOST, linestyle="none", markersize=8, label="the record is written"),
         Line2D([], [], marker="X", color=GONE, linestyle="none", markersize=10, label="the record is destroyed"),
         Line2D([], [], marker="s", color=RIVAL, linestyle="none", markersize=7, label="another record at its offset"),
@@ -338,6 +366,7 @@ def _legend() -> list[Any]:
         Patch(facecolor=EPOCHS[0], label="leads (colour: epoch)"),
         Patch(facecolor="white", edgecolor=EPOCHS[0], label="follows"),
         Patch(facecolor="#c9c9c9", hatch="////", edgecolor="#8d8d8d", label="down"),
+        Line2D([], [], marker="^", color=BACK, linestyle="none", markersize=9, label="comes back"),
         Patch(facecolor="#fff0c2", edgecolor="#d9c98f", label="network fault"),
     ]
 

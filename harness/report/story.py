@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from checkers.history import History
 from checkers.verdict import GRAVITY, Anomaly, Verdict
+from harness.report.fault_words import as_struck, in_general
 from harness.report.lanes import Lane, lanes_of
-from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, LINK_FAULTS
+from harness.report.words import seconds
+from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, LINK_FAULTS
 
 CLIENTS = -1
 CONTROLLER = 0
 MOST_MOMENTS = 18
 """So many columns fit a page; the least telling moments go first."""
+SAID_BEFORE = 3
+"""The rank of a moment that says nothing new: the same question again."""
 
 EASIEST = ("lost-committed-write", "log-matching", "divergence")
 
@@ -27,20 +31,55 @@ STOPPED = {
 }
 
 
-OF_REASSIGNMENTS = {"reassigning": "as a reassignment begins", "reassigned": "as a reassignment ends"}
-"""Why the controller raises a leader epoch, or chooses a leader, though nobody failed and nobody asked for an election."""
+PROCESS_KINDS = (
+    "crash",
+    "crash-all",
+    "restart",
+    "pause",
+    "power",
+    "power-all",
+    "power-metadata",
+    "disk",
+    "container-kill",
+)
+"""Their end is told by the trace: the broker comes back, or goes on."""
+
+HOW_ELECTED = {
+    "initial election": "the first leader is chosen",
+    "online election": "the leader before can lead no longer, or there was none",
+    "preferred election": "the first of the replicas is to lead again",
+    "forced election": "somebody asked for this leader, here the nemesis",
+    "unclean election": "somebody asked for this leader, in sync or not",
+    "last-known election": "the last leader that is known is there again, and nobody else may lead",
+}
+"""Why the controller chooses a leader (docs/history.md, `elect`)."""
+NOT_ELECTED = {
+    "offline": "nobody who may lead is alive",
+    "shrunk": "the ISR shrank, and the leader stays in a new epoch",
+    "resumed": "the leader stays in a new epoch",
+    "reassigning": "as a reassignment begins",
+    "reassigned": "as a reassignment ends",
+}
+"""Why it raises the leader epoch otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Something worth a sentence. `rank` 0 is the story itself, greater ranks are context; `number` counts from 1."""
+    """Something worth a sentence.
+
+    Attributes:
+        time: µs. node: a broker, `CONTROLLER` or `CLIENTS`. kind: the trace event's, or one of ours.
+        rank: 0 is the story itself, 1 and 2 are context, `SAID_BEFORE` is told of nobody.
+        number: counts from 1. decided: a fault strikes without which it would not have come to this.
+    """
 
     time: int
-    node: int  # a broker, CONTROLLER or CLIENTS
+    node: int
     kind: str
     sentence: str
     rank: int = 0
     number: int = 0
+    decided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +93,14 @@ class Story:
     lanes: tuple[Lane, ...]
     moments: tuple[Moment, ...]  # in order of time, numbered
     left_out: int  # moments that did not fit
+
+    @property
+    def words(self) -> list[tuple[str, str]]:
+        """Kinds of elections and of faults that the moments name, each with what it means."""
+        told = " ".join(moment.sentence for moment in self.moments)
+        elections = [(name, means) for name, means in HOW_ELECTED.items() if f"({name}" in told]
+        faults = [(kind, in_general(kind)) for kind in KINDS if f": {kind}." in told]
+        return elections + faults
 
 
 def choose_anomaly(verdict: Verdict) -> Anomaly | None:
@@ -72,15 +119,16 @@ def choose_anomaly(verdict: Verdict) -> Anomaly | None:
     return min(verdict.anomalies, key=order, default=None)
 
 
-def tell(history: History, anomaly: Anomaly) -> Story:
-    """The story of one anomaly."""
+def tell(history: History, anomaly: Anomaly, deciding: Collection[int] = ()) -> Story:
+    """The story of one anomaly; `deciding` has the places in the plan of the faults that decided, which are told and marked."""
     evidence = anomaly.evidence
     partition, offset, value = same_story(history, anomaly)
     lanes = lanes_of(history, partition, offset)
-    teller = _Teller(history, partition, offset, value, lanes, _pair(evidence))
+    teller = _Teller(history, partition, offset, value, lanes, _pair(evidence), deciding)
     found = sorted([*teller.moments(), *_discovery(anomaly, lanes)], key=lambda moment: moment.time)
-    damage = [moment.time for moment in found if moment.rank == 0]
+    damage = [moment.time for moment in found if moment.rank == 0 and not moment.decided]
     start = min(damage) if offset is not None and damage else anomaly.time - 2_000_000
+    start = min([start, *(moment.time for moment in found if moment.decided)])
     found = [
         moment for moment in found if moment.rank == 0 or start <= moment.time <= max(damage, default=anomaly.time)
     ]
@@ -162,6 +210,7 @@ class _Teller:
         value: object,
         lanes: list[Lane],
         pair: list[object],
+        deciding: Collection[int] = (),
     ) -> None:
         self._history = history
         self._partition = partition
@@ -169,6 +218,10 @@ class _Teller:
         self._value = value
         self._lanes = {lane.node: lane for lane in lanes}
         self._pair = pair
+        self._deciding = deciding
+        self._asked: dict[int, tuple[int, int]] = {}
+        self._gave_up: dict[int, int] = {}
+        self._down: dict[int, int] = {}
         self._committed = False
         self._taken_over_without = False
 
@@ -223,14 +276,23 @@ class _Teller:
     def _nemesis_moments(self) -> Iterator[Moment]:
         struck = {}
         for time, action, index, kind, detail in self._history.nemesis:
-            node = detail.get("node", CONTROLLER)
-            if kind not in (*LINK_FAULTS, *CONTROLLER_LINKS, *CONTROLLER_KINDS):
+            at = detail.get("node", CONTROLLER)
+            node = at if at in self._lanes else CONTROLLER
+            decided = index in self._deciding
+            told = kind in CONTROLLER_KINDS or (kind in (*LINK_FAULTS, *CONTROLLER_LINKS) and node == at)
+            if not decided and not told:
                 continue
-            if action == "strike" and (node in self._lanes or kind in CONTROLLER_KINDS):
-                struck[index] = node
-                yield Moment(time, node, "fault", f"The nemesis strikes {_called(node)}: {kind}.", 1)
-            elif index in struck:
-                yield Moment(time, struck[index], "heal", f"The fault {kind} on {_called(struck[index])} ends.", 2)
+            if action == "strike":
+                struck[index] = at
+                if decided:
+                    what = as_struck(kind, detail)
+                    words = f"Decisive: fault {index + 1} of the plan strikes {_called(at)}: {kind} ({what})."
+                else:
+                    words = f"A fault strikes {_called(at)}: {kind}."
+                yield Moment(time, node, "fault", words, 0 if decided else 1, decided=decided)
+            elif index in struck and kind not in PROCESS_KINDS:
+                words = f"The fault {kind} on {_called(struck[index])} ends."
+                yield Moment(time, node, "heal", words, 2)
 
     def _trace_moments(self, time: int, node: int, event: str, _partition: str, *fields: object) -> Iterator[Moment]:
         handler = getattr(self, f"_{event.replace('-', '_')}", None)
@@ -304,11 +366,19 @@ class _Teller:
         words = f"The high watermark of leader {node} (epoch {epoch}) moves to {hw}, past the record: it is committed."
         return 0, words
 
-    def _stop(self, _time: int, node: int, how: str) -> tuple[int, str]:
-        return 1, f"Broker {node} {STOPPED.get(how, f'stops ({how})')}."
+    def _stop(self, time: int, node: int, how: str) -> tuple[int, str] | None:
+        self._down[node] = time
+        if how == "fatal" and self._gave_up.get(node) == time:
+            return None  # it has been told why
+        return 1, f"{_capital(_called(node))} {STOPPED.get(how, f'stops ({how})')}."
 
-    def _start(self, _time: int, node: int, *_: object) -> tuple[int, str]:
-        return 2, f"Broker {node} starts again."
+    def _start(self, time: int, node: int, *_: object) -> tuple[int, str]:
+        since = self._down.pop(node, None)
+        if node == CONTROLLER:
+            return 1, "The controller starts again, or another takes its place."
+        if since is None:
+            return 2, f"Broker {node} starts."
+        return 1, f"Broker {node} comes back: it starts again, after {seconds(time - since, 3)}."
 
     def _pause(self, _time: int, node: int) -> tuple[int, str]:
         return 1, f"Broker {node} is frozen (SIGSTOP)."
@@ -316,11 +386,14 @@ class _Teller:
     def _resume(self, _time: int, node: int) -> tuple[int, str]:
         return 2, f"Broker {node} goes on (SIGCONT)."
 
-    def _fatal(self, _time: int, node: int, words: str) -> tuple[int, str]:
+    def _fatal(self, time: int, node: int, words: str) -> tuple[int, str]:
+        self._gave_up[node] = time
         return 0, f"Broker {node} gives up: {words}."
 
     def _ask(self, _time: int, node: int, leader: int, epoch: int) -> tuple[int, str]:
-        return 2, f"Broker {node} asks leader {leader} where epoch {epoch} ended."
+        again = self._asked.get(node) == (leader, epoch)
+        self._asked[node] = leader, epoch
+        return SAID_BEFORE if again else 2, f"Broker {node} asks leader {leader} where epoch {epoch} ended."
 
     def _lead(self, time: int, node: int, epoch: int, leo: int, *_: object) -> tuple[int, str]:
         words = f"Broker {node} takes over as leader of epoch {epoch}; its log ends at {leo}"
@@ -352,7 +425,7 @@ class _Teller:
         *_: object,
     ) -> tuple[int, str]:
         whom = f"makes broker {leader} leader" if leader > 0 else "has no leader to offer"
-        why = OF_REASSIGNMENTS.get(how, f"{how} election")
+        why = NOT_ELECTED.get(how) or f"{how} election"
         words = f"The controller {whom} in epoch {epoch} ({why}{'' if clean else ', unclean'})"
         return 1, f"{words}; in sync: {_brokers(isr)}."
 
@@ -377,17 +450,23 @@ def merged(moments: list[Moment]) -> list[Moment]:
             merged[place] = moment
         elif moment.sentence not in before.sentence:
             told = min(before, moment, key=lambda one: one.rank)
-            merged[place] = replace(told, sentence=f"{before.sentence} {moment.sentence}")
+            words = f"{before.sentence} {moment.sentence}"
+            merged[place] = replace(told, sentence=words, decided=before.decided or moment.decided)
     return list(merged.values())
 
 
 def most_telling(found: list[Moment], around: int | None = None) -> list[Moment]:
     """At most `MOST_MOMENTS`, by rank and then by how near they are to a moment of the story itself, or to `around`, µs."""
-    moments = merged(found)
-    anchors = [moment.time for moment in moments if moment.rank == 0] or [moments[-1].time if moments else 0]
+    moments = [moment for moment in merged(found) if moment.rank < SAID_BEFORE]
+    story = [moment.time for moment in moments if moment.rank == 0 and not moment.decided]
+    anchors = story or [moments[-1].time if moments else 0]
     anchors = anchors if around is None else [around]
     ranked = sorted(moments, key=lambda m: (m.rank, min(abs(m.time - anchor) for anchor in anchors)))
     return sorted(ranked[:MOST_MOMENTS], key=lambda moment: moment.time)
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def _called(node: int) -> str:

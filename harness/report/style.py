@@ -20,6 +20,8 @@ GRID: Final = "#d9d9d9"
 LOST: Final = "#D55E00"  # the record in question
 GONE: Final = "#B00020"  # where it was destroyed
 RIVAL: Final = "#56338a"  # what stands in its place
+DECISIVE: Final = "#F0C419"  # the fault that decided
+BACK: Final = "#1b6e3c"  # a broker that was down is there again
 EPOCHS: Final = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")
 """Okabe and Ito's palette without the colour of the lost record; epochs take turns."""
 

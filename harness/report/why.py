@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from harness.report.deciding import DecidingFaults
 from nodes.core.describe import Difference
 
 
@@ -83,9 +84,11 @@ class Why:
         cause: the same without the run's own names and numbers.
         repair: None where the run cannot be had again, or nothing that was tried gets through the plan.
         tried: how many variants were tried without success, where there is no repair.
+        deciding: the faults that it takes; None where the run cannot be had again, or after too many tries.
     """
 
     conditions: tuple[str, ...]
     cause: tuple[str, ...] = ()
     repair: Repair | None = None
     tried: int = 0
+    deciding: DecidingFaults | None = None

@@ -16,6 +16,7 @@ from harness.runs.judged import JudgedRun
 from harness.search.shrink.cause import causes_of
 from harness.simulator.execute import execute
 from harness.why.candidates import Candidate, candidates
+from harness.why.deciding import deciding_faults
 from harness.why.parting import parting_of
 from harness.why.side_by_side import rows_of
 from nemesis import Plan
@@ -57,7 +58,8 @@ def why_of(
     if not again:
         return Why(conditions, facts)
     repair, tried = _repair(plan, variant, contract, history, anomaly)
-    return Why(conditions, facts, repair, tried)
+    deciding = deciding_faults(plan, variant, contract, history, verdict, anomaly) if history.trace else None
+    return Why(conditions, facts, repair, tried, deciding)
 
 
 def _repair(
