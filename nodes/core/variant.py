@@ -478,13 +478,6 @@ class Variant:
         return RULES[dict(self.truncation_at).get(broker, self.truncation)]
 
     @property
-    def simulated_only(self) -> str:
-        """Why node processes cannot run it, as the rest of a sentence; empty if they can."""
-        if not self.rule.has_wire_form:
-            return f"what truncation={self.truncation} asks has no place in Kafka's OffsetForLeaderEpoch"
-        return "brokers have truncation rules of their own there" if self.truncation_at else ""
-
-    @property
     def contract(self) -> str:
         """The promise this design makes unless the run asks for another one (see docs/anomalies.md)."""
         return "kip-966" if self.elr else "documented"

@@ -15,7 +15,7 @@ class LineageRule(TruncationRule):
 
     name = "lineage"
     title = "KIP-279's rejected alternative 2"
-    has_wire_form = False
+    sends_lineage = True
     counts_answers = True
 
     def on_new_leader(self, view: LogView) -> Step:

@@ -79,8 +79,8 @@ class TruncationRule(ABC):
     writes_hw_on_election: ClassVar[bool] = False
     """Whether the high watermarks are forced to disk whenever a replica hears of a newer leader epoch."""
 
-    has_wire_form: ClassVar[bool] = True
-    """Whether its question can be asked in Kafka's ``OffsetForLeaderEpoch``; one that cannot is for the simulator."""
+    sends_lineage: ClassVar[bool] = False
+    """Whether its question carries epochs of the follower with their ends; Kafka's questions have no field for them."""
     counts_answers: ClassVar[bool] = False
     """Whether what it does depends on how many answers it has had in this leader epoch."""
 

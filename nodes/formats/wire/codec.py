@@ -61,6 +61,11 @@ def codec(key: int, version: int) -> Codec:
 
         request = cast("type[RequestPayload]", LeaderAndIsrRequest)
         response = cast("type[ResponsePayload]", LeaderAndIsrResponse)
+    elif (key, version) == (OFFSET_FOR_LEADER_EPOCH, 4):
+        from nodes.formats.wire.epoch_lineage import OffsetForLeaderEpochRequest
+
+        request = cast("type[RequestPayload]", OffsetForLeaderEpochRequest)
+        response = load_response_schema(key, version)
     elif key >= OWN_KEYS:
         from nodes.formats.wire import voting
 

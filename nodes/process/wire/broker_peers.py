@@ -21,9 +21,9 @@ from nodes.core.messages import (
 )
 from nodes.formats.wire import codec
 from nodes.formats.wire.names import MeaninglessError
-from nodes.process.wire import translate_control, translate_epoch
+from nodes.process.wire import translate_control, translate_epoch, translate_fetch
 from nodes.process.wire.peer_sending import PeerSending, Versions
-from nodes.process.wire.translate_fetch import FetchTranslation, replica_of
+from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version, replica_of
 
 if TYPE_CHECKING:
     from nodes.process.node_driver import NodeDriver
@@ -45,7 +45,9 @@ class BrokerPeers:
         self._sending = PeerSending(driver)
         self._took = took
         self._hears = hears
-        self._fetches = FetchTranslation(driver.config.kafka, driver.config.cluster.settings, driver.topics)
+        variant, node = driver.config.kafka, driver.config.node
+        self._fetches = FetchTranslation(fetch_version(variant, node), driver.config.cluster.settings, driver.topics)
+        self._epoch_version = translate_epoch.epoch_version(variant.rule_of(node))
         self._asked: dict[int, Request] = {}
         """Requests that wait for the core's answer, by the number that the core knows them by."""
         self._last_fetch: dict[tuple[int, str], int] = {}
@@ -66,15 +68,19 @@ class BrokerPeers:
     # Heard
 
     def add_to(self, versions: Versions, handlers: dict[int, Handler]) -> None:
-        """Add the inter-node APIs to those of the clients. Fetch and OffsetForLeaderEpoch go to whom the asker is for."""
+        """Add the inter-node APIs to those of the clients. Fetch and OffsetForLeaderEpoch go to whom the asker is for.
+
+        A leader answers each follower in the version that it asks in: the brokers of a cluster may speak different ones.
+        """
         self._client_versions, self._client_handlers = dict(versions), dict(handlers)
-        for key, version, handler in (
-            (codec.FETCH, self._fetches.version, self._on_fetch),
-            (codec.OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSION, self._on_epoch_request),
-            (codec.LEADER_AND_ISR, translate_control.STATE_VERSION, self._on_state),
+        state = translate_control.STATE_VERSION
+        for key, nodes, handler in (
+            (codec.FETCH, translate_fetch.VERSIONS, self._on_fetch),
+            (codec.OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSIONS, self._on_epoch_request),
+            (codec.LEADER_AND_ISR, (state, state), self._on_state),
         ):
-            low, high = versions.get(key, (version, version))
-            versions[key] = min(low, version), max(high, version)
+            clients = versions.get(key, nodes)
+            versions[key] = min(clients[0], nodes[0]), max(clients[1], nodes[1])
             handlers[key] = handler
 
     def forget(self, connection: Connection) -> None:
@@ -108,12 +114,12 @@ class BrokerPeers:
         self._take(request, message)
 
     def _on_epoch_request(self, request: Request) -> None:
-        if request.api_version < translate_epoch.VERSION or request.body.replica_id < 0:
+        if request.api_version < translate_epoch.VERSIONS[0] or request.body.replica_id < 0:
             self._leave_to_clients(request)
             return
         try:
             self._sending.check_peer(request.body.replica_id)
-            message = translate_epoch.message(request.body, next(self._next))
+            message = translate_epoch.message(request.body, request.api_version, next(self._next))
         except MeaninglessError as e:
             request.connection.refuse(str(e))
             return
@@ -164,7 +170,7 @@ class BrokerPeers:
     def _answer_epoch_request(self, to: int, m: EpochResponse) -> None:
         request = self._asked.pop(m.correlation, None)
         if request is not None:
-            self._driver.reply(request, to, m, translate_epoch.response(m))
+            self._driver.reply(request, to, m, translate_epoch.response(m, request.api_version))
 
     def _send_fetch(self, to: int, m: FetchRequest) -> None:
         body = self._fetches.request(m)
@@ -177,9 +183,10 @@ class BrokerPeers:
         return answer
 
     def _send_epoch_request(self, to: int, m: EpochRequest) -> None:
-        body = translate_epoch.request(m)
+        version = self._epoch_version
+        body = translate_epoch.request(m, version)
         read = partial(self._epoch_told, m, to)
-        self._sending.send(to, m, codec.OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSION, body, read)
+        self._sending.send(to, m, codec.OFFSET_FOR_LEADER_EPOCH, version, body, read)
 
     def _epoch_told(self, m: EpochRequest, leader: int, entity: object) -> EpochResponse:
         answer = translate_epoch.answer(entity, m, leader)

@@ -1,19 +1,23 @@
-"""OffsetForLeaderEpoch between a follower and its leader, in version 3: the first that says who asks.
+"""OffsetForLeaderEpoch between a follower and its leader, in the version of the follower's rule.
 
-Kafka's brokers before KIP-320 spoke version 0 or 1, which kio no longer has; they differ in fields that the core of such a
-variant does not look at (the asker's epoch) or answers as −1 (the epoch found, in ``kafka-0.11``).
+* 3: the first that says who asks. Kafka's brokers before KIP-320 spoke version 0 or 1, which kio no longer has; they differ in
+  fields that the core of such a variant does not look at (the asker's epoch) or answers as −1 (the epoch found, in ``kafka-0.11``).
+* 4: the first with room for the epochs that a follower with ``truncation=lineage`` sends (:mod:`nodes.formats.wire.epoch_lineage`).
 """
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
-from kio.schema.offset_for_leader_epoch.v3 import request as _request
-from kio.schema.offset_for_leader_epoch.v3 import response as _response
+from kio.index import load_payload_module
+from kio.static.constants import EntityType
 
 from nodes.core.epoch_cache import EpochEnd
 from nodes.core.messages import EpochRequest, EpochResponse
+from nodes.formats.wire import epoch_lineage
+from nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
 from nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
@@ -23,22 +27,32 @@ from nodes.formats.wire.names import (
     topic_and_index,
 )
 
-VERSION = 3
+if TYPE_CHECKING:
+    from nodes.core.truncation import TruncationRule
 
-_ASK: Any = _request
-_TELL: Any = _response
+VERSIONS = VERSION, LINEAGE_VERSION = 3, epoch_lineage.VERSION
+"""Without the epochs of the asker, and with them."""
+
 _NO_TIME = timedelta(0)
 
 
-def request(m: EpochRequest) -> object:
+def epoch_version(rule: TruncationRule) -> int:
+    """The version that a follower of this rule asks in."""
+    return LINEAGE_VERSION if rule.sends_lineage else VERSION
+
+
+def request(m: EpochRequest, version: int) -> object:
     """The request that says what the core says."""
+    kinds: Any = epoch_lineage if version == LINEAGE_VERSION else _kinds(version, EntityType.request)
     topic, index = topic_and_index(m.partition)
-    part = _ASK.OffsetForLeaderPartition(partition=index, current_leader_epoch=m.current_epoch, leader_epoch=m.epoch)
-    topics = (_ASK.OffsetForLeaderTopic(topic=topic, partitions=(part,)),)
-    return _ASK.OffsetForLeaderEpochRequest(replica_id=m.source, topics=topics)
+    asked: dict[str, Any] = {"partition": index, "current_leader_epoch": m.current_epoch, "leader_epoch": m.epoch}
+    if version == LINEAGE_VERSION:
+        asked["lineage"] = tuple(kinds.EpochOfAsker(leader_epoch=epoch, end_offset=end) for epoch, end in m.lineage)
+    topics = (kinds.OffsetForLeaderTopic(topic=topic, partitions=(kinds.OffsetForLeaderPartition(**asked),)),)
+    return kinds.OffsetForLeaderEpochRequest(replica_id=m.source, topics=topics)
 
 
-def message(entity: Any, correlation: int) -> EpochRequest:  # noqa: ANN401 (kio's entity)
+def message(entity: Any, version: int, correlation: int) -> EpochRequest:  # noqa: ANN401 (one of two versions)
     """What a follower's request says.
 
     Raises:
@@ -46,20 +60,23 @@ def message(entity: Any, correlation: int) -> EpochRequest:  # noqa: ANN401 (kio
     """
     topic, part = only_partition(entity.topics)
     name = partition_name(topic.topic, part.partition)
-    return EpochRequest(entity.replica_id, name, part.leader_epoch, part.current_leader_epoch, correlation)
+    sent = part.lineage if version == LINEAGE_VERSION else ()
+    lineage = tuple(EpochEnd(one.leader_epoch, one.end_offset) for one in sent)
+    return EpochRequest(entity.replica_id, name, part.leader_epoch, part.current_leader_epoch, correlation, lineage)
 
 
-def response(m: EpochResponse) -> object:
-    """The response that says what the core says."""
+def response(m: EpochResponse, version: int) -> object:
+    """The response that says what the core says, in the version of the question."""
+    kinds = _kinds(version, EntityType.response)
     topic, index = topic_and_index(m.partition)
-    part = _TELL.EpochEndOffset(
+    part = kinds.EpochEndOffset(
         error_code=error_code(m.error), partition=index, leader_epoch=m.answer.epoch, end_offset=m.answer.offset
     )
-    topics = (_TELL.OffsetForLeaderTopicResult(topic=topic, partitions=(part,)),)
-    return _TELL.OffsetForLeaderEpochResponse(throttle_time=_NO_TIME, topics=topics)
+    topics = (kinds.OffsetForLeaderTopicResult(topic=topic, partitions=(part,)),)
+    return kinds.OffsetForLeaderEpochResponse(throttle_time=_NO_TIME, topics=topics)
 
 
-def answer(entity: Any, asked: EpochRequest, source: int) -> EpochResponse:  # noqa: ANN401 (kio's entity)
+def answer(entity: Any, asked: EpochRequest, source: int) -> EpochResponse:  # noqa: ANN401 (one of two versions)
     """What the leader's response to ``asked`` says.
 
     Raises:
@@ -70,3 +87,8 @@ def answer(entity: Any, asked: EpochRequest, source: int) -> EpochResponse:  # n
         raise MeaninglessError(f"an answer about another partition than {asked.partition}")
     end = EpochEnd(part.leader_epoch, part.end_offset)
     return EpochResponse(source, asked.partition, asked.correlation, end, error_name(part.error_code))
+
+
+@cache
+def _kinds(version: int, of: Literal[EntityType.request, EntityType.response]) -> Any:  # noqa: ANN401 (a module)
+    return load_payload_module(OFFSET_FOR_LEADER_EPOCH, version, of)

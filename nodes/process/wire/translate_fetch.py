@@ -1,6 +1,7 @@
 """Fetch between a follower and its leader.
 
-The version follows the variant as Kafka's inter-broker versions did, because each of its rules came with a field:
+The version follows the variant, and the broker's own truncation rule, as Kafka's inter-broker versions did, because each of its
+rules came with a field:
 
 * 8: no leader epoch in it (up to ``kafka-2.0``)
 * 11: the current leader epoch (KIP-320; 9 brought the field)
@@ -42,31 +43,34 @@ if TYPE_CHECKING:
     from nodes.core.settings import Settings
     from nodes.core.variant import Variant
 
+VERSIONS = 8, 15
+"""The lowest and the highest that a leader understands."""
+
 MAX_FETCH_BYTES = 8 << 20
 """``replica.fetch.response.max.bytes`` (Kafka: 10 MiB); the first batch is sent however large it is."""
 
 _NO_TIME = timedelta(0)
 
 
-def fetch_version(variant: Variant) -> int:
-    """The Fetch version that followers of this variant speak."""
+def fetch_version(variant: Variant, broker: int) -> int:
+    """The Fetch version that this broker speaks as a follower."""
     if variant.broker_epoch_checks:
         return 15
-    if variant.rule.epoch_in_fetch:
+    if variant.rule_of(broker).epoch_in_fetch:
         return 12
     return 11 if variant.fences & {"fetch", "hw", "isr"} else 8
 
 
 class FetchTranslation:
-    """Fetch, in one variant's version.
+    """Fetch, in one broker's version.
 
     Attributes:
-        version: of the requests that are sent. Any version from 8 to 15 is understood.
+        version: of the requests that are sent. All of :data:`VERSIONS` are understood.
     """
 
-    def __init__(self, variant: Variant, settings: Settings, topics: Mapping[UUID, str]) -> None:
+    def __init__(self, version: int, settings: Settings, topics: Mapping[UUID, str]) -> None:
         """Know the version, the settings that requests name, and the topics by their ids."""
-        self.version = fetch_version(variant)
+        self.version = version
         self._topics = topics
         self._max_wait = timedelta(microseconds=settings.fetch_wait_us)
         self._request = load_payload_module(FETCH, self.version, EntityType.request)

@@ -1,4 +1,7 @@
-"""The three bugs that everything must find, on real processes in containers: with the rule that has the bug, and the next one."""
+"""The three bugs that everything must find, on real processes in containers: with the rule that has the bug, and the next one.
+
+And what no version of Kafka asks, and brokers of two versions, in the scripts that show what these are about.
+"""
 
 import secrets
 
@@ -26,6 +29,8 @@ def targets(engine, image):
         ("kip-101-divergence", "kafka-0.11", "valid"),
         ("kip-279-scenario-1-n-20", "kafka-0.11", "invalid"),
         ("kip-279-scenario-1-n-20", "kafka-2.0", "valid"),
+        ("kip-279-scenario-1-n-20", "kafka-2.0+truncation@1=kip101", "invalid"),
+        ("kip-279-two-rounds", "kafka-2.1+truncation=lineage", "valid"),
     ],
 )
 def test_it_comes_out_as_its_script_says(targets, name, variant, verdict):

@@ -1,4 +1,7 @@
-"""A leader's unreplicated batch is cut when the leader returns, as each generation does it; and the trace tells it all."""
+"""A leader's unreplicated batch is cut when the leader returns, as each generation does it; and the trace tells it all.
+
+Broker 1 leads first. Where brokers have rules of their own, no two speak the same versions of Fetch and OffsetForLeaderEpoch.
+"""
 
 import pytest
 
@@ -28,6 +31,7 @@ def replay(entries, partition="t-0"):
         pytest.param("kafka-0.11", ["t-0", 0, None, -1, 3], marks=pytest.mark.slow),
         pytest.param("kafka-2.1", ["t-0", 0, None, 0, 3], marks=pytest.mark.slow),
         ("kafka-3.7", ["t-0", 0, 4, 0, 3]),
+        ("kafka-2.0+truncation@1=lineage+truncation@3=fetch", ["t-0", 0, None, 0, 3]),
     ],
 )
 def test_the_old_leaders_tail_goes(local_cluster, eventually_true, variant, answer):

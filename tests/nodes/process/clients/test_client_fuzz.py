@@ -17,6 +17,7 @@ from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v5.request import MetadataRequest
 
 from nodes.core.cluster import ClusterSpec
+from nodes.core.epoch_cache import EpochEnd
 from nodes.core.messages import EpochRequest, FetchRequest, LeaderAndIsr
 from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
@@ -24,7 +25,7 @@ from nodes.formats.wire.codec import FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EP
 from nodes.formats.wire.frames import finish, request_frame
 from nodes.formats.wire.names import topics_by_id
 from nodes.process.wire import translate_control, translate_epoch
-from nodes.process.wire.translate_fetch import FetchTranslation
+from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version
 
 FRAMES = 100_000
 AT_ONCE = 200
@@ -159,12 +160,14 @@ def write(key, version, entity):
 
 def of_nodes(variant):
     """What nodes ask each other, as frames without their length."""
-    fetch = FetchTranslation(parse_variant(variant), Settings(), topics_by_id(["t-0"]))
+    fetch = FetchTranslation(fetch_version(parse_variant(variant), 2), Settings(), topics_by_id(["t-0"]))
+    asked = EpochRequest(2, "t-0", 0, 0, 7, (EpochEnd(0, 1),))
     state = LeaderAndIsr(0, "t-0", 1, 0, (1,), 1, (1,), 1, (1,))
     return [
         write(FETCH, fetch.version, fetch.request(FetchRequest(2, "t-0", 0, 0, 0, 1, 7))),
-        write(
-            OFFSET_FOR_LEADER_EPOCH, translate_epoch.VERSION, translate_epoch.request(EpochRequest(2, "t-0", 0, 0, 7))
+        *(
+            write(OFFSET_FOR_LEADER_EPOCH, version, translate_epoch.request(asked, version))
+            for version in translate_epoch.VERSIONS
         ),
         write(LEADER_AND_ISR, translate_control.STATE_VERSION, translate_control.state_request(state)),
     ]

@@ -11,7 +11,7 @@ from nodes.core.settings import Settings
 from nodes.core.variant import parse_variant
 from nodes.formats.wire.names import topics_by_id
 from nodes.process.wire import translate_control, translate_epoch
-from nodes.process.wire.translate_fetch import FetchTranslation
+from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def cluster(shared_cluster):
 
 @pytest.fixture
 def fetches():
-    return FetchTranslation(parse_variant("kafka-2.7"), Settings(), topics_by_id(["t-0"]))
+    return FetchTranslation(fetch_version(parse_variant("kafka-2.7"), 2), Settings(), topics_by_id(["t-0"]))
 
 
 @pytest.fixture
@@ -86,10 +86,10 @@ def test_an_epoch_question_is_answered(cluster):
     status = cluster.status(leader, "t-0")
     asked = EpochRequest(2 if leader != 2 else 3, "t-0", 0, status["leader_epoch"], 1)
     client = cluster.client(leader, "internal")
-    answer = translate_epoch.answer(client.ask(23, 3, translate_epoch.request(asked)), asked, leader)
+    answer = translate_epoch.answer(client.ask(23, 3, translate_epoch.request(asked, 3)), asked, leader)
     assert (answer.error, answer.answer.epoch) == (None, 0)
     wrong = replace(asked, current_epoch=status["leader_epoch"] + 1)
-    answer = translate_epoch.answer(client.ask(23, 3, translate_epoch.request(wrong)), asked, leader)
+    answer = translate_epoch.answer(client.ask(23, 3, translate_epoch.request(wrong, 3)), asked, leader)
     assert answer.error == "UNKNOWN_LEADER_EPOCH"
 
 

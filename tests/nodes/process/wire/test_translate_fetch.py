@@ -21,7 +21,10 @@ ASKED = FetchRequest(2, "t-1", 17, 5, 4, 33, 1 << 40)
 
 @pytest.fixture
 def translation():
-    return lambda variant: FetchTranslation(parse_variant(variant), Settings(), topics_by_id(["t-0", "t-1"]))
+    def in_version_of(variant):
+        return FetchTranslation(fetch_version(parse_variant(variant), 2), Settings(), topics_by_id(["t-0", "t-1"]))
+
+    return in_version_of
 
 
 def over_the_wire(version, entity, which):
@@ -48,7 +51,12 @@ def over_the_wire(version, entity, which):
     ],
 )
 def test_the_version_follows_the_variant(variant, version):
-    assert fetch_version(parse_variant(variant)) == version
+    assert fetch_version(parse_variant(variant), 2) == version
+
+
+def test_a_broker_with_a_rule_of_its_own_has_a_version_of_its_own():
+    variant = parse_variant("kafka-2.1+truncation@2=fetch")
+    assert [fetch_version(variant, broker) for broker in (1, 2, 3)] == [11, 12, 11]
 
 
 @pytest.mark.parametrize(
