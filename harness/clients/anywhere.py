@@ -1,4 +1,6 @@
-"""Consumers of ours that read from any replica, where a family allows that: Kafka's clients read from leaders."""
+"""Consumers of ours, where a library's cannot be one: where any replica is read from, since Kafka's clients read from leaders; and
+where each poll is to ask the leader itself, since Kafka's clients read ahead, and answer a poll from what they have.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,23 @@ class AnywhereReader:
         cluster: which replicas there are.
         recorder: takes what is read.
         noise: draws.
+        leaders_only: whoever served the last poll is asked again, as long as it does; anybody may lead.
     """
 
     def __init__(
-        self, brokers: dict[int, Address], cluster: ClusterSpec, recorder: PollRecorder, noise: Random
+        self,
+        brokers: dict[int, Address],
+        cluster: ClusterSpec,
+        recorder: PollRecorder,
+        noise: Random,
+        *,
+        leaders_only: bool = False,
     ) -> None:
         """All positions begin at 0."""
         self._brokers = brokers
-        self._replicas = cluster.assignment()
+        self._leaders_only = leaders_only
+        self._replicas = dict.fromkeys(cluster.assignment(), tuple(brokers)) if leaders_only else cluster.assignment()
+        self._serves: dict[str, int] = {}
         self._recorder = recorder
         self._noise = noise
         self._position = dict.fromkeys(self._replicas, 0)
@@ -67,7 +78,7 @@ class AnywhereReader:
     def poll(self, key: str) -> bool:
         """One operation; whether it has reached the high watermark."""
         replicas = self._replicas[key]
-        broker = replicas[int(self._noise.random() * len(replicas))]
+        broker = self._serves.pop(key, 0) or replicas[int(self._noise.random() * len(replicas))]
         self._recorder.invoke()
         try:
             answer = self._connection(broker).fetch(key, self._position[key])
@@ -78,6 +89,8 @@ class AnywhereReader:
             self._drop(broker)
             self._recorder.fail(TRANSPORT)
             return False
+        if self._leaders_only:
+            self._serves[key] = broker
         self._position[key] = answer.position
         self._recorder.ok({key: [(offset, value) for offset, value in answer.records]})
         return answer.position >= answer.hw
@@ -102,8 +115,18 @@ class AnywhereReader:
 class AnywhereReaders:
     """All consumers of a workload, a thread for each."""
 
-    def __init__(self, bootstrap: str, cluster: ClusterSpec, spec: WorkloadSpec, journal: Journal, seed: int) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        spec: WorkloadSpec,
+        journal: Journal,
+        seed: int,
+        *,
+        leaders_only: bool = False,
+    ) -> None:
         """`start` connects; ``bootstrap`` has the brokers' addresses in their order."""
+        self._leaders_only = leaders_only
         addresses = [address.rsplit(":", 1) for address in bootstrap.split(",")]
         self._brokers = {broker: (host, int(port)) for broker, (host, port) in enumerate(addresses, 1)}
         self._cluster = cluster
@@ -131,7 +154,8 @@ class AnywhereReaders:
 
     def _reader(self, process: str, *, final: bool = False) -> AnywhereReader:
         recorder = PollRecorder(self._journal, process, final=final)
-        return AnywhereReader(self._brokers, self._cluster, recorder, Random(f"{self._seed}/{process}/anywhere"))
+        noise = Random(f"{self._seed}/{process}/anywhere")
+        return AnywhereReader(self._brokers, self._cluster, recorder, noise, leaders_only=self._leaders_only)
 
     def stop(self) -> None:
         """Let every consumer finish its poll.

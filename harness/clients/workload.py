@@ -55,6 +55,7 @@ class Workload:
         log: Path | None = None,
         idempotent: bool = True,
         reads_anywhere: bool = False,
+        asks_leaders: bool = False,
         own_entries: bool = False,
     ) -> None:
         """Connect nothing yet.
@@ -71,6 +72,7 @@ class Workload:
             log: where the libraries' own words go; nowhere without it.
             idempotent: whether producers with acks=all are; brokers of an old message format refuse that.
             reads_anywhere: whether consumers read from any replica, which only ours do: the libraries' go to leaders.
+            asks_leaders: whether each poll of a consumer asks the leader itself, which only ours do: the libraries' read ahead.
             own_entries: whether leaders write records that no client sees, with one of which a log may end.
 
         Raises:
@@ -83,8 +85,10 @@ class Workload:
         self._journal = Journal(clock, record, cluster.acks, counters)
         self._log = ClientLog(log, clock)
         self._readers: AnywhereReaders | None = None
-        if reads_anywhere:
-            self._readers = AnywhereReaders(bootstrap, cluster, spec, self._journal, noise_seed)
+        if reads_anywhere or asks_leaders:
+            self._readers = AnywhereReaders(
+                bootstrap, cluster, spec, self._journal, noise_seed, leaders_only=not reads_anywhere
+            )
             spec = replace(spec, consumers=0)
         make = _confluent if library == CONFLUENT else _aiokafka
         self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent)

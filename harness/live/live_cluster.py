@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from harness.evidence.run_error import RunError
 from harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
 from harness.live.link_faults import LinkFault, LinkFaults
+from harness.live.membership import LiveOperator
 from harness.live.observation import Observation, compare_clocks
 from harness.live.processes import Processes
 from harness.live.run_loop import RunLoop
@@ -23,6 +24,7 @@ from harness.systems.system import Deployment
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import REASSIGNMENT
 from nemesis.injector import CONTROLLER, EVERYONE
+from nodes.families import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,10 +104,13 @@ class LiveCluster:
             clock_faults=any(fault.kind == CLOCK_JUMP for fault in plan.faults),
             noise=Random(f"{plan.noise_seed}/disk"),
         )
+        controls = {node: one.control for node, one in self.nodes.items()}
+        first = plan.cluster.assignment()
+        self._operator = LiveOperator(self.system, controls, first) if family_of(variant).changes_members else None
         self.observation = Observation(
-            {node: one.control for node, one in self.nodes.items()},
+            controls,
             lambda node: self.processes.away(node) if node == CONTROLLER else self.processes.paused(node),
-            plan.cluster.assignment(),
+            first if self._operator is None else self._operator.wanted,
         )
 
     def _node(self, node: int) -> ContainedNode:
@@ -176,6 +181,8 @@ class LiveCluster:
 
     def close(self) -> None:
         """End lanes, processes and faults; what cannot be ended (a machine that is gone) is let be."""
+        if self._operator is not None:
+            self._operator.close()
         self.run_loop.close()
 
         def end(node: ContainedNode) -> None:
@@ -319,7 +326,7 @@ class LiveCluster:
         one, the server itself.
         """
         if not self._has_controller:
-            server = self.replicas_of(partition)[0] if how == "preferred" else target
+            server = self.target_of(partition)[0] if how == "preferred" else target
             stand = partial(
                 self.nodes[server].stand, lambda control, wait: self.system.stand(control, partition, wait=wait)
             )
@@ -372,8 +379,13 @@ class LiveCluster:
         return status["partitions"].get(partition) if status else None
 
     def reassign(self, partition: str, replicas: tuple[int, ...]) -> None:
-        """Ask the controller for a reassignment, as an operator's tool would; not before what is being done now is in force."""
+        """Ask the controller for a reassignment, as an operator's tool would; not before what is being done now is in force.
+        Without one, whoever leads the group.
+        """
         self._homes[partition].update(replicas)
+        if self._operator is not None:
+            self._operator.want(partition, replicas)
+            return
 
         def ask() -> None:
             asked_us = self.now_us()

@@ -35,7 +35,7 @@ class Observation:
     Args:
         controls: all nodes, the controller included if there is one.
         excused: whether a fault keeps a node from answering; what it said last then stands.
-        assignment: partition → replicas.
+        assignment: partition → replicas; where members change, those that an operator wants now.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Observation:
         """Nothing is known."""
         self._controls = controls
         self._excused = excused
-        self._assignment = assignment or {}
+        self._assignment = assignment if assignment is not None else {}
         self._last: dict[int, AdminReply] = {}
         self._partitions: dict[str, Any] = {}
         self._asked_s = -FRESH_S
@@ -151,12 +151,13 @@ def partition_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, Ad
 
 def voted_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, AdminReply | None]) -> PartitionView:
     """The same where there is no controller: a follower may have entries behind its leader's log end, until others take their
-    place.
+    place, and all replicas are in sync in the leader's eyes, too.
     """
     view = partition_view(name, state, brokers)
     leader = view.brokers.get(view.leader)
     if leader is None:
         return view
+    view = replace(view, brokers={**view.brokers, view.leader: replace(leader, isr=view.isr)})
     found = {
         broker: replace(replica, leo=min(replica.leo, leader.leo))
         if replica is not None and replica.role == "follower" and replica.leader_epoch == view.leader_epoch

@@ -109,7 +109,7 @@ def run_plan(
         "clients": clients,
         **system.describe(variant),
         **({} if system.has_idempotence(variant) else {"idempotent": False}),
-        **({"readers": "own"} if family_of(variant).reads_anywhere else {}),
+        **({"readers": "own"} if family_of(variant).reads_anywhere or _is_linearizable(variant) else {}),
     }
     suffered = suffer(plan, family_of(variant))
     meta |= suffered.told()
@@ -215,6 +215,7 @@ class _Run:
                 idempotent=cluster.system.has_idempotence(cluster.deployment.variant),
                 own_entries=not family_of(cluster.deployment.variant).has_isr,
                 reads_anywhere=family_of(cluster.deployment.variant).reads_anywhere,
+                asks_leaders=_is_linearizable(cluster.deployment.variant),
             )
         except ClientsError as error:
             raise RunError(str(error)) from None
@@ -250,6 +251,11 @@ class _Run:
         history = History(meta, recorder.ops, recorder.nemesis, trace)
         recorder.replace(history)
         return ContainedRun(history, traces.answers, len(trace) + len(history.ops) + len(history.nemesis), end_us)
+
+
+def _is_linearizable(variant: AnyVariant) -> bool:
+    """Whether a poll is promised to show all that was acknowledged or read before."""
+    return bool(getattr(variant, "linearizable_reads", False))
 
 
 def _as_clients_know(plan: Plan) -> ClusterSpec:

@@ -244,6 +244,14 @@ class System(ABC):
         if wait:
             control.admin.wait(asked, "stand")
 
+    def change_members(self, control: NodeControl, partition: str, members: Sequence[int]) -> None:
+        """Tell a server of a group that changes its own members who they are to be; it may not lead, and then it does nothing.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+        control.admin.wait(control.admin.post("reassign", partition=partition, replicas=list(members)), "reassign", 2.0)
+
     def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
         """An operator's reassignment; ends when the controller has taken it up. Only where the system can.
 

@@ -3,8 +3,7 @@
 Base offset and leader epoch lie outside the checksum (CRC32C, from byte 21 on), so a leader sets them in place, and nothing is
 encoded again, but for what a log keeps of a batch that was cut in two. Records are looked into only if somebody asks for values.
 
-A leader of a voting family begins its epoch with a record that says nothing. It is Kafka's own for that, a control batch with a
-``LeaderChangeMessage`` (KIP-595), which clients pass over; its value here is −1 less its leader epoch.
+What a leader of a voting family writes of its own is a control batch (:mod:`nodes.formats.control_records`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Protocol, overload
 
 from crc32c import crc32c
 
-from nodes.formats import record_section
+from nodes.formats import control_records, record_section
 from nodes.formats.bad_batch import BadBatchError
 from nodes.formats.compression import decompress
 
@@ -37,13 +36,12 @@ __all__ = [
     "split",
     "value_of",
     "values_of",
+    "voters",
 ]
 
 _HEADER = Struct(">qiibIhiqqqhii")
 _UNSUMMED = Struct(">qiibI")
 _SUMMED = Struct(">hiqqqhii")
-_CONTROL_KEY = Struct(">hh")
-_LEADER_CHANGE = Struct(">hiBBB")
 _BASE = Struct(">q")
 _EPOCH = Struct(">i")
 
@@ -54,9 +52,6 @@ _MAGIC_AT = 16
 _SUM_FROM = 21
 _CODEC = 0x07
 _CONTROL = 0x20
-_OF_LEADER_CHANGE = 2
-"""Type of a control record (``ControlRecordType``)."""
-_KEY_OF_LEADER_CHANGE = _CONTROL_KEY.pack(0, _OF_LEADER_CHANGE)
 
 _DECIMAL = re.compile(rb"0|-?[1-9][0-9]{0,18}")
 _NULL = b"no value"
@@ -202,9 +197,17 @@ def build(
 
 
 def leader_change(leader: int, epoch: int) -> bytes:
-    """The control batch by which a leader begins its epoch; nobody's votes are in it."""
-    section = record_section.encode_one(_KEY_OF_LEADER_CHANGE, _LEADER_CHANGE.pack(0, leader, 1, 1, 0))
-    summed = _SUMMED.pack(_CONTROL, 0, 0, 0, -1, -1, -1, 1) + section
+    """The control batch by which a leader begins its epoch."""
+    return _control(control_records.LEADER_CHANGE, control_records.leader_change(leader), epoch)
+
+
+def voters(members: Sequence[int], epoch: int) -> bytes:
+    """The control batch by which a leader says who belongs to the group from now on."""
+    return _control(control_records.VOTERS, control_records.voters(members), epoch)
+
+
+def _control(key: bytes, value: bytes, epoch: int) -> bytes:
+    summed = _SUMMED.pack(_CONTROL, 0, 0, 0, -1, -1, -1, 1) + record_section.encode_one(key, value)
     return _UNSUMMED.pack(0, _SUM_FROM - _OVERHEAD + len(summed), epoch, 2, crc32c(summed)) + summed
 
 
@@ -249,15 +252,15 @@ def records_of(raw: bytes) -> list[tuple[bytes | None, bytes | None]]:
 
 def values_of(raw: bytes) -> tuple[int, ...]:
     """One integer per record: the record's value if it is a plain decimal, else a stable 63-bit fingerprint of its bytes; of a
-    leader's first one −1 less its leader epoch.
+    leader's own one the core's number for it.
 
     Raises:
-        BadBatchError: as :func:`records_of`.
+        BadBatchError: as :func:`records_of`, or a control record is malformed.
     """
     header = read_header(raw)
     if header.control:
-        begins = -1 - header.leader_epoch
-        return tuple([begins if key == _KEY_OF_LEADER_CHANGE else value_of(value) for key, value in records_of(raw)])
+        found = [(control_records.number_of(key, value, header.leader_epoch), value) for key, value in records_of(raw)]
+        return tuple([value_of(value) if number is None else number for number, value in found])
     return tuple([value_of(value) for _, value in records_of(raw)])
 
 
@@ -328,6 +331,11 @@ class Records(Sequence[int]):
             return self._raw
         assert self._place is not None  # noqa: S101 (bytes, or a place)
         return self._place.read(self._position, self.size)
+
+    @property
+    def control(self) -> bool:
+        """Whether a leader wrote it of its own."""
+        return self.header().control
 
     def header(self) -> Header:
         """The batch's header; of a batch in a file only that much is read."""

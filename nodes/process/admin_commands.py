@@ -7,7 +7,8 @@ status                                       the node's state
 log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
 stand             partition                  stand for election at once (servers of families without a controller)
-reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none
+reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none. Where a
+                                             group changes its own members: who they are to be, which a leader takes notice of
 controller        there                      the controller fails (false), or is replaced by another (true)
 transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
@@ -88,11 +89,17 @@ class AdminCommands:
 
     def _reassign(self, command: dict[str, Any]) -> Answer:
         driver = self._driver
-        if not isinstance(driver, ControllerDriver):
+        changes = isinstance(driver, VotingDriver) and driver.config.family.changes_members
+        if not (changes or isinstance(driver, ControllerDriver)):
             raise CommandError("only the controller reassigns replicas")
         partition, replicas = self._partition(command), command.get("replicas")
         if not isinstance(replicas, list) or not all(type(broker) is int for broker in replicas):
             raise CommandError("replicas must be a list of brokers")
+        if not isinstance(driver, ControllerDriver):
+            if not replicas or not set(replicas) <= set(driver.config.cluster.broker_ids()):
+                raise CommandError("replicas must be brokers of the cluster")
+            driver.deliver(Reassign(CONTROLLER, partition, tuple(replicas)))
+            return {"refused": ""}
         asked = Reassign(CONTROLLER, partition, tuple(replicas))
         refused = driver.core.refuses(asked)
         if not refused:

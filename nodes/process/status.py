@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from nodes.core.replica import Replica
+from nodes.families.raft.changing import ChangingMember
 from nodes.families.voting.member import Member
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
@@ -93,6 +94,18 @@ def _member(driver: VotingDriver, member: Member) -> dict[str, Any]:
         "checkpointed_hw": driver.checkpointed.get(member.name, 0),
         "checkpointed_start": member.log.base if member.log.batches else 0,
         "refused": driver.refused.get(member.name, ""),
+        **(_group(member) if isinstance(member, ChangingMember) else {}),
+    }
+
+
+def _group(member: ChangingMember) -> dict[str, Any]:
+    """Who belongs to the group in this server's eyes: by the newest entry of its log, and by the newest that is committed."""
+    newest = member.configurations.newest
+    return {
+        "members": member.members,
+        "settled": member.settled,
+        "wanted": member.wanted,
+        "configuration": [newest.generation, newest.offset],
     }
 
 

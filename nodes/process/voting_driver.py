@@ -10,7 +10,8 @@ from nodes.core.actions import Append
 from nodes.core.messages import LeaderAndIsr
 from nodes.core.recovery import Recovered
 from nodes.families.family import Machine
-from nodes.formats.record_batch import Records, leader_change
+from nodes.families.raft.configurations import members_of
+from nodes.formats.record_batch import Records, leader_change, voters
 from nodes.process.log_driver import LogDriver, NodeSide
 from nodes.process.wire.voting_peers import VotingPeers
 
@@ -20,21 +21,23 @@ class VotingDriver(LogDriver):
 
     @property
     def states(self) -> Mapping[str, LeaderAndIsr]:
-        """Partition → whom this server knows as leader, for clients; all replicas are called in sync."""
-        return {
-            name: LeaderAndIsr(
-                self.config.node, name, replica.leader, replica.leader_epoch, replicas, 0, replicas, broker_epoch=-1
-            )
-            for name, replica in self.core.replicas.items()
-            for replicas in (self.partitions[name],)
-        }
+        """Partition → whom this server knows as leader, for clients; all members are called in sync. Who is no member may have
+        heard nothing for long, and says that it knows nobody.
+        """
+        found = {}
+        for name, replica in self.core.replicas.items():
+            members = getattr(replica, "members", self.partitions[name])
+            leader = replica.leader if self.config.node in members else -1
+            epoch = replica.leader_epoch
+            found[name] = LeaderAndIsr(self.config.node, name, leader, epoch, members, 0, members, broker_epoch=-1)
+        return found
 
     def make_node_side(self) -> NodeSide:
         """Votes, and the family's messages."""
         return VotingPeers(self)
 
     def make_core(self, recovered: Recovered) -> Machine:
-        """Its replicas are those of the assignment, which never changes."""
+        """Its replicas are those of the assignment; where members change, it has one of every partition."""
         config = self.config
         return config.family.machine(
             config.node, config.incarnation, config.variant, config.cluster.settings, recovered, self.partitions
@@ -44,7 +47,9 @@ class VotingDriver(LogDriver):
         """A leader's own entry becomes a batch; it has no bytes before it lies in the log."""
         if type(action) is Append and not isinstance(action.batch.values, Records):
             batch = action.batch
-            batch.values = Records(leader_change(self.config.node, batch.epoch))
+            members = members_of(batch.values[0])
+            own = voters(members, batch.epoch) if members else leader_change(self.config.node, batch.epoch)
+            batch.values = Records(own)
         return super().write(now, action)
 
     def stepped(self, entries: list[Entry]) -> None:

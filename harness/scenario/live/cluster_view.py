@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +36,17 @@ def carried_out() -> Iterator[None]:
 class ClusterView:
     """Looks at the nodes of one scenario; every look may raise ``ScriptError``."""
 
-    def __init__(self, scenario: Scenario, nodes: Nodes, *, has_controller: bool = True) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        nodes: Nodes,
+        *,
+        has_controller: bool = True,
+        wanted: Mapping[str, tuple[int, ...]] | None = None,
+    ) -> None:
+        """``wanted``: the replicas, where an operator may want others than those of the assignment."""
         self._scenario = scenario
+        self._wanted = scenario.cluster.assignment() if wanted is None else wanted
         self._has_controller = has_controller
         self._nodes = nodes
         self._last: dict[int, Status] = {}
@@ -69,10 +78,11 @@ class ClusterView:
             disk = self.disk(broker)
             leo, start = _end(disk), disk.start
             return Glance(self._without_partition(broker), -1, -1, leo, min(disk.hw, leo), disk.hw, start, start)
-        leader = replica["leader"] if replica["role"] == "follower" else -1
+        role = self._role(broker, replica)
+        leader = replica["leader"] if role == "follower" else -1
         start, start_on_disk = replica.get("start", 0), replica.get("checkpointed_start", 0)
         known = replica["leo"], replica["hw"], replica["checkpointed_hw"], start, start_on_disk
-        return Glance(replica["role"], replica["leader_epoch"], leader, *known)
+        return Glance(role, replica["leader_epoch"], leader, *known)
 
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica, with the log that is in its file."""
@@ -86,7 +96,13 @@ class ClusterView:
         cache = tuple((epoch, start) for epoch, start in replica["epochs"])
         paused = broker in self._nodes.paused
         epoch = replica["leader_epoch"]
-        return ReplicaSnapshot(broker, replica["role"], epoch, log, replica["leo"], replica["hw"], cache, paused, start)
+        role = self._role(broker, replica)
+        return ReplicaSnapshot(broker, role, epoch, log, replica["leo"], replica["hw"], cache, paused, start)
+
+    def _role(self, broker: int, replica: dict[str, Any]) -> str:
+        """What a server is; one that is in no group that changes its members has no replica, whatever it has."""
+        outside = "members" in replica and broker not in self.partition()["replicas"]
+        return "no replica" if outside else str(replica["role"])
 
     def _without_partition(self, broker: int) -> str:
         if broker in self._nodes.down:
@@ -103,7 +119,7 @@ class ClusterView:
     def partition(self) -> dict[str, Any]:
         """The controller's state of the partition; without one, what the brokers say put together."""
         if not self._has_controller:
-            return state_among(PARTITION, self._scenario.cluster.assignment()[PARTITION], self._brokers())
+            return state_among(PARTITION, self._wanted[PARTITION], self._brokers())
         found: dict[str, Any] | None = self.controller()["partitions"].get(PARTITION)
         if found is None:
             raise ScriptError(f"the controller knows of no partition {PARTITION}")

@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
 from harness.evidence.partition_disk import Batches, Disk
+from harness.live.membership import LiveOperator
 from harness.live.run_loop import monotonic_us
 from harness.runs.coming_to_rest import LEAST_US, converge_us
 from harness.scenario.links import Link
@@ -67,7 +68,11 @@ class LiveTarget(ScriptTarget):
         self._system = nodes.system
         self._deployment = nodes.deployment
         self._has_controller = has_controller(variant)
-        self._sight = ClusterView(scenario, nodes, has_controller=self._has_controller)
+        self._operator = None
+        if family_of(variant).changes_members:
+            self._operator = LiveOperator(self._system, nodes.controls, scenario.cluster.assignment())
+        wanted = None if self._operator is None else self._operator.wanted
+        self._sight = ClusterView(scenario, nodes, has_controller=self._has_controller, wanted=wanted)
         self._scale = time_scale
         self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
         self.spends_epochs = self._epochs is not None
@@ -137,6 +142,8 @@ class LiveTarget(ScriptTarget):
 
     def dispose(self) -> None:
         """End the processes, and the clients that still wait for them."""
+        if self._operator is not None:
+            self._operator.close()
         self._nodes.close()
         self._give_up()
 
@@ -362,9 +369,15 @@ class LiveTarget(ScriptTarget):
             self._system.stand(self._nodes.controls[broker], PARTITION, wait=broker not in self._nodes.paused)
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
-        """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet."""
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet. Without a
+        controller an operator asks whoever leads, until it is done.
+        """
+        if self._operator is not None:
+            self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
+            self._operator.want(PARTITION, replicas)
+            return
         if not self._has_controller:
-            raise ScriptError("there is no controller that could reassign a partition")
+            raise ScriptError("there is no controller that could reassign a partition, and the members never change")
         if not self._system.reassigns:
             raise CannotPlayError(f"{self._system.name} {CANNOT_REASSIGN}")
         self.disturb("reassignment", "reassign", {"replicas": list(replicas)})

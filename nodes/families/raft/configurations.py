@@ -65,8 +65,11 @@ class Configurations:
         return next(one for one in reversed(self._known) if one.offset < offset)
 
     def take(self, batch: Batch) -> bool:
-        """A batch is in the log; says whether it brings another configuration."""
-        members = members_of(batch.values[0]) if batch.values else ()
+        """A batch is in the log; says whether it brings another configuration. Where batches know whose they are, a client's, with
+        whatever number in it, does not.
+        """
+        own = getattr(batch.values, "control", True)
+        members = members_of(batch.values[0]) if own and batch.values else ()
         if members:
             self._known.append(Configuration(batch.base, batch.epoch, members))
         return bool(members)

@@ -76,14 +76,6 @@ class RaftVariant(VotingVariant):
     )
 
     @property
-    def simulated_only(self) -> str:
-        """Why node processes cannot run it; empty if they can."""
-        if self.membership_change:
-            return "node processes do not take entries that change the members of a group"
-        asks = self.pre_vote or self.lease_reads
-        return "node processes do not send the messages of pre-vote and leases" if asks else ""
-
-    @property
     def linearizable_reads(self) -> bool:
         """Whether a read is promised to show all that was acknowledged or read before."""
         return self.lease_reads

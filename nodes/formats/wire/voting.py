@@ -10,7 +10,9 @@ They are declared as kio declares its own entities, so that kio reads and writes
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field, make_dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kio.schema.request_header.v2.header import RequestHeader
@@ -29,16 +31,21 @@ _TYPES: dict[str, tuple[str, Any]] = {
 }
 
 
+HEARD = MappingProxyType({"heard": "bool"})
+
+
 class Shape(NamedTuple):
     """One message.
 
     Attributes:
         name: of the core's message that it carries.
         fields: name → type, in order, as they lie on the wire.
+        answer: the same of the response.
     """
 
     name: str
     fields: dict[str, str]
+    answer: Mapping[str, str] = HEARD
 
 
 _WHO = {"source": "int64", "partition": "string", "generation": "int64"}
@@ -49,6 +56,15 @@ SHAPES: dict[int, Shape] = {
         _WHO | {"base": "int64", "before": "int64", "batches": "records", "hw": "int64", "correlation": "int64"},
     ),
     1001: Shape("AppendResponse", _WHO | {"success": "bool", "end": "int64", "correlation": "int64"}),
+    1002: Shape("PreVoteRequest", _WHO | {"last_generation": "int64", "leo": "int64"}),
+    1003: Shape("PreVoteResponse", _WHO | {"asked_for": "int64", "granted": "bool"}),
+    1004: Shape(
+        "PermittedVoteRequest",
+        _WHO | {"last_generation": "int64", "leo": "int64"},
+        {"generation": "int64", "granted": "bool"},
+    ),
+    1005: Shape("HandOver", _WHO),
+    1006: Shape("StandNow", _WHO),
     1010: Shape(
         "ReplicationRequest", _WHO | {"base": "int64", "batches": "records", "hw": "int64", "correlation": "int64"}
     ),
@@ -68,7 +84,7 @@ NOT_THERE = -(1 << 63)
 """In place of a number that may be missing."""
 
 
-def _entity(name: str, key: int, kind: EntityType, header: type, shape: dict[str, str]) -> type:
+def _entity(name: str, key: int, kind: EntityType, header: type, shape: Mapping[str, str]) -> type:
     fields = [(n, _TYPES[t][1], field(metadata={"kafka_type": _TYPES[t][0]})) for n, t in shape.items()]
     declared = {
         "__type__": kind,
@@ -84,6 +100,6 @@ REQUESTS: dict[int, Any] = {
     key: _entity(shape.name, key, EntityType.request, RequestHeader, shape.fields) for key, shape in SHAPES.items()
 }
 RESPONSES: dict[int, Any] = {
-    key: _entity(f"{shape.name}Heard", key, EntityType.response, ResponseHeader, {"heard": "bool"})
+    key: _entity(f"{shape.name}Answer", key, EntityType.response, ResponseHeader, shape.answer)
     for key, shape in SHAPES.items()
 }

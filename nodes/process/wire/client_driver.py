@@ -34,6 +34,10 @@ class ClientDriver(Protocol):
         """The loop that everything runs in."""
         ...
 
+    def now_us(self) -> int:
+        """The time of this process, in µs."""
+        ...
+
     def perform(self, change: Callable[[int], object]) -> None:
         """Call ``change(now_us)`` as one step of the core, then carry out what it put into ``broker.out``.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodes.core.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
 from nodes.core.replica import Replica
+from nodes.families.voting.member import Member
 from nodes.formats.wire.names import topic_and_index
 
 if TYPE_CHECKING:
@@ -52,9 +53,12 @@ class Partitions:
         return replica if replica.leading else NOT_LEADER
 
     def readable(self, name: str, epoch: int = NO_EPOCH) -> Any:  # noqa: ANN401 (a replica of any family)
-        """The replica, if consumers may read from it, or the error; as :meth:`led`."""
+        """The replica, if consumers may read from it now, or the error; as :meth:`led`."""
         replica = self._driver.broker.replicas.get(name) if self._anywhere else None
-        return replica or self.led(name, epoch)
+        found = replica or self.led(name, epoch)
+        if isinstance(found, Member) and not found.may_serve_reads(self._driver.now_us()):
+            return NOT_LEADER
+        return found
 
 
 def leader_in(replica: Any) -> Any:  # noqa: ANN401 (of any family)

@@ -18,10 +18,18 @@ from nodes.families.quorum.messages import (
     ReplicationRequest,
     ReplicationResponse,
 )
-from nodes.families.raft.messages import AppendEntries, AppendResponse
+from nodes.families.raft.messages import (
+    AppendEntries,
+    AppendResponse,
+    HandOver,
+    PermittedVoteRequest,
+    PreVoteRequest,
+    PreVoteResponse,
+    StandNow,
+)
 from nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
 from nodes.families.voting.messages import VoteRequest, VoteResponse
-from nodes.formats.record_batch import Records, read_header, split
+from nodes.formats.record_batch import Records, read_header, split, values_of
 from nodes.formats.wire.names import MeaninglessError, only_partition, partition_name, topic_and_index
 from nodes.formats.wire.voting import NOT_THERE, REQUESTS, RESPONSES, SHAPES
 
@@ -34,6 +42,11 @@ _TAKEN: Any = _begin_response
 MESSAGES: tuple[type, ...] = (
     AppendEntries,
     AppendResponse,
+    PreVoteRequest,
+    PreVoteResponse,
+    PermittedVoteRequest,
+    HandOver,
+    StandNow,
     ReplicationRequest,
     ReplicationResponse,
     HighWaterMarkRequest,
@@ -90,12 +103,27 @@ def _from_wire(value: object) -> object:
 
 def _batch(raw: bytes) -> Batch:
     header = read_header(raw)
+    if header.control:
+        values_of(raw)  # which a server looks at as soon as it has it
     return Batch(header.base_offset, header.leader_epoch, Records(raw))
 
 
 def heard(key: int) -> object:
-    """The response to any of them."""
+    """The response to any of them that no vote answers."""
     return RESPONSES[key](heard=True)
+
+
+PERMITTED = KEYS[PermittedVoteRequest]
+
+
+def permitted_vote(m: VoteResponse) -> object:
+    """The vote for a candidate that asks with its leader's leave."""
+    return RESPONSES[PERMITTED](generation=m.generation, granted=m.granted)
+
+
+def permitted_answer(entity: Any, voter: int, partition: str) -> VoteResponse:  # noqa: ANN401 (kio's entity)
+    """What a voter says to such a candidate."""
+    return VoteResponse(voter, partition, entity.generation, entity.granted)
 
 
 # In Kafka's

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nodes.families.raft.messages import PermittedVoteRequest
 from nodes.families.reconciliation.messages import Leading
 from nodes.families.voting.messages import VoteRequest, VoteResponse
 from nodes.formats.bad_batch import BadBatchError
@@ -31,6 +32,7 @@ class VotingPeers:
             VoteResponse: self._vote,
             Leading: self._make_known,
             **dict.fromkeys(translate.MESSAGES, self._tell),
+            PermittedVoteRequest: self._ask_for_permitted_vote,
         }
 
     # Heard
@@ -46,7 +48,8 @@ class VotingPeers:
         """Nothing waits for it: a vote is given in the step that it is asked for in."""
 
     def _on_message(self, key: int, request: Request) -> None:
-        if self._takes(request, partial(translate.message, key)) is not None:
+        votes = key == translate.PERMITTED
+        if self._takes(request, partial(translate.message, key), to_be_answered=votes) is not None and not votes:
             request.reply(translate.heard(key))
 
     def _on_leading(self, request: Request) -> None:
@@ -80,11 +83,16 @@ class VotingPeers:
         read = partial(translate.vote_answer, voter=to)
         self._sending.send(to, m, VOTE, VERSION, translate.vote_request(m), read)
 
+    def _ask_for_permitted_vote(self, to: int, m: PermittedVoteRequest) -> None:
+        read = partial(translate.permitted_answer, voter=to, partition=m.partition)
+        self._sending.send(to, m, translate.PERMITTED, VERSION, translate.request(m), read)
+
     def _vote(self, to: int, m: VoteResponse) -> None:
         request, self._driver.request = self._driver.request, None
         if request is None:
             raise TypeError(f"nobody asked for {m!r}")
-        self._driver.reply(request, to, m, translate.vote_response(m))
+        answer = translate.vote_response if request.api_key == VOTE else translate.permitted_vote
+        self._driver.reply(request, to, m, answer(m))
 
 
 def _nothing(_response: object) -> None:

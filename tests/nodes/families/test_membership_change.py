@@ -143,7 +143,6 @@ def test_without_the_modifier_there_is_no_member_where_there_is_no_replica():
     assert not family_of(variant).changes_members
     assert "reassignment" in family_of(variant).not_suffered
     assert "reassignment" in family_of(parse_variant(CHANGING)).counterparts
-    assert parse_variant(CHANGING).simulated_only
 
 
 def test_an_entry_names_its_servers():

@@ -31,6 +31,7 @@ def read(cluster, broker):
         ),  # in containers in every run of the tests
         ("quorum-hwm+repaired", [1, 2, 3, 4]),
         ("reconciliation+own-generation", "not_leader_or_follower"),
+        ("raft+pre-vote+lease-reads", "not_leader_or_follower"),
     ],
 )
 def test_elects_replicates_and_recovers(local_cluster, eventually_true, variant, of_a_follower):
@@ -69,3 +70,25 @@ def test_a_server_stands_for_election_when_asked_and_knows_no_retention(local_cl
         assert "only the controller holds elections" in refused["error"]
         refused = cluster.admin(other).ask({"do": "retention", "partition": "t-0", "batches": 1})
         assert "nothing is deleted" in refused["error"]
+
+
+def test_members_change_when_an_operator_asks_the_leader(local_cluster, eventually_true):
+    cluster = ClusterSpec(brokers=4, replication_factor=3, settings=QUICK.settings)
+    with local_cluster("raft+membership-change", cluster) as cluster:
+        leader = cluster.settled()
+        assert cluster.produce([1, 2]).error_code.name == "none"
+        gone = next(broker for broker in (1, 2, 3) if broker != leader)
+        wanted = [*(broker for broker in (1, 2, 3) if broker != gone), 4]
+        cluster.admin(leader)("reassign", partition="t-0", replicas=wanted)
+
+        def has_changed():
+            said = cluster.status(4, "t-0")
+            return set(said["settled"]) == set(wanted) and said["role"] == "follower"
+
+        eventually_true(has_changed)
+        assert cluster.produce([3]).error_code.name == "none"
+        told = [entry[4:] for entry in cluster.trace(leader, "members")]
+        assert [sorted(members) for members, *_, committed in told if committed][-1] == sorted(wanted)
+        assert read(cluster, leader)[0] < 0  # its first entry
+        refused = cluster.admin(leader).ask({"do": "reassign", "partition": "t-0", "replicas": [9]})
+        assert "brokers of the cluster" in refused["error"]

@@ -8,13 +8,15 @@ from hypothesis import strategies as st
 from kio.index import load_request_schema
 from kio.schema.vote.v0.request import VoteRequest as KafkasVote
 
-from nodes.core.log import Batch
+from nodes.core.log import Batch, Log
 from nodes.families.quorum.messages import HighWaterMarkRequest, ReplicationRequest
+from nodes.families.raft.configurations import Configurations, written
 from nodes.families.raft.messages import AppendEntries
 from nodes.families.reconciliation.messages import LatestResponse, Leading
 from nodes.families.voting.messages import VoteRequest, VoteResponse
+from nodes.formats import control_records
 from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.record_batch import Records, build, leader_change
+from nodes.formats.record_batch import Records, build, leader_change, place, voters
 from nodes.formats.wire.codec import codec
 from nodes.formats.wire.names import MeaninglessError
 from nodes.formats.wire.voting import SHAPES
@@ -34,6 +36,7 @@ OF = {
     "batches": st.lists(BATCH, max_size=3),
     "success": st.booleans(),
     "reconciled": st.booleans(),
+    "granted": st.booleans(),
     "diverging": st.none() | NUMBER,
 }
 MESSAGES = st.sampled_from(translate.MESSAGES).flatmap(
@@ -47,7 +50,8 @@ def test_a_message_arrives_as_it_was_said(body_bytes, message):
     key = translate.KEYS[type(message)]
     body = body_bytes(key, 0, translate.request(message))
     assert translate.message(key, codec(key, 0).read_request(body, 0)) == message
-    assert codec(key, 0).read_response(body_bytes(key, 0, translate.heard(key), "response"), 0).heard
+    if key != translate.PERMITTED:
+        assert codec(key, 0).read_response(body_bytes(key, 0, translate.heard(key), "response"), 0).heard
 
 
 def test_every_message_has_a_key_of_its_own_that_is_none_of_kafkas_and_all_of_its_fields():
@@ -77,6 +81,35 @@ def test_votes_are_kafkas(body_bytes):
     leading = Leading(3, "t-1", 5)
     body = body_bytes(53, 0, translate.leading_request(leading))
     assert translate.leading_message(codec(53, 0).read_request(body, 0)) == leading
+
+
+def test_a_candidate_with_its_leaders_leave_is_answered_with_the_vote(body_bytes):
+    given = VoteResponse(1, "t-1", 5, granted=True)
+    answer = body_bytes(translate.PERMITTED, 0, translate.permitted_vote(given), "response")
+    entity = codec(translate.PERMITTED, 0).read_response(answer, 0)
+    assert translate.permitted_answer(entity, 1, "t-1") == given
+
+
+def test_the_members_of_a_group_travel_as_kafkas_voters_and_mean_what_the_core_wrote():
+    entry = Batch(4, 7, Records(place(voters((4, 1), 7), 4, 7)))
+    asked = translate.request(AppendEntries(2, "t-0", 7, 4, 6, [entry], 4, 9))
+    (arrived,) = translate.message(1000, asked).batches
+    assert arrived.values.control
+    assert list(arrived.values) == [written((4, 1), 7)]
+
+
+def test_voters_that_cannot_be_are_refused_before_a_server_sees_them():
+    broken = Batch(4, 7, Records(voters((1, 2, 300), 7)))
+    asked = translate.request(AppendEntries(2, "t-0", 7, 4, 6, [broken], 4, 9))
+    with pytest.raises(BadBatchError, match="server that cannot be"):
+        translate.message(1000, asked)
+    with pytest.raises(BadBatchError, match="malformed"):
+        control_records.voters_of(control_records.voters((1, 2))[:-1])
+
+
+def test_a_clients_number_is_no_configuration():
+    log = Log([Batch(0, 7, Records(build([written((4, 1), 7)])))])
+    assert Configurations((1, 2, 3), log).newest.members == (1, 2, 3)
 
 
 def test_what_makes_no_sense_is_refused():
