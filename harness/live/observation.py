@@ -151,13 +151,12 @@ def partition_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, Ad
 
 def voted_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, AdminReply | None]) -> PartitionView:
     """The same where there is no controller: a follower may have entries behind its leader's log end, until others take their
-    place, and all replicas are in sync in the leader's eyes, too.
+    place.
     """
     view = partition_view(name, state, brokers)
     leader = view.brokers.get(view.leader)
     if leader is None:
         return view
-    view = replace(view, brokers={**view.brokers, view.leader: replace(leader, isr=view.isr)})
     found = {
         broker: replace(replica, leo=min(replica.leo, leader.leo))
         if replica is not None and replica.role == "follower" and replica.leader_epoch == view.leader_epoch

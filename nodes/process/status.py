@@ -88,7 +88,7 @@ def _member(driver: VotingDriver, member: Member) -> dict[str, Any]:
         "start": member.log.start,
         "leo": member.log.leo,
         "hw": member.hw,
-        "isr": driver.partitions[member.name] if member.leading else [],
+        "isr": getattr(member, "members", driver.partitions[member.name]) if member.leading else [],
         "maximal": [],
         "epochs": member.cache.entries(),
         "checkpointed_hw": driver.checkpointed.get(member.name, 0),

@@ -11,9 +11,13 @@ from nodes.core.messages import LeaderAndIsr
 from nodes.core.recovery import Recovered
 from nodes.families.family import Machine
 from nodes.families.raft.configurations import members_of
+from nodes.families.voting.server import Server
 from nodes.formats.record_batch import Records, leader_change, voters
 from nodes.process.log_driver import LogDriver, NodeSide
 from nodes.process.wire.voting_peers import VotingPeers
+
+CLOCK_DRIFT_PPM = 1_000
+"""Linux slews CLOCK_MONOTONIC by at most 500 ppm (adjtimex(2)), and so two of them differ by at most twice as much."""
 
 
 class VotingDriver(LogDriver):
@@ -39,9 +43,12 @@ class VotingDriver(LogDriver):
     def make_core(self, recovered: Recovered) -> Machine:
         """Its replicas are those of the assignment; where members change, it has one of every partition."""
         config = self.config
-        return config.family.machine(
+        machine = config.family.machine(
             config.node, config.incarnation, config.variant, config.cluster.settings, recovered, self.partitions
         )
+        if isinstance(machine, Server):
+            machine.clock_drift_ppm = CLOCK_DRIFT_PPM
+        return machine
 
     def write(self, now: int, action: Any) -> Entry | None:  # noqa: ANN401 (any action that is for the disk)
         """A leader's own entry becomes a batch; it has no bytes before it lies in the log."""

@@ -7,7 +7,7 @@ forgotten whom it answered, and votes for nobody for as long. A new leader knows
 An operator's election needs the leader's leave: it gives its lease up, and lets the server stand (sections 3.10 and 6.4.1). Should
 nothing come of that within a session time-out, it stands again itself.
 
-All clocks run at one speed here; real ones do not, and a real lease is shorter by what they may differ.
+Simulated clocks run at one speed; real ones do not, and a real lease is shorter by as much as they may differ.
 """
 
 from __future__ import annotations
@@ -95,5 +95,6 @@ class LeasingMember(CanvassingMember):
             return self.leading
         if self.hw < self._own_from:
             return False
-        until = self.heard_by_majority_us(now) + self.settings.session_us
+        session = self.settings.session_us
+        until = self.heard_by_majority_us(now) + session - session * self.host.clock_drift_ppm // 1_000_000
         return (now < until and not self._handed_over_us) or not self.variant.lease_ends

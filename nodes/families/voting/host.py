@@ -16,6 +16,7 @@ class Host(Protocol):
         node_id, incarnation: which server this is, and its how-manieth start.
         variant: of the family. settings: the cluster's.
         out: where actions go, in order.
+        clock_drift_ppm: by how much the clocks of two servers may differ in speed; 0 where time is simulated.
     """
 
     node_id: int
@@ -23,3 +24,4 @@ class Host(Protocol):
     variant: Any
     settings: Settings
     out: list[Action]
+    clock_drift_ppm: int

@@ -68,6 +68,7 @@ class Server:
         self.incarnation = incarnation
         self.variant = variant
         self.settings = settings
+        self.clock_drift_ppm = 0
         self.out: list[Action] = []
         everywhere = getattr(member, "everywhere", False)
         self.replicas = {

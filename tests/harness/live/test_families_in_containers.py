@@ -57,3 +57,23 @@ def test_a_script_has_the_outcome_that_the_simulator_gives(three, variant):
     outcome = run_scenario(script, variant, LiveTargets(three.machines).target)
 
     assert outcome.mismatches == []
+
+
+@pytest.mark.docker
+@pytest.mark.slow
+def test_a_member_is_replaced_while_its_leader_is_lost_and_every_poll_asks_a_leader(engine, image):
+    faults = (
+        Fault("reassignment", S // 2, S, target="any"),
+        Fault("crash", S, S, target="leader"),
+    )
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=4, replication_factor=3), WORK, faults, 3 * S)
+    with ContainerCluster.up(4, run_id=f"test-{secrets.token_hex(4)}", image=image, client=engine) as cluster:
+        history = run_plan(plan, parse_variant("raft+pre-vote+lease-reads+membership-change"), cluster=cluster).history
+
+    assert check(history).valid == "valid"
+    assert (history.meta["readers"], history.meta["read_back"], history.meta["died"]) == ("own", True, [])
+    committed = [event[4] for event in history.trace if event[2] == "members" and event[7]]
+    assert 4 in committed[-1]
+    assert len(committed[-1]) == 3
+    owed = {event[1] for event in history.trace if event[2] == "final"}
+    assert owed == set(committed[-1])

@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from random import Random
 
 import pytest
 from kio.schema.delete_records.v1.response import (
@@ -20,8 +21,8 @@ from kio.schema.produce.v7.response import PartitionProduceResponse, ProduceResp
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
-from harness.clients.anywhere import AnywhereReaders
-from harness.clients.journal import Journal
+from harness.clients.anywhere import AnywhereReader, AnywhereReaders
+from harness.clients.journal import Journal, PollRecorder
 from harness.clients.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
 from harness.scenario.live.clients import BatchSender, Deleter, Reader
 from nemesis import WorkloadSpec
@@ -323,3 +324,26 @@ def test_a_reader_that_may_read_anywhere_goes_on_behind_what_it_read(broker):
     read = [op.value[0][1] for op in ops if op.type == "ok"]
     assert read == [{"t-0": [(0, 0)]}, {"t-0": [(1, 1)]}]
     assert not readers.final_read(lambda: False)
+
+
+def test_a_reader_of_leaders_stays_with_whoever_serves_it(broker):
+    asked = []
+
+    def says(key, request):
+        asked.append(request.topics[0].partitions[0].fetch_offset)
+        return fetched(error=ErrorCode.not_leader_or_follower) if len(asked) < 3 else fetched(build((7,), 0, 2), hw=1)
+
+    broker.answer, ops = says, []
+    journal = Journal(lambda: 5, ops.append, "all")
+    recorder = PollRecorder(journal, "c1", final=False)
+    nobody = ("127.0.0.1", 1)
+    reader = AnywhereReader({1: broker.address, 2: nobody}, ClusterSpec(), recorder, Random(3), leaders_only=True)
+    while not reader.poll("t-0"):
+        pass
+    served = [op.type for op in ops if op.type != "invoke"]
+    for _ in range(20):
+        assert reader.poll("t-0")
+    reader.close()
+
+    assert set(served[:-1]) == {"fail"}
+    assert [op.type for op in ops if op.type != "invoke"][len(served) :] == ["ok"] * 20

@@ -51,6 +51,16 @@ def test_a_lease_begins_when_what_was_answered_was_sent_and_ends_a_session_later
     assert not reads(server), "a millisecond later the time is over"
 
 
+def test_a_lease_is_shorter_by_as_much_as_clocks_may_differ(alone):
+    server = elected(alone)
+    server.machine.clock_drift_ppm = 5_000
+    sent = server.replica._followers[2].sent_us
+    answer(server)
+    server.now = sent + SESSION - 7_000
+    assert reads(server)
+    assert not reads(server)
+
+
 def test_the_mutant_never_gives_it_up(alone):
     server = elected(alone, "raft+lease-reads+lease-never-ends")
     answer(server)
