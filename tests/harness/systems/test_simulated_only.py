@@ -6,7 +6,7 @@ from harness.systems.system import SystemRefusalError
 from harness.systems.tidemark import TidemarkSystem
 
 
-@pytest.mark.parametrize("name", ["bookkeeper", "raft+pre-vote", "raft+lease-reads"])
+@pytest.mark.parametrize("name", ["bookkeeper", "bookkeeper+no-fencing"])
 def test_variants_of_the_simulator_are_refused(name):
     with pytest.raises(
         SystemRefusalError, match=f"^{name.replace('+', '.')} runs in the simulator only: node processes"
@@ -15,4 +15,5 @@ def test_variants_of_the_simulator_are_refused(name):
 
 
 def test_the_others_are_not():
-    assert TidemarkSystem().variant("raft+forget-votes").name == "raft+forget-votes"
+    for name in ("raft+forget-votes", "raft+pre-vote+lease-reads+membership-change"):
+        assert TidemarkSystem().variant(name).name == name
