@@ -80,7 +80,7 @@ def _section(entry: Entry) -> list[str]:
     shows = ", ".join(f"`{name}`" for name in entry.anomalies) or "any violation"
     lines += [f"- **Shows as:** {shows}, profile `{entry.profile}`{_judged(entry)}."]
     lines += [f"- **Not in plans:** {entry.missing}."] if entry.missing else []
-    return [*lines, "", *(f"    {command}" for command in entry.commands()), ""]
+    return [*lines, "", "```", *entry.commands(), "```", ""]
 
 
 def _judged(entry: Entry) -> str:
