@@ -46,11 +46,11 @@ MEANINGS: Final = {
     "int-send-skip": "Between two records that one operation sent, somebody saw another.",
     "unseen": "Acknowledged records that nobody read, and of which nobody can say whether they are lost.",
     "G0": "Write cycle: operations each of which wrote before the next, and the last before the first.",
-    "G0-process": "The same, counting the order within one process.",
-    "G0-realtime": "The same, counting what had ended before another began.",
+    "G0-process": "A write cycle (G0), counting the order within one process.",
+    "G0-realtime": "A write cycle (G0), counting what had ended before another began.",
     "G1c": "Cycle of information: operations each of which wrote before the next or was read by it, and the last by the first.",
-    "G1c-process": "The same, counting the order within one process.",
-    "G1c-realtime": "The same, counting what had ended before another began.",
+    "G1c-process": "A cycle of information (G1c), counting the order within one process.",
+    "G1c-realtime": "A cycle of information (G1c), counting what had ended before another began.",
 }
 """What may be a violation in a run: of its replicas, then of its clients. A name → what happened."""
 NEAR_MISS_MEANINGS: Final = {

@@ -35,7 +35,17 @@ from harness.cli.run import plan_of
 from harness.cli.show import MARKS
 from harness.search.corpus.played_again import violation_under
 from harness.search.shrink import INTERRUPTED as STOPPED
-from harness.search.shrink import Budget, BudgetSpentError, Cause, Progress, Shrunk, causes_of, how_often, shrink
+from harness.search.shrink import (
+    Budget,
+    BudgetSpentError,
+    Cause,
+    Progress,
+    Shrunk,
+    causes_of,
+    facts_with_numbers,
+    how_often,
+    shrink,
+)
 from harness.search.shrink.as_it_happened import ways_it_may_have_gone
 from harness.search.shrink.choice import chosen
 from harness.search.shrink.in_words import conditions, count, lines_of, shape
@@ -439,7 +449,8 @@ def _print(console: Console, found: Shrunk, aim: _Aim, task: _Task, file: Path, 
 
     before, after = found.before, found.after
     tell(f"[bold]{task.variant}[/], plan {before.index} of seed {before.seed} ({escape(before.profile)})")
-    tell(f"[bold]{found.cause.name}[/], because {escape('; '.join(found.cause.facts))}")
+    facts = facts_with_numbers(found.anomaly, found.run.verdict, found.run.history) or found.cause.facts
+    tell(f"[bold]{found.cause.name}[/], because {escape('; '.join(facts))}")
     for note in aim.notes:
         tell(f"  [dim]{escape(note)}[/]")
     tell(f"  before: {shape(before)}, {aim.acked} acknowledged")

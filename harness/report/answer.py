@@ -14,8 +14,14 @@ CLAUSES = {
     "unclean-election": "after an unclean election that was asked for",
     "acks-1-not-replicated": "as acks is not all, before it was replicated",
     "needs-replica-evidence": "as far as clients alone can tell",
+    "lost-disk": "after a replica had lost its disk",
+    "lost-disks>=ack-quorum": "after as many bookies as an ack quorum had lost their disks",
+    "deleted": "of one offset where all other records were deleted on purpose",
+    "producers-not-idempotent": "as a client of that message format may write again what was written",
+    "log-start-forgotten": "of records below a log start that a crash has taken back since",
+    "across-leaderships": "as the leader changed: a new leader knows no more than it had heard as a follower",
 }
-"""Clause of a promise → in which circumstances it lets a record be lost (docs/anomalies.md)."""
+"""Clause of a promise → in which circumstances it lets a record be lost, or what else it permits (docs/anomalies.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,23 @@ def oddities(comparison: Comparison) -> list[str]:
                 )
             )
             break
+    return told
+
+
+def nearly_agreeing(comparison: Comparison) -> list[str]:
+    """A sentence for each variant of which fewer runs broke its own promise than lost records against any: whence the others."""
+    told = []
+    for variant in comparison.variants:
+        own = next((name for name in variant.contracts if name in variant.promises), None)
+        if own is None or len(variant.contracts) > 1:
+            continue
+        alone = variant.promises[own].hits
+        more = variant.loss.hits - alone
+        if more > 0:
+            told.append(
+                f"{variant.variant}: {variant.loss.hits} runs with a loss above and {alone} here, because in {more} of them "
+                f"“{own}” was void by then, and a promise that counts beside it forbade the loss."
+            )
     return told
 
 

@@ -13,8 +13,10 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from checkers.alike import alike
+from checkers.known_anomalies import meaning
 from checkers.visible import visible
 from harness.report import words
+from harness.report.answer import CLAUSES
 
 
 def environment(*packages: str) -> Environment:
@@ -46,8 +48,10 @@ def environment(*packages: str) -> Environment:
         "points": lambda pair: _unbroken(words.points(pair)),
         "primary": words.primary_words,
         "compared": words.compared,
+        "clause_meaning": lambda clause: CLAUSES.get(clause, ""),
     }
     found.filters |= filters
+    found.globals |= {"meaning": meaning, "what_ran": words.what_ran}
     found.globals |= {"zoom_script": Markup(ZOOM), "zoom_digest": digest_of(ZOOM)}  # noqa: S704  our own script
     return found
 

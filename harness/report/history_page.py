@@ -55,6 +55,7 @@ class _View:
     timeline_file: str
     numbers: list[tuple[str, str]]
     command: str
+    ran: tuple[str, str]
 
     @property
     def story_count(self) -> int:
@@ -114,6 +115,7 @@ def write_history_page(
         timeline_file=timeline_file,
         numbers=_numbers(history, verdict, plots),
         command=f"tidemark check {shlex.quote(source)}{options}",
+        ran=words.what_ran_of(history.meta),
     )
     known = GLOSSARY
     if verdict is None or verdict.judged_from == CLIENTS:

@@ -14,11 +14,10 @@ from typing import Any
 from markupsafe import Markup
 
 from checkers.history import History
-from checkers.known_anomalies import meaning
 from checkers.marks import MARKS
 from checkers.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from harness.report import figures, words
-from harness.report.answer import answers, oddities
+from harness.report.answer import answers, nearly_agreeing, oddities
 from harness.report.deciding import DecidingFaults
 from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
@@ -91,6 +90,7 @@ class RunView:
     replayed: bool  # does the command give the same run again?
     plan_file: str
     verdict: Verdict
+    ran: tuple[str, str] = ("", "")  # what its brokers were
     decided: str = ""  # which faults it takes
     elsewise: tuple[str, ...] = ()  # what of the plan was left out, or something else
     why: Why | None = None
@@ -164,11 +164,11 @@ def render(
             pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
             answers=answers(comparison),
             oddities=oddities(comparison),
+            nearly_agreeing=nearly_agreeing(comparison),
             runs=runs,
             elsewise=elsewise_under([variant.variant for variant in comparison.variants]),
             briefs=briefs,
             explained={brief.anchor for brief in briefs},
-            meaning=meaning,
             anchor=anchor,
             version=version("tidemark"),
             glossary=GLOSSARY,
@@ -304,6 +304,7 @@ def _run_view(
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),
         command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}{elsewhere}",
+        ran=words.what_ran_of(history.meta),
         replayed=world == "sim",
         plan_file=plan_file,
         verdict=verdict,

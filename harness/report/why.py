@@ -60,8 +60,10 @@ class Repair:
         differences: what the two variants do otherwise: topic, what the failing one does, what the repaired one does.
         parting: None if neither trace shows where.
         rows: both stories.
-        valid: how many variants were valid, of those that were tried.
+        valid: the variants that were valid, of those that were tried.
+        tried: how many were tried that have one thing repaired, and how many that are another version as a whole.
         command: has the repaired run.
+        whole: it is another version as a whole, with other changes too.
     """
 
     variant: str
@@ -71,8 +73,9 @@ class Repair:
     parting: Parting | None
     rows: tuple[SideBySide, ...]
     valid: tuple[str, ...]
-    tried: int
+    tried: tuple[int, int]
     command: str
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Why:
 
     Attributes:
         conditions: what decided, each in a sentence, from the history alone.
-        cause: the same without the run's own names and numbers.
+        cause: the same in short, as facts.
         repair: None where the run cannot be had again, or nothing that was tried gets through the plan.
         tried: how many variants were tried without success, where there is no repair.
         deciding: the faults that it takes; None where the run cannot be had again, or after too many tries.

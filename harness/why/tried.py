@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from checkers.alike import without_numbers
 from checkers.history import History
 from checkers.verdict import VIOLATION, Anomaly, Verdict
 from harness.report.decisive import decisive_conditions
 from harness.report.story import Moment, all_moments, choose_anomaly, most_telling, same_story, tell
 from harness.report.why import Parting, Repair, Why
 from harness.runs.judged import JudgedRun
-from harness.search.shrink.cause import causes_of
+from harness.search.shrink.cause import facts_with_numbers
 from harness.simulator.execute import execute
 from harness.why.candidates import Candidate, candidates
 from harness.why.deciding import deciding_faults
@@ -53,8 +52,7 @@ def why_of(
     if anomaly is None or anomaly.verdict != VIOLATION:
         return None
     conditions = tuple(decisive_conditions(history, anomaly))
-    causes = causes_of(anomaly, verdict, history) if history.trace else ()
-    facts = causes[0].facts if causes and causes[0].facts[0] != without_numbers(anomaly.message) else ()
+    facts = facts_with_numbers(anomaly, verdict, history) if history.trace else ()
     if not again:
         return Why(conditions, facts)
     repair, tried = _repair(plan, variant, contract, history, anomaly)
@@ -68,20 +66,27 @@ def _repair(
     partition, offset, value = same_story(history, anomaly)
     moments = all_moments(history, partition, offset, value)
     found: list[_Valid] = []
-    tried = 0
+    tried = [0, 0]
     for candidate in candidates(variant):
         if candidate.rank == 2 and found:  # a later preset only where no single repair will do
             break
-        tried += 1
+        tried[_is_another_version(candidate.variant, variant)] += 1
         run = execute(plan, candidate.variant, contract)
         if run.verdict.valid == "valid":
             theirs = all_moments(run.history, *_there(run.history, partition, offset, value))
             found.append(_Valid(candidate, run, parting_of((history, moments), (run.history, theirs), partition)))
     if not found:
-        return None, tried
+        return None, sum(tried)
     best = min(found, key=lambda one: _order(one, anomaly))
     names = tuple(one.candidate.variant for one in found)
-    return _told(best, (variant, contract), (history, anomaly), (partition, offset, value), (names, tried)), tried
+    record = partition, offset, value
+    told = _told(best, (variant, contract), (history, anomaly), record, (names, (tried[0], tried[1])))
+    return told, sum(tried)
+
+
+def _is_another_version(candidate: str, variant: str) -> bool:
+    """Whether a variant is not the failing one with one thing repaired, but another one, with whatever else it has."""
+    return candidate.split("+", maxsplit=1)[0] != variant.split("+", maxsplit=1)[0]
 
 
 def _order(valid: _Valid, anomaly: Anomaly) -> tuple[bool, int, bool, int]:
@@ -107,7 +112,7 @@ def _told(
     asked: tuple[str, str | None],
     failing: tuple[History, Anomaly],
     record: tuple[str, int | None, object],
-    tried: tuple[tuple[str, ...], int],
+    tried: tuple[tuple[str, ...], tuple[int, int]],
 ) -> Repair:
     variant, contract = asked
     history, anomaly = failing
@@ -125,6 +130,7 @@ def _told(
         rows_of(mine, theirs, best.parting),
         *tried,
         command,
+        _is_another_version(best.candidate.variant, variant),
     )
 
 

@@ -1,7 +1,7 @@
 """Shrinking: from a failing run to the least plan that shows the same anomaly of the same cause."""
 
 from harness.search.shrink.budget import Budget, BudgetSpentError
-from harness.search.shrink.cause import Cause, causes_of
+from harness.search.shrink.cause import Cause, causes_of, facts_with_numbers
 from harness.search.shrink.shrinker import INTERRUPTED, SPENT, WHOLE, Progress, Shrunk, how_often, shrink
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Progress",
     "Shrunk",
     "causes_of",
+    "facts_with_numbers",
     "how_often",
     "shrink",
 ]

@@ -22,7 +22,7 @@ Numbers, names of brokers and times become `N`. Sentences are those of the check
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,8 @@ FOLLOWS_FROM_LOSS = frozenset(
 )  # fmt: skip
 """What may be a loss seen from another side."""
 
+_Say = Callable[[str], str]
+"""How a sentence of the run is told: without its numbers, or as it is."""
 _WITHOUT_LEADER = ("to high watermark", "no epochs known")
 """Reasons of truncations that no leader's answer had a part in."""
 _BEYOND = re.compile(r"leader's log end (\d+) is below")
@@ -78,29 +80,39 @@ def causes_of(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[Cau
     return tuple(dict.fromkeys(Cause(anomaly.name, anomaly.verdict, anomaly.clause, tuple(facts)) for facts in told))
 
 
-def _facts(anomaly: Anomaly, verdict: Verdict, trace: Sequence[TraceEvent]) -> Iterator[tuple[str, ...]]:
+def facts_with_numbers(anomaly: Anomaly, verdict: Verdict, history: History) -> tuple[str, ...]:
+    """The facts of an anomaly's first cause, with the run's own brokers, epochs and times in them: to tell of this one run.
+
+    Nothing if there are none but the anomaly's own sentence.
+    """
+    return next((facts for facts in _facts(anomaly, verdict, history.trace, str) if facts), ())
+
+
+def _facts(
+    anomaly: Anomaly, verdict: Verdict, trace: Sequence[TraceEvent], say: _Say = without_numbers
+) -> Iterator[tuple[str, ...]]:
     evidence = anomaly.evidence
     if anomaly.name == LOST and "destroyed_by" in evidence:
-        yield _of_loss(anomaly, trace)
+        yield _of_loss(anomaly, trace, say)
     elif anomaly.name in FOLLOWS_FROM_LOSS:
         loss = _loss_behind(anomaly, verdict)
         if loss is not None:
-            yield _of_loss(loss, trace)
+            yield _of_loss(loss, trace, say)
     elif anomaly.name in (DIVERGENCE, LOG_MATCHING) and trace:
-        yield _of_difference(anomaly, trace)
+        yield _of_difference(anomaly, trace, say)
     elif anomaly.name == STUCK:
         differences = [one for one in verdict.anomalies if one.name in (DIVERGENCE, LOG_MATCHING)]
         for sentence in evidence.get("because", ()):
             behind = next((one for one in differences if one.message == sentence), None)
             stop = next((one for one in verdict.named(BROKER_STOPPED) if one.message == sentence), None)
             if behind is not None:
-                yield _of_difference(behind, trace)
+                yield _of_difference(behind, trace, say)
             elif stop is not None:
-                yield _of_giving_up(stop, trace)
+                yield _of_giving_up(stop, trace, say)
             else:
-                yield (without_numbers(sentence),)
+                yield (say(sentence),)
     elif anomaly.name == BROKER_STOPPED and trace:
-        yield _of_giving_up(anomaly, trace)
+        yield _of_giving_up(anomaly, trace, say)
 
 
 def _loss_behind(anomaly: Anomaly, verdict: Verdict) -> Anomaly | None:
@@ -115,9 +127,9 @@ def _loss_behind(anomaly: Anomaly, verdict: Verdict) -> Anomaly | None:
     return next(iter(same or losses), None)
 
 
-def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
+def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tuple[str, ...]:
     evidence = loss.evidence
-    facts = [_destruction(evidence["destroyed_by"], loss.partition, trace)]
+    facts = [_destruction(evidence["destroyed_by"], loss.partition, trace, say)]
     if (election := _election(loss.partition, evidence["leader_epoch"], trace)) is not None:
         facts.append(election)
     committed = evidence["commit_time"] if evidence["committed_by"] is not None else None
@@ -131,12 +143,12 @@ def _of_loss(loss: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[TraceEvent]) -> str:
+def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[TraceEvent], say: _Say) -> str:
     event = destroyed_by["event"]
     if event == "never-had-it":
         return "the later leader never had the record"
     if event == "truncate":
-        reason = without_numbers(destroyed_by["reason"])
+        reason = say(destroyed_by["reason"])
         unasked = reason.startswith(_WITHOUT_LEADER)
         told = "" if unasked else _told_by(destroyed_by["node"], partition, destroyed_by["trace_index"], trace)
         return f"the later leader had cut it from its log ({reason}{told})"
@@ -199,13 +211,13 @@ def _lacked_by_isr(loss: Anomaly, committed: int, trace: Sequence[TraceEvent]) -
     return any(not replicas.at(member, loss.partition).has(evidence["offset"], record) for member in isr)
 
 
-def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
+def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tuple[str, ...]:
     evidence = anomaly.evidence
     partition, follower, leader = anomaly.partition, evidence["follower"], evidence["leader"]
     before = trace[: evidence["trace_index"] + 1]
     theirs, its = evidence["leader_record"][0], evidence["follower_record"][0]
     facts = [
-        _what_it_did(follower, partition, evidence["leader_epoch"], before),
+        _what_it_did(follower, partition, evidence["leader_epoch"], before, say),
         f"its record is of {'an older' if its < theirs else 'a newer' if its > theirs else 'the same'} epoch",
     ]
     if any(one[2:4] == ("recovered", partition) and one[1] in (follower, leader) and one[6] for one in before):
@@ -213,7 +225,7 @@ def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, 
     return tuple(facts)
 
 
-def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEvent]) -> str:
+def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEvent], say: _Say) -> str:
     """What a follower did to its log since it heard of a leader epoch."""
     heard = [i for i, one in enumerate(before) if one[1:4] == (node, "follow", partition) and one[4] == epoch]
     if not heard:
@@ -221,7 +233,7 @@ def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEv
     since = [i for i in range(heard[-1], len(before)) if before[i][1] == node and before[i][3] == partition]
     cuts = [i for i in since if before[i][2] == "truncate"]
     if cuts:
-        reason = without_numbers(before[cuts[-1]][6])
+        reason = say(before[cuts[-1]][6])
         told = "" if reason.startswith(_WITHOUT_LEADER) else _told_by(node, partition, cuts[-1], before)
         return f"the follower had cut its log, and not far enough ({reason}{told})"
     asked = any(before[i][2] == "ask" for i in since)
@@ -230,17 +242,17 @@ def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEv
     )
 
 
-def _of_giving_up(stop: Anomaly, trace: Sequence[TraceEvent]) -> tuple[str, ...]:
+def _of_giving_up(stop: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tuple[str, ...]:
     words = stop.evidence["words"]
-    facts = [f"it gave up: {without_numbers(words)}"]
+    facts = [f"it gave up: {say(words)}"]
     below = _BEYOND.search(words)
     index = stop.evidence.get("trace_index")
     if below is not None and index is not None:
-        facts.append(_why_shorter(stop, int(below.group(1)), trace[: index + 1]))
+        facts.append(_why_shorter(stop, int(below.group(1)), trace[: index + 1], say))
     return tuple(facts)
 
 
-def _why_shorter(stop: Anomaly, leo: int, before: Sequence[TraceEvent]) -> str:
+def _why_shorter(stop: Anomaly, leo: int, before: Sequence[TraceEvent], say: _Say) -> str:
     """How the leader of a broker that gave up came to have less than that."""
     node = stop.evidence["node"]
     followed = [one for one in before if one[1] == node and one[2] == "follow" and stop.partition in ("", one[3])]
@@ -252,7 +264,7 @@ def _why_shorter(stop: Anomaly, leo: int, before: Sequence[TraceEvent]) -> str:
         return "its leader never had more"
     event = before[cut]
     if event[2] == "truncate":
-        return f"its leader had cut its own log ({without_numbers(event[6])})"
+        return f"its leader had cut its own log ({say(event[6])})"
     if event[2] == "recovered":
         how = [one[4] for one in before[:cut] if one[1] == leader and one[2] == "stop"]
         return f"its leader's recovery after stop {how[-1] if how else '?'} left less"

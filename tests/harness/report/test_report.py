@@ -29,8 +29,9 @@ from harness.report import (
     Spread,
     VariantResult,
     figures,
+    words,
 )
-from harness.report.answer import answers, oddities
+from harness.report.answer import answers, nearly_agreeing, oddities
 from harness.report.faults import fault_lines
 from harness.report.lanes import Span, Term, lanes_of
 from harness.report.page import render, render_run
@@ -658,3 +659,44 @@ def test_only_a_simulated_run_is_said_to_come_back_byte_for_byte(run_page: Path,
 
     assert ["byte for byte" in page for page in pages] == [True, False]
     assert ["--world docker" in page for page in pages] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("meta", "first", "says"),
+    [
+        ({"variant": "kafka-2.7"}, "Simulated models", "No real broker took part"),
+        ({"variant": "kafka-2.7", "world": "docker"}, "Own brokers", "No broker of Apache Kafka took part"),
+        (
+            {"variant": "kafka-2.7", "world": "docker", "system": "kafka:3.9.1"},
+            "Real brokers",
+            "Apache Kafka 3.9.1 ran",
+        ),
+        ({"system": "redpanda"}, "A real system", "redpanda ran"),
+        ({}, "Somebody's own history", "Tidemark ran nothing here"),
+    ],
+)
+def test_a_page_says_whether_brokers_were_real(meta: dict[str, Any], first: str, says: str) -> None:
+    ran = words.what_ran_of(meta)
+    assert ran[0] == first
+    assert says in ran[1]
+
+
+def test_every_clause_is_explained_where_it_is_read(tmp_path: Path) -> None:
+    shrank = Anomaly("hw-regression", PERMITTED, 10, "t-0", "It shrank.", clause="across-leaderships")
+    again = replace(shrank, message="It shrank again.")
+    given = Verdict("valid", "documented", (shrank, again), None, {"acked": 1})
+    text = render_run(plan(), history(), given, tmp_path).read_text(encoding="utf-8")
+    assert text.count("a new leader knows no more than it had heard as a follower") == 1
+    assert text.count("A leader&#39;s high watermark moved back.") == 1
+
+
+def test_numbers_that_nearly_agree_say_why() -> None:
+    both = comparison()
+    old = both.variants[0]
+    least = replace(old.loss, hits=old.loss.hits - 3)
+    told = nearly_agreeing(replace(both, variants=(replace(old, promises={"documented": least}), both.variants[1])))
+    (sentence,) = told
+    assert sentence == (
+        f"kafka-0.10: {old.loss.hits} runs with a loss above and {old.loss.hits - 3} here, because in 3 of them "
+        "“documented” was void by then, and a promise that counts beside it forbade the loss."
+    )
