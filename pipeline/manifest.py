@@ -22,6 +22,7 @@ from pipeline.tables import FORMAT, MANIFEST, READABLE, RECORDS, SCHEMAS
 DEFAULT_CHUNK_SIZE = 25
 EVIDENCE = "evidence"
 EARLIER = "earlier"
+LOCK = ".lock"
 RECHECKS = "rechecks"
 TABLES_OF_A_CAMPAIGN = (*SCHEMAS, RECORDS, RECHECKS)
 
@@ -223,7 +224,7 @@ def locked(folder: Path) -> Iterator[None]:
         CampaignRefusedError: Another process holds it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as file:
+    with (folder / LOCK).open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -40,10 +40,11 @@ def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -
     stock = whole(folder, manifest, names)
     if not stock.finished:
         raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
-    return {name: _table(spark, folder, manifest, stock, name) for name in names}
+    return {name: table_of(spark, folder, manifest, stock, name) for name in names}
 
 
-def _table(spark: SparkSession, folder: Path, manifest: Manifest, stock: Stock, name: str) -> DataFrame:
+def table_of(spark: SparkSession, folder: Path, manifest: Manifest, stock: Stock, name: str) -> DataFrame:
+    """One table, as far as the finished chunks of a stock go."""
     schema = ", ".join(f"`{field.name}` {_sql_type(str(field.type))}" for field in SCHEMAS[name])
     return (
         spark.read.schema(f"{schema}, campaign STRING, variant STRING")

@@ -35,6 +35,7 @@ from harness.cli.soak import soak_command
 from harness.cli.sql import sql_command
 from harness.cli.variants import variants_command
 from harness.cli.vocabulary import anomalies_command, faults_command
+from harness.cli.watch import watch_command
 from harness.cli.zoo import zoo_command
 from harness.machines.interrupts import terminated_like_interrupted
 
@@ -78,6 +79,7 @@ for command in (
     runs_command,
     serve_command,
     list_command,
+    watch_command,
     sql_command,
     cluster_group,
     images_group,
