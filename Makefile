@@ -57,6 +57,7 @@ lock: env ## pin again what pyproject.toml and the requirements*.in files ask fo
 	$(LOCK) $(UPGRADE) requirements-java.in -o requirements-java.lock
 	$(LOCK) $(UPGRADE) --all-extras pyproject.toml -o requirements.lock
 	$(LOCK) $(UPGRADE) -c requirements.lock requirements-node.in -o requirements-node.lock
+	$(LOCK) $(UPGRADE) -c requirements.lock docker/spark/requirements.in -o docker/spark/requirements.lock
 	$(LOCK) $(UPGRADE) --all-extras -c requirements.lock pyproject.toml requirements-dev.in -o requirements-dev.lock
 
 clean: ## remove .venv and caches; results stay

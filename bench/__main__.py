@@ -6,6 +6,7 @@ import sys
 
 from bench import (
     checking,
+    cluster,
     containers,
     corruptions,
     determinism,
@@ -25,6 +26,7 @@ from bench import (
 BENCHMARKS = {
     "simulator": simulator.main,
     "checking": checking.main,
+    "cluster": cluster.main,
     "corruptions": corruptions.main,
     "linearizability": linearizability.main,
     "hunting": hunting.main,

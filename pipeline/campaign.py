@@ -26,6 +26,7 @@ from pipeline.reason import is_full_disk, reason
 from pipeline.record import ChunkSummary
 from pipeline.stock import Stock, set_right, take_stock
 from pipeline.tables import record_file
+from pipeline.workers import WorkersUnfitError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,8 +39,9 @@ __all__ = ["CampaignFailedError", "CampaignOutcome", "CampaignRefusedError", "Ma
 
 POLL_SECONDS = 0.25
 ROUNDS = 2
-"""What is missing or damaged after Spark has said that all is done is done once more: two attempts at a chunk that wrote at the
-same time may have left the files of one and the record of the other."""
+"""What is missing after Spark has said that all is done is done once more: an update of an accumulator that fails is lost, and
+Spark tells its log alone."""
+LAST_WORDS_SECONDS = 30
 CLUSTER_CORES = 16
 """Of a cluster that nobody has asked yet."""
 
@@ -93,7 +95,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
 
     Args:
         spec: What to run. If the folder holds the same campaign with fewer plans or variants, it grows.
-        folder: The campaign's folder; on a cluster it must be the same path for every worker.
+        folder: The campaign's folder, on this machine; workers of a cluster need not see it.
         master: Spark's master URL, `None` for this machine's cores.
         chunk_size: Plans per chunk, see `open_campaign`.
         fresh: Throw away an earlier campaign in the folder, or move it aside, see `open_campaign`.
@@ -145,7 +147,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
     if complete and lost:
         raise CampaignFailedError(
             f"{lost} of {manifest.layout.tasks} chunks were reported as finished and are not in {folder}: "
-            "every worker must have this folder under the same path, and nothing else may write there."
+            "nothing else may write there; give the same command again to go on."
         )
     return _outcome("finished" if complete else "interrupted", spec, folder, list(stock.finished.values()))
 
@@ -204,20 +206,20 @@ def _work_off(
     failure: list[Exception] = []
     enough = threading.Event()
     sessions: list[SparkSession] = []
-    told: list[Sequence[ChunkSummary]] = []
+    told: list[ChunkSummary] = []
 
     def job() -> None:
         try:
-            from pipeline.job import run_job, summaries_of
+            from pipeline.job import run_job
             from pipeline.session import FEW_RUNS, QUICK_START, spark_session
+            from pipeline.workers import check_workers
 
             few = manifest.layout.plans * len(manifest.spec.variants) <= FEW_RUNS
             sessions.append(spark_session(master, java_options=QUICK_START if few else ""))
             context = sessions[0].sparkContext
-            summaries = summaries_of(context)
-            told.append(summaries.value)
+            check_workers(context, lambda sentence: console.print(sentence, highlight=False, markup=False))
             if not enough.is_set():
-                run_job(context, task, manifest.layout, numbers, summaries)
+                run_job(context, task, manifest.layout, numbers, told)
         except Exception as error:  # noqa: BLE001  handed to the thread that waits
             failure.append(error)
 
@@ -227,16 +229,19 @@ def _work_off(
             thread.start()
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
-                progress.show(told[0] if told else ())
+                progress.show(told)
         except KeyboardInterrupt:
             console.print("Stopping; finished chunks are kept.")
             enough.set()
             for spark in sessions:
                 spark.sparkContext.cancelAllJobs()
                 spark.stop()
+                thread.join(LAST_WORDS_SECONDS)  # what has come in is being stored
             return False
     if failure and isinstance(failure[0], JavaNotFoundError):
         raise failure[0]
+    if failure and isinstance(failure[0], WorkersUnfitError):
+        raise CampaignFailedError(str(failure[0])) from failure[0]
     if failure:
         raise CampaignFailedError(_why(failure[0], task.folder)) from failure[0]
     return True

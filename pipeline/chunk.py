@@ -1,7 +1,7 @@
-"""The unit of work of a campaign: a range of plans under one variant, simulated, checked and written as one file per table.
+"""The unit of work of a campaign: a range of plans under one variant, simulated and checked, and one file per table of it.
 
-Plain Python, without Spark. Writing a chunk twice leaves the same tables as writing it once, so a task may be retried, doubled
-or killed at any moment.
+Plain Python, without Spark. Who works a chunk out need not be who stores it: on a cluster a worker does the one, the driver the
+other.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -42,7 +43,7 @@ class Task:
     """All that a worker needs to know of a campaign, whichever chunk it works on.
 
     Attributes:
-        spec: what is run. folder: where its tables are. identity: the manifest's.
+        spec: what is run. folder: where its tables are, on the machine that stores them. identity: the manifest's.
         simulate: how to run one plan.
         limits: of each run.
         one_by_one: each run in a process of its own, after something has ended the worker that had the chunk.
@@ -56,14 +57,41 @@ class Task:
     one_by_one: bool = False
 
 
-def run_chunk(task: Task, chunk: Chunk) -> ChunkSummary:
-    """Simulate and check every run of the chunk, then write its files, and its record last.
+@dataclass(frozen=True, slots=True)
+class FinishedChunk:
+    """All that comes of a chunk: its record, and the content of its file of each table."""
 
-    A run that raises, or goes beyond its limits, becomes a row with its traceback in `error` and counts as unknown; its neighbours
-    are not touched.
+    record: ChunkRecord
+    files: Mapping[str, bytes]
+
+    def store(self, folder: Path, campaign: str) -> None:
+        """Write the files and then the record. Storing a chunk twice leaves the same as storing it once.
+
+        Raises:
+            OSError: They cannot be written.
+        """
+        chunk = self.record.chunk
+        for table, content in self.files.items():
+            write_whole(content, chunk_file(folder, table, campaign, chunk.variant, chunk.number))
+        self.record.write(folder, campaign)
+
+
+def run_chunk(task: Task, chunk: Chunk) -> ChunkSummary:
+    """Work the chunk out and store it, here.
 
     Raises:
         OSError: The files cannot be written.
+    """
+    finished = work_out(task, chunk)
+    finished.store(task.folder, task.spec.name)
+    return finished.record.summary
+
+
+def work_out(task: Task, chunk: Chunk) -> FinishedChunk:
+    """Simulate and check every run of the chunk; touches no folder.
+
+    A run that raises, or goes beyond its limits, becomes a row with its traceback in `error` and counts as unknown; its neighbours
+    are not touched.
     """
     tables: Rows = {name: [] for name in SCHEMAS}
     kept = -1
@@ -74,9 +102,7 @@ def run_chunk(task: Task, chunk: Chunk) -> ChunkSummary:
             kept = block
         for name in rows:
             tables[name] += rows[name]
-    summary = _summary(chunk, tables["runs"])
-    _write(task, chunk, tables, summary)
-    return summary
+    return _finished(task, chunk, tables)
 
 
 def _run(task: Task, variant: str, index: int, *, may_keep: bool) -> Rows:
@@ -133,14 +159,15 @@ def _summary(chunk: Chunk, runs: list[dict[str, Any]]) -> ChunkSummary:
     )
 
 
-def _write(task: Task, chunk: Chunk, tables: Rows, summary: ChunkSummary) -> None:
-    """Write the chunk's files and then its record. A table without rows still gets its file, so that readers find its columns."""
+def _finished(task: Task, chunk: Chunk, tables: Rows) -> FinishedChunk:
+    """A table without rows still gets its file, so that readers find its columns."""
+    contents = {}
     files = {}
     for name, schema in SCHEMAS.items():
-        content = parquet(pa.Table.from_pylist(tables[name], schema=schema))
-        write_whole(content, chunk_file(task.folder, name, task.spec.name, chunk.variant, chunk.number))
+        content = parquet(pa.Table.from_pylist(tables[name], schema=schema)).to_pybytes()
+        contents[name] = content
         files[name] = Written(len(tables[name]), len(content), sha256(content).hexdigest())
-    ChunkRecord(task.identity, chunk, summary, files).write(task.folder, task.spec.name)
+    return FinishedChunk(ChunkRecord(task.identity, chunk, _summary(chunk, tables["runs"]), files), contents)
 
 
 def parquet(table: pa.Table) -> pa.Buffer:

@@ -33,7 +33,7 @@ JUDGING = (
     *(f"pipeline/{name}.py" for name in ("recheck_chunk", "recheck_tables", "rows", "stored_history")),
 )
 """What decides about the verdict of a history that is stored."""
-RECIPES = ("docker", "requirements-node.lock", "requirements.lock")
+RECIPES = ("docker/kafka", "docker/node", "requirements-node.lock", "requirements.lock")
 """Where the code is a checkout: what the machines of the container world are built from, and what its clients are."""
 DIGITS = 16
 """Of a digest, in hexadecimal."""

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import AccumulatorParam, TaskContext
 
-from pipeline.chunk import Task, run_chunk
-from pipeline.record import ChunkSummary
+from pipeline.chunk import Task, work_out
+from pipeline.delivery import Brought, Delivery
 from pipeline.tables import MANIFEST
 
 if TYPE_CHECKING:
     from pyspark import Accumulator, SparkContext
 
     from pipeline.layout import Layout
+    from pipeline.record import ChunkSummary
 
 
 class OtherFolderError(RuntimeError):
@@ -41,15 +42,10 @@ def collected_in(context: SparkContext) -> Accumulator[list[Any]]:
     return context.accumulator([], _Collected())
 
 
-def summaries_of(context: SparkContext) -> Accumulator[list[ChunkSummary]]:
-    """To be filled by `run_job`."""
-    return collected_in(context)
-
-
 def run_job(
-    context: SparkContext, task: Task, layout: Layout, numbers: Sequence[int], told: Accumulator[list[ChunkSummary]]
+    context: SparkContext, task: Task, layout: Layout, numbers: Sequence[int], told: list[ChunkSummary]
 ) -> None:
-    """Run chunks, one task each, in the given order; blocks until all have ended.
+    """Run chunks, one task each, in the given order, and store what they bring; blocks until all have ended.
 
     A task that Spark tries again has its runs one by one, each in a process of its own: most likely one of them has ended the
     worker that had them before. That run becomes a row with an error.
@@ -59,18 +55,22 @@ def run_job(
         task: What is the same for all chunks.
         layout: How a chunk follows from its number.
         numbers: Of the layout's tasks.
-        told: Gets the summary of each chunk that is finished.
+        told: Gets the summary of each chunk that is stored.
+
+    Raises:
+        OSError: A chunk cannot be stored, and the job is given up.
     """
+    with Delivery(task.folder, task.spec.name, told, give_up=context.cancelAllJobs) as delivery:
+        brought = context.accumulator([], Brought(delivery.take))
 
-    def work(mine: Iterable[int]) -> None:
-        check_folder(task)
-        attempt = TaskContext.get()
-        again = attempt is not None and attempt.attemptNumber() > 0
-        here = replace(task, limits=replace(task.limits, expendable=True), one_by_one=again)
-        for number in mine:
-            told.add([run_chunk(here, layout.task(number))])
+        def work(mine: Iterable[int]) -> None:
+            attempt = TaskContext.get()
+            again = attempt is not None and attempt.attemptNumber() > 0
+            here = replace(task, limits=replace(task.limits, expendable=True), one_by_one=again)
+            for number in mine:
+                brought.add([work_out(here, layout.task(number))])
 
-    context.parallelize(numbers, len(numbers)).foreachPartition(work)
+        context.parallelize(numbers, len(numbers)).foreachPartition(work)
 
 
 def check_folder(task: Task) -> None:

@@ -341,9 +341,9 @@ def _on_spark(work: _Work, master: str | None, console: Console | None, damaged:
     def job() -> None:
         try:
             from pipeline.job import check_folder, collected_in
-            from pipeline.session import spark_session
+            from pipeline.reading import reading_session
 
-            sessions.append(spark_session(master))
+            sessions.append(reading_session(master, work.task.campaign.folder))
             context = sessions[0].sparkContext
             found = collected_in(context)
             told.append(found.value)

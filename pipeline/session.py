@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import sys
-import tempfile
-import zipfile
-from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
-from pipeline.code import ROOMS, ROOT
+from pipeline.code import ROOT
 from pipeline.java import ensure_java_home
+from pipeline.parcel import parcel
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
 
 LOCAL_MASTER = "local[*,3]"
 """Every core, and three attempts at a task: a killed worker costs one chunk's work, not the campaign."""
@@ -37,8 +38,12 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
     """
     ensure_java_home()
     master = master or LOCAL_MASTER
-    local = master.startswith("local")
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    local = is_local(master)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if local:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    else:  # which may be none of this machine's
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     log4j = Path(__file__).with_name("log4j2.properties").as_uri()
     builder = (
         SparkSession.builder.master(master)
@@ -49,6 +54,8 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
         .config("spark.python.unix.domain.socket.enabled", "true")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "50000")
         .config("spark.sql.session.timeZone", "UTC")
+        # Finished chunks come to the driver, which stores each as it comes: how much that is in all does not matter.
+        .config("spark.driver.maxResultSize", "0")
         # A cancelled campaign does not wait for the runs under way.
         .config("spark.python.task.killTimeout", "100ms")
         # A variant called "1" stays a string.
@@ -64,18 +71,19 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
         )
     session = builder.getOrCreate()
     if not local:
-        session.sparkContext.addPyFile(str(_packages_zip()))
+        _send_code(session.sparkContext)
     return session
 
 
-@cache
-def _packages_zip() -> Path:
-    """Our packages as one zip that workers elsewhere can import from; one for the process, as Spark refuses a second path."""
-    place = tempfile.mkdtemp(prefix="tidemark-")
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    path = Path(place) / "tidemark-packages.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for room in ROOMS:
-            for source in sorted((ROOT / room).rglob("*.py")):
-                archive.write(source, source.relative_to(ROOT).as_posix())
-    return path
+def is_local(master: str) -> bool:
+    """Whether work is done in this machine's processes, and not on a cluster."""
+    return master.startswith("local")
+
+
+def _send_code(context: SparkContext) -> None:
+    """Workers elsewhere get our packages with the job. The zip lies in Spark's own folder, which goes when Spark ends."""
+    name, content = parcel()
+    path = Path(SparkFiles.getRootDirectory(), "sent", name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    context.addPyFile(str(path))

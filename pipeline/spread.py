@@ -5,9 +5,12 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from rich.console import Console
+
 from pipeline.java import JavaNotFoundError
 from pipeline.reason import reason
-from pipeline.session import spark_session
+from pipeline.session import is_local, spark_session
+from pipeline.workers import WorkersUnfitError, check_workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -47,10 +50,10 @@ class SparkSpread:
         """Start Spark, which takes seconds.
 
         Raises:
-            SparkFailedError: it does not start. JavaNotFoundError: there is no Java for it.
+            SparkFailedError: it does not start, or its workers cannot do our work. JavaNotFoundError: there is no Java for it.
         """
         try:
-            self._spark: SparkSession = self._done(self._threads.submit(spark_session, self._master))
+            self._spark: SparkSession = self._done(self._threads.submit(self._start))
         except BaseException:
             self._threads.shutdown(wait=False)
             raise
@@ -80,6 +83,13 @@ class SparkSpread:
         jobs = [self._threads.submit(self._job, work, [item]) for item in items]
         return (self._done(job)[0] for job in jobs)
 
+    def _start(self) -> SparkSession:
+        session = spark_session(self._master)
+        if self._master is not None and not is_local(self._master):
+            console = Console(stderr=True, highlight=False, markup=False)
+            check_workers(session.sparkContext, console.print)
+        return session
+
     def _job(self, work: Callable[[T], R], items: list[T]) -> list[R]:
         context = self._spark.sparkContext
         cores = context.defaultParallelism
@@ -91,5 +101,7 @@ class SparkSpread:
             return job.result()
         except JavaNotFoundError:
             raise
+        except WorkersUnfitError as error:
+            raise SparkFailedError(str(error)) from error
         except Exception as error:
             raise SparkFailedError(f"Spark gave up: {reason(error)}") from error

@@ -42,7 +42,7 @@ Examples:
   tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
   tidemark compare --campaign results/acks-all --campaign results/acks-1        two that are stored, side by side
   tidemark compare --plan results/shrunk/kafka-0.10-1-30.json                   one plan under each variant
-  tidemark compare --master spark://host:7077 --plans 20000 --out /shared/campaign
+  tidemark compare --master spark://host:7077 --plans 20000                    workers need no folder, and nothing of ours
   tidemark compare --world docker --variants kafka-0.10,kafka-0.11,kafka-2.1,kafka-2.7 --plans 10 --report
   tidemark compare --system kafka:2.8.2 --variants kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.7 --plans 10 --report
 
@@ -183,7 +183,7 @@ def _side_by_side(options: dict[str, Any]) -> int:
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError
-    from pipeline.session import spark_session
+    from pipeline.reading import reading_session
     from pipeline.side_by_side import compare_campaigns, differences
     from pipeline.spark_tables import NothingToCompareError
     from pipeline.stock import DamagedTableError
@@ -191,7 +191,7 @@ def _side_by_side(options: dict[str, Any]) -> int:
     folders = options["campaigns"]
     try:
         differ = differences(folders)  # before a JVM is started for nothing
-        comparison = compare_campaigns(spark_session(options["master"]), folders, options["baseline"])
+        comparison = compare_campaigns(reading_session(options["master"], *folders), folders, options["baseline"])
     except (
         NothingToCompareError,
         CampaignRefusedError,

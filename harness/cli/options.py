@@ -142,10 +142,17 @@ class SparkMaster(click.ParamType[str]):
     """Where Spark runs, checked before a JVM is started for it."""
 
     name = "master"
-    _KNOWN = re.compile(r"local|local\[(\*|\d+)(,\d+)?\]|(spark|k8s|mesos|sc)://.+|yarn")
+    _KNOWN = re.compile(r"local|local\[(\*|\d+)(,\d+)?\]|(spark|k8s)://.+|yarn")
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Refuse what Spark does not know."""
+        """Refuse what Spark does not know, and what cannot carry our work."""
+        if value.startswith("sc://"):
+            self.fail(
+                f"{value!r} is a Spark Connect server, which takes queries and no tasks of ours; "
+                "give the cluster's own address: spark://HOST:7077, yarn or k8s://…",
+                param,
+                ctx,
+            )
         if not self._KNOWN.fullmatch(value):
             self.fail(f"{value!r} is no Spark master; use local[2], spark://HOST:7077, yarn or k8s://…", param, ctx)
         return value
@@ -159,7 +166,8 @@ def writable_folder(path: Path) -> Path:
     """
     if _ADDRESS.match(str(path)):
         raise click.ClickException(
-            f"{path} is an address and no folder: results are written to folders; choose one with --out"
+            f"{path} is an address and no folder: results are written to folders of this machine; choose one with --out, and "
+            "copy it there when it is finished"
         )
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -219,13 +219,13 @@ def summarise(
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError, Manifest
-    from pipeline.session import spark_session
+    from pipeline.reading import reading_session
     from pipeline.spark_tables import NothingToCompareError
     from pipeline.stock import DamagedTableError
 
     try:
         Manifest.read(folder)  # before a JVM is started for nothing
-        spark = spark_session(master)
+        spark = reading_session(master, folder)
         comparison = compare(spark, folder, baseline)
     except (
         NothingToCompareError,

@@ -42,13 +42,13 @@ def sql_command(campaign: Path, question: str, limit: int, master: str | None, *
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError
     from pipeline.query import QueryError, ask
-    from pipeline.session import spark_session
+    from pipeline.reading import reading_session
     from pipeline.spark_tables import NothingToCompareError, campaign_in
     from pipeline.stock import DamagedTableError
 
     try:
         campaign_in(campaign)  # before a JVM is started for nothing
-        answer = ask(spark_session(master), campaign, question, limit)
+        answer = ask(reading_session(master, campaign), campaign, question, limit)
     except (NothingToCompareError, CampaignRefusedError, DamagedTableError, QueryError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:

@@ -43,12 +43,14 @@ def test_words_pages_and_commands_do_not(root: Path) -> None:
 
 
 def test_a_recipe_decides_about_machines_only(root: Path) -> None:
-    (root / "docker").mkdir()
+    (root / "docker" / "node").mkdir(parents=True)
+    (root / "docker" / "spark").mkdir()
     before = {world: code_parts(world, root) for world in ("sim", "docker")}
-    (root / "docker" / "Dockerfile").write_text("FROM x")
+    (root / "docker" / "node" / "Dockerfile").write_text("FROM x")
+    (root / "docker" / "spark" / "Dockerfile").write_text("FROM x")
 
     assert code_parts("sim", root) == before["sim"]
-    assert changed(before["docker"], code_parts("docker", root)) == ["docker/Dockerfile"]
+    assert changed(before["docker"], code_parts("docker", root)) == ["docker/node/Dockerfile"]
 
 
 def imports(path: Path) -> set[str]:

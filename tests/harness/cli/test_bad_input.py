@@ -61,6 +61,7 @@ WORDS = [
     ("compare --variants kafka-2.1 --baseline kafka-2.0", "is not among the variants"),
     ("compare --master nonsense", "is no Spark master"),
     ("compare --master local[two]", "is no Spark master"),
+    ("compare --master sc://host:15002", "is a Spark Connect server, which takes queries and no tasks of ours"),
     ("compare --profile machines", "the simulator has no machines"),
     ("compare --out s3a://bucket/x", "is an address and no folder"),
     ("compare --out file/x", "cannot write results to file/x"),

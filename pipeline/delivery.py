@@ -1,0 +1,102 @@
+"""Finished chunks on their way from the workers to the campaign's folder, which the driver alone writes.
+
+A task's chunk travels with the news that the task has ended, in an accumulator. Of a task that was tried again, or ran twice, Spark
+takes the first that ended well, and only once. So workers need no folder, and no two attempts write the same file.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from pyspark import AccumulatorParam
+
+from pipeline.chunk import FinishedChunk
+from pipeline.record import ChunkSummary
+
+WAITING = 16
+"""So many chunks wait for the disk at most; then Spark waits."""
+
+
+class Delivery:
+    """Takes finished chunks and stores them, one after the other, in a thread of its own; to be entered as a context.
+
+    Args:
+        folder: The campaign's folder. campaign: Its name.
+        told: Gets the summary of each chunk that is stored.
+        give_up: Called once if something cannot be stored; what comes after that is dropped.
+    """
+
+    def __init__(
+        self, folder: Path, campaign: str, told: list[ChunkSummary], give_up: Callable[[], object] = lambda: None
+    ) -> None:
+        self._folder = folder
+        self._campaign = campaign
+        self._told = told
+        self._give_up = give_up
+        self._failure: Exception | None = None
+        self._waiting: queue.Queue[FinishedChunk | None] = queue.Queue(WAITING)
+        self._thread = threading.Thread(target=self._store, name="delivery", daemon=True)
+
+    def take(self, chunks: Sequence[FinishedChunk]) -> None:
+        """Have them stored; waits where too many wait already."""
+        for chunk in chunks:
+            self._waiting.put(chunk)
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        """Wait until all that was taken is stored.
+
+        Raises:
+            OSError: Something could not be stored; that is why, whatever the work ended with.
+        """
+        self._waiting.put(None)
+        self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def _store(self) -> None:
+        while (chunk := self._waiting.get()) is not None:
+            if self._failure is not None:
+                continue
+            try:
+                chunk.store(self._folder, self._campaign)
+                self._told.append(chunk.record.summary)
+            except Exception as failure:  # noqa: BLE001  told to who waits
+                self._failure = failure
+                self._give_up()
+
+
+class Brought(AccumulatorParam[list[FinishedChunk]]):
+    """What tasks bring. On a worker it is collected; on the driver, where it has a `take`, it is handed on and not kept."""
+
+    def __init__(self, take: Callable[[Sequence[FinishedChunk]], None] | None = None) -> None:
+        self._take = take
+
+    def __reduce__(self) -> tuple[type[Brought], tuple[()]]:
+        """As it travels to a worker."""
+        return Brought, ()
+
+    def zero(self, value: list[FinishedChunk]) -> list[FinishedChunk]:
+        """None yet."""
+        return []
+
+    def addInPlace(  # noqa: N802  Spark's
+        self, value1: list[FinishedChunk], value2: list[FinishedChunk]
+    ) -> list[FinishedChunk]:
+        """Both, or what was there, once the new ones are handed on."""
+        if self._take is None:
+            value1.extend(value2)
+        else:
+            self._take(value2)
+        return value1

@@ -1,0 +1,66 @@
+"""Which Spark reads a campaign's tables: the cluster's workers if they see the folder, else this machine's cores."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from py4j.protocol import Py4JJavaError
+
+from pipeline.session import is_local, spark_session
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+QUESTIONS_A_CORE = 2
+
+
+def reading_session(master: str | None, *folders: Path) -> SparkSession:
+    """A session that can read these folders; the cluster's is ended if it cannot.
+
+    Args:
+        master: Spark's master URL, `None` for this machine's cores.
+        folders: The campaigns'.
+
+    Raises:
+        JavaNotFoundError: There is no Java for Spark.
+    """
+    session = spark_session(master)
+    context = session.sparkContext
+    if is_local(str(context.master)) or _seen_by_all(context, folders):
+        return session
+    session.stop()
+    return spark_session()
+
+
+def _seen_by_all(context: SparkContext, folders: Iterable[Path]) -> bool:
+    """Whether each task that is asked sees the very folders, not copies or empty ones of the same name."""
+    with ExitStack() as signs:
+        try:
+            paths = [str(signs.enter_context(_sign(folder.resolve()))) for folder in folders]
+        except OSError:  # read only
+            return False
+
+        def look(_: Iterable[int]) -> Iterator[bool]:
+            yield all(Path(path).exists() for path in paths)
+
+        count = max(2, context.defaultParallelism * QUESTIONS_A_CORE)
+        try:
+            return all(context.parallelize(range(count), count).mapPartitions(look).collect())
+        except Py4JJavaError:  # workers whose Python is not ours have not seen it either
+            return False
+
+
+@contextmanager
+def _sign(folder: Path) -> Iterator[Path]:
+    """A file of a name that no other folder has, while it is asked for."""
+    path = folder / f".seen-{uuid.uuid4().hex}"
+    path.touch()
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
