@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -15,6 +17,7 @@ from rich.table import Table
 from pipeline.campaign_spec import CampaignSpec
 from pipeline.chunk import FinishedChunk, Task, work_out
 from pipeline.delivery import Brought, Delivery
+from pipeline.guard import RunLimits, apart
 from pipeline.layout import Chunk
 from pipeline.parcel import parcel
 from pipeline.record import ChunkSummary
@@ -39,12 +42,15 @@ def main() -> None:
     """Print what a run costs, and what becomes of a chunk that is finished."""
     console = Console()
     console.print(f"The code that travels with a job: {len(parcel()[1]) / 1e6:.1f} MB.")
-    table = Table("variant", "profile", "keep", "ms of CPU a run", "bytes a run", title=f"{PLANS} plans in a chunk")
+    columns = ("variant", "profile", "keep", "ms of CPU a run", "bytes a run", "kB of the worker's memory a run")
+    table = Table(*columns, title=f"{PLANS} plans in a chunk")
     chunks = []
     for case in CASES:
-        chunk, seconds = _worked_out(*case)
+        chunk, seconds, memory = apart(partial(_worked_out, *case), RunLimits(seconds=0, memory_mb=0))
         chunks.append(chunk)
-        table.add_row(*case, f"{seconds / PLANS * 1e3:.1f}", f"{_size(chunk) / PLANS:.0f}")
+        table.add_row(
+            *case, f"{seconds / PLANS * 1e3:.1f}", f"{_size(chunk) / PLANS:.0f}", f"{memory / PLANS / 1e3:.0f}"
+        )
     console.print(table)
     table = Table("bytes of a chunk", "ms", "ms of CPU", "MB/s", title="stored by the driver")
     for times in (1, LARGE):
@@ -53,13 +59,14 @@ def main() -> None:
     console.print(_brought(_times(chunks[0], LARGE)))
 
 
-def _worked_out(variant: str, profile: str, keep: str) -> tuple[FinishedChunk, float]:
+def _worked_out(variant: str, profile: str, keep: str) -> tuple[FinishedChunk, float, int]:
+    """A chunk, the seconds of CPU it took, and by how many bytes the process has grown."""
     spec = CampaignSpec("bench", (variant,), plans=PLANS, seed=7, profile=profile, keep=keep)
     task = Task(spec, Path("/nowhere"), "bench", simulate)
     work_out(task, Chunk(variant, 0, 0, 3))  # loads what all need
-    began = time.process_time()
+    began, before = time.process_time(), _most_memory()
     chunk = work_out(task, Chunk(variant, 0, 0, PLANS))
-    return chunk, time.process_time() - began
+    return chunk, time.process_time() - began, _most_memory() - before
 
 
 def _size(chunk: FinishedChunk) -> int:
@@ -108,6 +115,10 @@ def _brought(chunk: FinishedChunk) -> str:
         f"Through Spark, {BROUGHT} tasks that each bring {size / 1e6:.1f} MB: {seconds / BROUGHT * 1e3:.0f} ms and "
         f"{cpu / BROUGHT * 1e3:.1f} ms of the driver's Python a task, {size * BROUGHT / seconds / 1e6:.0f} MB/s."
     )
+
+
+def _most_memory() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _spent() -> float:

@@ -18,12 +18,13 @@ from pyspark import AccumulatorParam
 from pipeline.chunk import FinishedChunk
 from pipeline.record import ChunkSummary
 
+THREADS = 4  # a chunk's five files are synced, and a disk syncs several as fast as one
 WAITING = 16
 """So many chunks wait for the disk at most; then Spark waits."""
 
 
 class Delivery:
-    """Takes finished chunks and stores them, one after the other, in a thread of its own; to be entered as a context.
+    """Takes finished chunks and stores them, in threads of its own; to be entered as a context.
 
     Args:
         folder: The campaign's folder. campaign: Its name.
@@ -38,9 +39,10 @@ class Delivery:
         self._campaign = campaign
         self._told = told
         self._give_up = give_up
-        self._failure: Exception | None = None
+        self._failures: list[Exception] = []
+        self._lock = threading.Lock()
         self._waiting: queue.Queue[FinishedChunk | None] = queue.Queue(WAITING)
-        self._thread = threading.Thread(target=self._store, name="delivery", daemon=True)
+        self._threads = [threading.Thread(target=self._store, name="delivery", daemon=True) for _ in range(THREADS)]
 
     def take(self, chunks: Sequence[FinishedChunk]) -> None:
         """Have them stored; waits where too many wait already."""
@@ -49,7 +51,8 @@ class Delivery:
 
     def __enter__(self) -> Self:
         """Begin."""
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(
@@ -60,21 +63,26 @@ class Delivery:
         Raises:
             OSError: Something could not be stored; that is why, whatever the work ended with.
         """
-        self._waiting.put(None)
-        self._thread.join()
-        if self._failure is not None:
-            raise self._failure
+        for _ in self._threads:
+            self._waiting.put(None)
+        for thread in self._threads:
+            thread.join()
+        if self._failures:
+            raise self._failures[0]
 
     def _store(self) -> None:
         while (chunk := self._waiting.get()) is not None:
-            if self._failure is not None:
+            if self._failures:
                 continue
             try:
                 chunk.store(self._folder, self._campaign)
                 self._told.append(chunk.record.summary)
             except Exception as failure:  # noqa: BLE001  told to who waits
-                self._failure = failure
-                self._give_up()
+                with self._lock:
+                    self._failures.append(failure)
+                    first = len(self._failures) == 1
+                if first:
+                    self._give_up()
 
 
 class Brought(AccumulatorParam[list[FinishedChunk]]):

@@ -5,6 +5,7 @@ On a worker only the standard library is used here, so that it can say what is m
 
 from __future__ import annotations
 
+import re
 import socket
 import sys
 import threading
@@ -22,6 +23,7 @@ PATIENCE_SECONDS = 15
 """Without a worker for so long somebody is told."""
 SAME = ("numpy", "pyarrow")
 """Whose versions must be the driver's: one decides about runs, the other about files."""
+NO_PYTHON = re.compile(r'Cannot run program "([^"]+)"')
 QUESTIONS_A_CORE = 2
 """So that hardly a worker is left out, whichever gets how many."""
 
@@ -103,10 +105,10 @@ def _why(error: Exception) -> str:
     from pipeline.reason import reason
 
     text = reason(error)
-    if "Cannot run program" in text or "Cannot run program" in str(error):
+    if none_such := NO_PYTHON.search(str(error)):
         return (
-            f"A worker has no Python of that name ({text}): set PYSPARK_PYTHON to one that all workers have, or send an "
-            "environment along, as docs/cluster.md shows."
+            f"A worker has no Python {none_such[1]}: set PYSPARK_PYTHON to one that all workers have, or send an environment "
+            "along, as docs/cluster.md shows."
         )
     if "PYTHON_VERSION_MISMATCH" in text:
         return f"A worker's Python is not the driver's ({text}): set PYSPARK_PYTHON to one of the same version."

@@ -56,7 +56,10 @@ def test_code_of_another_origin_is_refused_before_the_first_run() -> None:
 @pytest.mark.parametrize(
     ("failure", "sentence"),
     [
-        ('java.io.IOException: Cannot run program "/x/python3": error=2', r"^A worker has no Python of that name"),
+        (
+            'java.io.IOException: Cannot run program "/x/python3": error=2',
+            r"^A worker has no Python /x/python3: set PYSPARK_PYTHON",
+        ),
         ("PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] 3.9 and 3.11", r"^A worker's Python is not the driver's"),
         ("All masters are unresponsive! Giving up.", r"^The workers cannot be asked: All masters are unresponsive"),
     ],
