@@ -8,7 +8,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 PROGRAMS = ("tidemark", "make", "python", "pip")
-HELPERS = ("head", "echo", "grep", "zcat")
+HELPERS = ("cp", "echo", "grep", "head", "zcat")
 """What stands between commands of ours, and is carried out with them."""
 PLACEHOLDER = re.compile(r"…|^[A-Z][A-Z0-9_]*$|\[|:[A-Z]+$")
 _NAMES_A_FILE = re.compile(r"`([\w-]+\.(?:jsonl|json|py|scenario))`[^`]*:$")
