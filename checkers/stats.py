@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from checkers.client_view import Counts
 from checkers.history import History, TraceEvent, Value
 from checkers.lost_committed_write import Fates
+from checkers.truncation_rounds import rounds_needed
 from checkers.turning_points import TurningPoint
 from checkers.verdict import VIOLATION, Anomaly
 
@@ -16,7 +17,9 @@ from checkers.verdict import VIOLATION, Anomaly
 @dataclass(frozen=True, slots=True)
 class TraceCounts:
     """How much happened among the replicas. `recoveries` counts those after a stop, not the first start;
-    `unclean_elections` those on purpose, not KIP-966's election of the last known leader.
+    `unclean_elections` those on purpose, not KIP-966's election of the last known leader. `epoch_round_trips` counts all questions
+    about epochs, `one_round`, `two_rounds` and `more_rounds` how often a follower needed so many answers
+    (:mod:`checkers.truncation_rounds`).
 
     `whole_us` is when the last partition was restored (or, where that was not noted, had converged), `None` unless all
     converged in the end.
@@ -28,10 +31,13 @@ class TraceCounts:
     records_truncated: int = 0
     recoveries: int = 0
     epoch_round_trips: int = 0
+    one_round: int = 0
+    two_rounds: int = 0
+    more_rounds: int = 0
     whole_us: int | None = None
 
     @classmethod
-    def of(cls, points: Iterable[TurningPoint]) -> TraceCounts:
+    def of(cls, points: Sequence[TurningPoint]) -> TraceCounts:
         """Count. Without the controller's `elect` events the leaders' `lead` events stand for them."""
         counted = ("elect", "lead", "truncate", "recovered", "ask", "stop", "restored", "converged")
         events: dict[str, list[TraceEvent]] = {name: [] for name in counted}
@@ -43,6 +49,7 @@ class TraceCounts:
         rest = {event[3]: event[0] for event in [*events["converged"], *events["restored"]]}
         began = {event[3] for event in leads}
         stopped = {event[1]: event[0] for event in reversed(events["stop"])}
+        rounds = rounds_needed(points)
         return cls(
             elections=len(chosen) if elects else len(leads) - len(began),
             unclean_elections=sum(not event[9] and event[8] != "last-known" for event in chosen),
@@ -50,6 +57,9 @@ class TraceCounts:
             records_truncated=sum(event[5] - event[4] for event in events["truncate"]),
             recoveries=sum(stopped.get(event[1], event[0] + 1) <= event[0] for event in events["recovered"]),
             epoch_round_trips=len(events["ask"]),
+            one_round=rounds[1],
+            two_rounds=rounds[2],
+            more_rounds=rounds.total() - rounds[1] - rounds[2],
             whole_us=max(rest.values(), default=None) if all(event[4] for event in events["converged"]) else None,
         )
 
@@ -64,6 +74,7 @@ def statistics(
 ) -> dict[str, Any]:
     """The numbers of a verdict: `acked` counts records, `sends` and `polls` operations, times are in µs.
 
+    `hw_checkpoints` is how often brokers wrote their high watermarks to disk, `None` where nobody counted.
     `availability` is the acknowledged part of the sends invoked before the faults ended; `recovery_us` is the
     time from then until the last partition was whole again, `None` unless all came to rest.
     """
@@ -81,6 +92,10 @@ def statistics(
         "records_truncated": counts.records_truncated,
         "recoveries": counts.recoveries,
         "epoch_round_trips": counts.epoch_round_trips,
+        "one_round": counts.one_round,
+        "two_rounds": counts.two_rounds,
+        "more_rounds": counts.more_rounds,
+        "hw_checkpoints": history.meta.get("hw_checkpoints"),
         "acked_lost_violation": violating,
         "acked_lost_permitted": len(acked_lost) - violating,
         "first_violation_us": min(violations, default=None),

@@ -53,6 +53,10 @@ SUMMED = (
     "truncations",
     "records_truncated",
     "epoch_round_trips",
+    "one_round",
+    "two_rounds",
+    "more_rounds",
+    "hw_checkpoints",
 )
 MOST_STEPS = 1000
 """A curve of more hits is drawn in so many steps; each is where all hits up to it are counted."""

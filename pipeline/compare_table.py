@@ -19,6 +19,7 @@ from harness.report.words import (
     points,
     primary_words,
     recovered,
+    rounds,
     seconds,
 )
 
@@ -39,8 +40,10 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("elections", lambda v: str(v.elections)),
     ("… unclean", lambda v: str(v.unclean_elections)),
     ("epoch requests/election", lambda v: f"{v.epoch_round_trips / v.elections:.2f}" if v.elections else "–"),
+    ("… answers needed: 1 / 2 / more", rounds),
     ("truncations", lambda v: str(v.truncations)),
     ("records cut off logs", lambda v: str(v.records_truncated)),
+    ("high watermarks written", lambda v: str(v.hw_checkpoints) if v.hw_checkpoints else "–"),
 )
 
 

@@ -45,6 +45,10 @@ RUNS: Final = pa.schema(
         ("truncations", pa.int64()),
         ("records_truncated", pa.int64()),
         ("epoch_round_trips", pa.int64()),
+        ("one_round", pa.int64()),
+        ("two_rounds", pa.int64()),
+        ("more_rounds", pa.int64()),
+        ("hw_checkpoints", pa.int64()),  # null: nobody counted
         ("acked_lost_violation", pa.int64()),
         ("acked_lost_permitted", pa.int64()),
         ("first_violation_us", pa.int64()),  # null: none
@@ -73,6 +77,10 @@ STATS: Final = (
     "truncations",
     "records_truncated",
     "epoch_round_trips",
+    "one_round",
+    "two_rounds",
+    "more_rounds",
+    "hw_checkpoints",
     "acked_lost_violation",
     "acked_lost_permitted",
     "first_violation_us",

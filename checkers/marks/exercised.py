@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from checkers.history import TraceEvent
+from checkers.truncation_rounds import Mending
 
 _LOG_LOST = frozenset({"power", "disk"})
 
@@ -31,7 +32,7 @@ class Mark(NamedTuple):
 class _Seen:
     """A replica as the trace tells it."""
 
-    __slots__ = ("cut_behind", "epoch", "hw", "leading", "leo", "rounds", "up", "wrote")
+    __slots__ = ("cut_behind", "epoch", "hw", "leading", "leo", "mending", "up", "wrote")
 
     def __init__(self) -> None:
         self.epoch = -1
@@ -39,7 +40,7 @@ class _Seen:
         self.up = True
         self.leo = 0
         self.hw = 0
-        self.rounds = 0
+        self.mending = Mending()
         self.wrote = False
         """In the reign that it leads."""
         self.cut_behind = False
@@ -89,6 +90,7 @@ class _Run:
             "recovered": self._recovered,
             "log-start": self._log_start,
             "ask": self._ask,
+            "fetched": self._fetched,
             "elect": self._elect,
             "isr-change": self._isr_change,
             "stop": self._stop,
@@ -162,7 +164,8 @@ class _Run:
             self._mark("reign-skipped-by-follower")
         if leader >= 0 and leo > partition.at(leader).leo:
             self._mark("followed-ahead")
-        replica.leading, replica.rounds = False, 0
+        replica.leading = False
+        replica.mending.begin()
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
     def _truncate(self, event: TraceEvent) -> None:
@@ -177,6 +180,7 @@ class _Run:
             self._mark("out-of-range")
         else:
             self._mark("cut-to-high-watermark" if "high watermark" in reason else "cut-by-epoch")
+        self._rounds(replica.mending.cut(reason))
         if to == 0 and before:
             self._mark("cut-whole-log")
         for other, seen in partition.replicas.items():
@@ -204,9 +208,14 @@ class _Run:
 
     def _ask(self, event: TraceEvent) -> None:
         replica = self._of(event[3]).at(event[1])
-        replica.rounds += 1
-        if replica.rounds in (2, 3):
-            self._mark(f"rounds-{replica.rounds}")
+        self._rounds(replica.mending.ask(event[5]))
+
+    def _fetched(self, event: TraceEvent) -> None:
+        self._of(event[3]).at(event[1]).mending.begin()
+
+    def _rounds(self, rounds: int) -> None:
+        if rounds in (2, 3):
+            self._mark(f"rounds-{rounds}")
 
     def _elect(self, event: TraceEvent) -> None:
         _, _, _, name, leader, epoch, isr, _, how, clean, _ = event

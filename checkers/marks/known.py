@@ -30,8 +30,8 @@ MARKS: dict[str, str] = {
     "cut-whole-log": "a replica's whole log was cut or dropped",
     "out-of-range": "a follower's fetch was out of its leader's range",
     "out-of-order": "a follower refused a batch that did not go on where its log ended",
-    "rounds-2": "a follower asked its leader twice in one reign where an epoch ends",
-    "rounds-3": "a follower asked three times or more",
+    "rounds-2": "a follower needed two answers of its leader before their logs agreed",
+    "rounds-3": "a follower needed three answers or more",
     # Crashes
     "leader-stopped": "a leader's process ended",
     "follower-stopped": "a follower's process ended",

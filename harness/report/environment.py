@@ -39,6 +39,7 @@ def environment(*packages: str) -> Environment:
         "interval": lambda rate: _unbroken(words.interval(rate)),
         "bounds": lambda rate: _unbroken(words.bounds(rate)),
         "seconds": lambda time, digits=2: _unbroken(words.seconds(time, digits)),
+        "rounds": lambda variant: _unbroken(words.rounds(variant)),
         "recovered": lambda time, recovery: _unbroken(words.recovered(time, recovery)),
         "milliseconds": lambda time: _unbroken(words.milliseconds(time)),
         "length_of": lambda time: _unbroken(f"{time / words.SECOND:g} s"),

@@ -129,6 +129,10 @@ class VariantResult:
     truncations: int
     records_truncated: int
     epoch_round_trips: int
+    one_round: int  # times a follower needed one answer of its leader to bring its log in line; two; three or more
+    two_rounds: int
+    more_rounds: int
+    hw_checkpoints: int  # 0: nobody counted
     availability: Spread  # share
     recovery: Recovery
     exercised: Mapping[str, int] = field(

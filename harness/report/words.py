@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.report.model import Comparison, Paired, Rate, Recovery
+from harness.report.model import Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
 
@@ -59,6 +59,12 @@ def milliseconds(time_us: float) -> str:
 def recovered(time_us: int | None, recovery: Recovery) -> str:
     """A percentile of the recovery times: `0.30 s`, or `never`."""
     return "never" if time_us is None and recovery.never.runs else seconds(time_us)
+
+
+def rounds(variant: VariantResult) -> str:
+    """How often followers needed one answer of their leader, two, or more: `5,103 / 4 / 0`; `–` where nobody asks."""
+    counts = (variant.one_round, variant.two_rounds, variant.more_rounds)
+    return " / ".join(f"{count:,}" for count in counts) if any(counts) else "–"
 
 
 def p_words(p_value: float) -> str:

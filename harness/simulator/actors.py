@@ -81,7 +81,17 @@ class StateMachine(Protocol):
 class SimNode(Actor):
     """A node that runs a state machine on a simulated disk."""
 
-    __slots__ = ("disk", "incarnation", "machine", "node_id", "on_halt", "restart_wanted", "running", "stopping")
+    __slots__ = (
+        "disk",
+        "hw_checkpoints",
+        "incarnation",
+        "machine",
+        "node_id",
+        "on_halt",
+        "restart_wanted",
+        "running",
+        "stopping",
+    )
 
     def __init__(self, node_id: int, on_halt: Callable[[SimNode, str], None]) -> None:
         """Not running yet; ``on_halt`` is told how the machine ends its process."""
@@ -91,6 +101,8 @@ class SimNode(Actor):
         self.node_id = node_id
         self.machine: StateMachine | None = None
         self.disk = SimDisk()
+        self.hw_checkpoints = 0
+        """How often it wrote its high watermarks."""
         self.incarnation = 0
         self.running = False
         self.stopping = False
@@ -101,6 +113,7 @@ class SimNode(Actor):
         disk = self.disk
         if isinstance(action, WriteHighWatermarks):
             disk.write_checkpoint("high_watermarks", action.offsets, now)
+            self.hw_checkpoints += 1
         elif isinstance(action, WriteEpochs):
             disk.write_epochs(action.partition, action.entries, now)
         elif isinstance(action, Journal):

@@ -82,6 +82,7 @@ def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simu
             "seed": plan.seed,
             "faults": len(plan.faults),
             "read_back": read,
+            "hw_checkpoints": sum(node.hw_checkpoints for node in simulation.nodes.values()),
             **suffered.told(),
         },
         ops=simulation.ops,

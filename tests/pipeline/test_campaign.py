@@ -178,6 +178,7 @@ def test_the_comparison_counts_by_hand(
     assert (old.recovery.p50, old.recovery.p95) == (2_000_000, 2_000_000)
     assert (new.recovery.p25, new.recovery.p50, new.recovery.p95) == (2_000_000, None, None)
     assert (old.acked, old.elections, old.epoch_round_trips, old.records_truncated) == (1200, 48, 96, 66)
+    assert (old.one_round, old.two_rounds, old.more_rounds, old.hw_checkpoints) == (72, 12, 0, 240)
     assert json.loads(json.dumps(comparison.to_json()))["variants"][0]["loss"]["hits"] == 3
 
 

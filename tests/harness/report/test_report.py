@@ -186,6 +186,7 @@ def variant(name: str, hits: int, baseline: str | None) -> VariantResult:
         first_violation=Spread(hits, *[2_000_000.0] * 6) if hits else empty,
         hit_curve=((1_000_000, 0.02), (3_000_000, 0.074)) if hits else (),
         elections=1_000, unclean_elections=0, truncations=90, records_truncated=400, epoch_round_trips=2_100,
+        one_round=1_900, two_rounds=4, more_rounds=0, hw_checkpoints=3_000,
         availability=spread, recovery=Recovery(Rate(30, 500, 0.042, 0.084), 0, 200_000, 1_400_000, 5_000_000, None),
         exercised={"two-lead": hits, "out-of-order": 0},
     )  # fmt: skip
