@@ -19,6 +19,8 @@ from checkers.marks import by_mark
 from checkers.verdict import BY_PROMISES, NEAR_MISS
 from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, VariantResult
 from nodes.core.cluster import ClusterSpec
+from nodes.core.variant import VariantError
+from nodes.families import family_of, parse_variant
 from pipeline.quantiles import Quantiles
 from pipeline.reason import reason
 from pipeline.replay_command import replay_command
@@ -269,7 +271,7 @@ class Found:
             first_violation=self.quantiles.spread(name, "first_violation"),
             availability=self.quantiles.spread(name, "availability"),
             recovery=self.quantiles.recovery(name, row["errors"]),
-            exercised=by_mark(self.marked[name]) if row["looked_at"] else {},
+            exercised=by_mark(self.marked[name], _marks_of(name)) if row["looked_at"] else {},
             permitted_by=self.permitted_by[name],
             **{column: row[column] for column in SUMMED},
         )
@@ -311,6 +313,14 @@ def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]
         return None
     last = variants[-1]
     return last if baseline == variants[0] and last != baseline and last in done else None
+
+
+def _marks_of(variant: str) -> Collection[str] | None:
+    """The marks that a variant's runs can come to; None: all, as far as anybody knows."""
+    try:
+        return family_of(parse_variant(variant)).marks
+    except VariantError:
+        return None  # another system's
 
 
 def _promises(contracts: Collection[str]) -> tuple[str, ...]:

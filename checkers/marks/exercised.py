@@ -142,6 +142,8 @@ class _Run:
         _, node, _, name, epoch, leo, hw, isr = event
         partition = self._of(name)
         replica = partition.at(node)
+        if epoch > partition.elected:  # nobody told of the election: there is no controller
+            self._elected(partition, node, epoch)
         if leo < partition.committed:
             self._mark("elected-behind-committed")
         others = [partition.at(other).leo for other in isr if other != node]
@@ -224,13 +226,18 @@ class _Run:
             self._mark("no-leader-left")
         elif not clean:
             self._mark("elected-from-outside")
-        if how != "shrunk" and any(
+        if how != "shrunk":
+            self._elected(partition, leader, epoch)
+        partition.elected = epoch
+        self._isr(partition, isr)
+
+    def _elected(self, partition: _Partition, leader: int, epoch: int) -> None:
+        if any(
             seen.leading and not seen.wrote and seen.epoch == partition.elected and node != leader
             for node, seen in partition.replicas.items()
         ):
             self._mark("elected-again-at-once")
         partition.elected = epoch
-        self._isr(partition, isr)
 
     def _isr_change(self, event: TraceEvent) -> None:
         self._isr(self._of(event[3]), event[4])

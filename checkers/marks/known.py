@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 MARKS: dict[str, str] = {
     # Elections
@@ -55,6 +55,11 @@ MARKS: dict[str, str] = {
 """Name → what has happened at least once."""
 
 
-def by_mark(seen: Mapping[str, int]) -> dict[str, int]:
-    """Runs that came to each mark, in the order of `MARKS`; those that none came to with 0."""
-    return {name: seen.get(name, 0) for name in MARKS}
+def by_mark(seen: Mapping[str, int], among: Collection[str] | None = None) -> dict[str, int]:
+    """Runs that came to each mark, in the order of `MARKS`; those that none came to with 0.
+
+    Args:
+        seen: how many came to each.
+        among: those that a protocol's runs can come to; None: all. Others are told if there are any.
+    """
+    return {name: seen.get(name, 0) for name in MARKS if among is None or name in among or seen.get(name)}

@@ -294,9 +294,10 @@ def _tell(
     further: Ended | None = None,
 ) -> None:
     from checkers.marks import by_mark
+    from nodes.families import family_of, parse_variant
 
-    exercised = by_mark(hunt.corpus.seen)
     variant = options["variant"]
+    exercised = by_mark(hunt.corpus.seen, family_of(parse_variant(variant)).marks)
     catches = sorted(kept.catches, key=lambda one: (one.name, one.faults, one.number))
     if options["as_json"]:
         told = {

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from checkers.history import History
+from checkers.marks import MARKS
 from checkers.verdict import Verdict
 
 ANY = "any of these"
@@ -188,9 +189,14 @@ class Comparison:
 
     @property
     def never_exercised(self) -> list[str]:
-        """The marks that no run of any variant came to, where somebody looked."""
-        looked_at = [variant.exercised for variant in self.variants if variant.exercised]
-        return [name for name in (looked_at[0] if looked_at else ()) if not any(marks[name] for marks in looked_at)]
+        """Those of them that no run of any variant came to."""
+        return [name for name in self.marks if not any(variant.exercised.get(name) for variant in self.variants)]
+
+    @property
+    def marks(self) -> list[str]:
+        """The marks that some variant's runs can come to, in the order of all, where somebody looked."""
+        known = {name for variant in self.variants for name in variant.exercised}
+        return [name for name in MARKS if name in known]
 
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON values."""

@@ -78,6 +78,7 @@ class Family:
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
         kinds: message → what kind of message a script calls it (:data:`nodes.core.messages.KINDS`), where it tells no leadership.
         reads_anywhere: whether consumers may read from any server.
+        marks: what its runs can come to of what runs exercise (``checkers.marks``); None: all.
         changes_members: whether a reassignment changes the members of a group that has no controller.
         differs: a variant → what of all this is otherwise for it, by attribute; None: nothing ever is.
     """
@@ -99,6 +100,7 @@ class Family:
     tells_leadership: Callable[[object], bool] | None = None
     kinds: Mapping[type, str] = field(default_factory=dict)
     reads_anywhere: bool = False
+    marks: frozenset[str] | None = None
     changes_members: bool = False
     differs: Callable[[Any], Mapping[str, Any]] | None = None
 

@@ -12,6 +12,7 @@ from nodes.families.bookkeeper.variant import PRESETS, BookKeeperVariant, parse_
 from nodes.families.family import Family
 from nodes.families.switches import describe, modifiers
 from nodes.families.voting.faults import NO_LOG_START, UNHEARD
+from nodes.families.voting.marks import MARKS
 from nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
@@ -75,4 +76,5 @@ BOOKKEEPER = Family(
     },
     unheard=UNHEARD,
     tells_leadership=_tells_leadership,
+    marks=MARKS,
 )

@@ -24,6 +24,7 @@ from nodes.families.voting.faults import (
     UNHEARD,
     tells_leadership,
 )
+from nodes.families.voting.marks import MARKS
 from nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
@@ -64,5 +65,6 @@ QUORUM = Family(
         ReplicationResponse: FROM_FOLLOWER,
         HighWaterMarkRequest: ASK_HOW_FAR,
     },
+    marks=MARKS | {"cut-to-high-watermark"},
     reads_anywhere=True,
 )

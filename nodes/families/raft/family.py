@@ -19,6 +19,7 @@ from nodes.families.voting.faults import (
     UNHEARD,
     tells_leadership,
 )
+from nodes.families.voting.marks import MARKS
 from nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _differs(variant: RaftVariant) -> Mapping[str, Any]:
         return {}
     return {
         "changes_members": True,
+        "marks": MARKS | {"reassigned"},
         "counterparts": {**COUNTERPARTS, "reassignment": MOVES},
         "not_suffered": {kind: why for kind, why in NOT_SUFFERED.items() if kind != "reassignment"},
         "unheard": {**UNHEARD, "reassign": "members", "removed": "members", "members": "members"},
@@ -74,5 +76,6 @@ RAFT = Family(
     unheard=UNHEARD,
     tells_leadership=tells_leadership,
     kinds={AppendEntries: FROM_LEADER, AppendResponse: FROM_FOLLOWER},
+    marks=MARKS,
     differs=_differs,
 )

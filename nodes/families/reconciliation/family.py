@@ -10,6 +10,7 @@ from nodes.families.reconciliation.messages import LatestRequest, LatestResponse
 from nodes.families.reconciliation.variant import PRESETS, ReconciliationVariant, parse_reconciliation
 from nodes.families.switches import describe, modifiers
 from nodes.families.voting.faults import COUNTERPARTS, FROM_FOLLOWER, FROM_LEADER, NOT_SUFFERED, UNHEARD
+from nodes.families.voting.marks import MARKS
 from nodes.families.voting.messages import VoteRequest
 from nodes.families.voting.server import Server
 
@@ -50,5 +51,6 @@ RECONCILIATION = Family(
     not_suffered=NOT_SUFFERED,
     unheard=UNHEARD,
     tells_leadership=_tells_leadership,
+    marks=MARKS | {"rounds-2", "rounds-3"},
     kinds={LatestResponse: FROM_LEADER, LatestRequest: FROM_FOLLOWER},
 )

@@ -2,11 +2,11 @@
 
 import pytest
 
-from checkers.marks import MARKS, exercised
+from checkers.marks import MARKS, by_mark, exercised
 from harness.simulator import simulate
 from nemesis import generate_plan
 from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from nodes.families import family_of, parse_variant
 
 K = "t-0"
 
@@ -91,6 +91,41 @@ def test_the_smallest_trace_comes_to_it(name):
 
     assert name in exercised(trace)
     assert name not in exercised(trace[:-1])
+
+
+def test_where_nobody_tells_of_elections_those_who_lead_do():
+    """There is no controller: a term begins when its leader says that it leads."""
+    led = [lead(1, 1, isr=()), follow(2, 1, 1), follow(3, 1, 1)]
+
+    assert exercised([*led, lead(2, 2, isr=())]).keys() == {"elected-again-at-once"}
+    assert exercised([*led, append(1, 0, 1), lead(2, 2, isr=()), append(1, 1, 1)]).keys() == {"two-lead"}
+    assert "deposed-leader-committed" in exercised([*led, append(1, 0, 1), lead(2, 2, isr=()), committed(1, 1, 1)])
+
+
+OTHERS = ("raft+membership-change", "quorum-hwm", "reconciliation", "bookkeeper")
+
+
+@pytest.mark.parametrize("variant", OTHERS)
+def test_a_family_names_the_marks_that_its_runs_can_come_to(variant):
+    own = family_of(parse_variant(variant)).marks
+    found = set()
+    for profile in ("destructive", "reassignments", "controller-links"):
+        for index in range(25):
+            plan = generate_plan(2, index, profile, ClusterSpec(brokers=4))
+            found |= exercised(simulate(plan, parse_variant(variant)).history.trace).keys()
+
+    assert found <= own < MARKS.keys()
+    assert len(own - found) <= 8, "of so few plans"
+
+
+def test_only_where_members_change_is_anything_reassigned():
+    assert "reassigned" not in family_of(parse_variant("raft")).marks
+    assert family_of(parse_variant("kafka-2.7")).marks is None
+
+
+def test_what_cannot_happen_is_not_told_as_never_reached():
+    assert by_mark({"two-lead": 3}, {"two-lead", "all-stopped"}) == {"two-lead": 3, "all-stopped": 0}
+    assert by_mark({"fenced": 1}, {"two-lead"}) == {"two-lead": 0, "fenced": 1}
 
 
 def test_a_quiet_beginning_has_no_marks():
