@@ -5,6 +5,9 @@ gets no answer in time it asks the same again, which is no further round. With K
 answer by which the follower cuts records is a round. What a follower does from the moment it follows a leader in an epoch until its
 first fetch is answered without divergence is one *mending*, if any question is answered or a fetch tells it to cut.
 
+KIP-279's rejected alternative 2 asks about the same epoch a second time, and sends more of its own: the trace does not tell that
+from a repetition.
+
 >>> mending = [
 ...     (1, 2, "follow", "t-0", 3, 1, 9, 4),
 ...     (2, 2, "ask", "t-0", 1, 2),

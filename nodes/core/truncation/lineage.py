@@ -26,11 +26,11 @@ class LineageRule(TruncationRule):
         return self.ask_or_cut_to_hw(view)
 
     def question(self, view: LogView) -> Question:
-        """The epochs that end at or above the high watermark; after an answer that was of no help all epochs, down to the first."""
+        """The epochs that end at or above the high watermark; after an answer that was of no help all epochs."""
         lineage = tuple(view.end_offset_for(epoch) for epoch, _ in view.epochs)
         if not view.answers:
             lineage = tuple(end for end in lineage if end.offset >= view.hw)
-        return Question(lineage[0].epoch if view.answers else view.latest_epoch, lineage)
+        return Question(view.latest_epoch, lineage)
 
     def leaders_answer(self, view: LogView, question: Question) -> EpochEnd:
         """Sent epochs, a leader names the latest of them that it knows, and the lower of both ends of that one.
