@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipeline.reason import reason
-from pipeline.spark_tables import campaign_tables
+from pipeline.spark_tables import campaign_tables, recheck_table
 from pipeline.tables import SCHEMAS
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 MARKS = "SELECT campaign, variant, plan, mark FROM runs LATERAL VIEW explode(marks) m AS mark"
 """The view `marks`: a row for each mark that a run came to."""
+OF_RECHECKS = {"rejudged_anomalies": "anomalies", "rejudged": "runs", "changes": "changes"}
+"""The views of what `tidemark check` found, by the tables of a re-check."""
 
 
 class QueryError(ValueError):
@@ -31,7 +34,7 @@ class Answer:
 
 
 def ask(spark: SparkSession, folder: Path, question: str, limit: int) -> Answer:
-    """Answer a question about the views `runs`, `anomalies`, `ops`, `trace` and `marks`.
+    """Answer a question about the views `runs`, `anomalies`, `ops`, `trace` and `marks`, and about `OF_RECHECKS`.
 
     Args:
         spark: A session.
@@ -40,7 +43,7 @@ def ask(spark: SparkSession, folder: Path, question: str, limit: int) -> Answer:
         limit: So many rows at most; 0: all.
 
     Raises:
-        NothingToCompareError: There is no campaign, or nothing of it yet.
+        NothingToCompareError: There is no campaign, or nothing of it yet, or no re-check that is asked about.
         DamagedTableError: A file is not what the campaign wrote.
         QueryError: See there.
     """
@@ -51,6 +54,9 @@ def ask(spark: SparkSession, folder: Path, question: str, limit: int) -> Answer:
     for name, table in campaign_tables(spark, folder.resolve(), wanted).items():
         table.createOrReplaceTempView(name)
     spark.sql(MARKS).createOrReplaceTempView("marks")
+    for view, name in OF_RECHECKS.items():
+        if re.search(rf"(\bfrom|\bjoin|,)\s*`?{view}\b", question, re.IGNORECASE):
+            recheck_table(spark, folder.resolve(), name).createOrReplaceTempView(view)
     try:
         found = spark.sql(question.strip().rstrip(";"))
         rows = (found.limit(limit + 1) if limit else found).collect()

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.manifest import Manifest
+from pipeline.manifest import RECHECKS, Manifest
+from pipeline.recheck_tables import RECHECK, RECHECK_SCHEMAS
 from pipeline.stock import Stock, whole
-from pipeline.tables import SCHEMAS
+from pipeline.tables import RECORDS, SCHEMAS
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -45,12 +47,36 @@ def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -
 
 def table_of(spark: SparkSession, folder: Path, manifest: Manifest, stock: Stock, name: str) -> DataFrame:
     """One table, as far as the finished chunks of a stock go."""
-    schema = ", ".join(f"`{field.name}` {_sql_type(str(field.type))}" for field in SCHEMAS[name])
+    return _read(spark, SCHEMAS[name], folder / name, stock.files(folder, manifest.spec.name, name))
+
+
+def recheck_table(spark: SparkSession, folder: Path, name: str) -> DataFrame:
+    """One table of all re-checks of the campaign, with the column `recheck`: the name of the folder of each.
+
+    Raises:
+        NothingToCompareError: There is none.
+    """
+    found: DataFrame | None = None
+    for place in sorted(path.parent for path in (folder / RECHECKS).glob(f"*/{RECHECK}")):
+        records = sorted((place / RECORDS).rglob("chunk-*.json"))
+        files = [place / name / path.relative_to(place / RECORDS).with_suffix(".parquet") for path in records]
+        if files:
+            columns = _read(spark, RECHECK_SCHEMAS[name], place / name, files).selectExpr(
+                "*", f"'{place.name}' AS recheck"
+            )
+            found = columns if found is None else found.unionByName(columns)
+    if found is None:
+        raise NothingToCompareError(f"The campaign in {folder} was not judged again yet: tidemark check does.")
+    return found
+
+
+def _read(spark: SparkSession, columns: pa.Schema, base: Path, files: list[Path]) -> DataFrame:
+    schema = ", ".join(f"`{field.name}` {_sql_type(str(field.type))}" for field in columns)
     return (
         spark.read.schema(f"{schema}, campaign STRING, variant STRING")
-        .option("basePath", str(folder / name))
+        .option("basePath", str(base))
         .option("__globPaths__", "false")  # a folder's name may have brackets in it
-        .parquet(*(str(path) for path in stock.files(folder, manifest.spec.name, name)))
+        .parquet(*map(str, files))
     )
 
 

@@ -21,7 +21,8 @@ Examples:
   tidemark sql results/demo "SELECT mark, count(*) AS runs FROM marks GROUP BY mark ORDER BY runs" --json
 
 \b
-Tables: runs, anomalies, ops, trace, and marks (campaign, variant, plan, mark). docs/results.md has their columns."""
+Tables: runs, anomalies, ops, trace, and marks (campaign, variant, plan, mark); of what tidemark check found rejudged,
+rejudged_anomalies and changes. docs/results.md has their columns, docs/querying.md more questions."""
 
 
 @click.command("sql", epilog=EPILOG)
