@@ -121,4 +121,38 @@ KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
         seen="none",
         always=False,
     ),
+    KnownDifference(
+        why="a controller elects nobody whose replica was in a log directory that the broker does not have any more, so the broker "
+        "that comes back with an empty disk does not lead, though it is the last known leader; the model has no log directories",
+        source="KIP-858; ReplicationControlManager.LeaderAcceptor in Apache Kafka 3.9 and 4.3.1",
+        scenario="sole-isr-member-comes-back-empty",
+        system="kafka:[34].*",
+        aspect="played",
+    ),
+    KnownDifference(
+        why="records of message format 1 that are not compressed have no batch around them: the follower appends what lies beyond "
+        "its log end, and differs below it",
+        source="KIP-98, message format 2; the model's batches are whole under every protocol",
+        scenario="kip-101-batch-midpoint",
+        system="kafka:2.8.2@0.10.2",
+        aspect="* of A",
+    ),
+    KnownDifference(
+        why="records of message format 1 that are not compressed have no batch around them: so the follower is not stuck",
+        source="KIP-98, message format 2; the model's batches are whole under every protocol",
+        scenario="kip-101-batch-midpoint",
+        system="kafka:2.8.2@0.10.2",
+        aspect="anomaly: violation stuck",
+        seen="–",
+    ),
+    KnownDifference(
+        why="answers that were withheld come when the asker leads, and are thrown away; the model notes that they came, and a "
+        "broker has given up the connection to who is dead",
+        source="the script, step 4; NetworkClient, request.timeout.ms",
+        scenario="kip-279-error-to-high-watermark",
+        system="kafka:*",
+        aspect="questions of 3",
+        seen="none",
+        always=False,
+    ),
 )
