@@ -19,17 +19,18 @@ if TYPE_CHECKING:
 QUESTIONS_A_CORE = 2
 
 
-def reading_session(master: str | None, *folders: Path) -> SparkSession:
+def reading_session(master: str | None, *folders: Path, java_options: str = "") -> SparkSession:
     """A session that can read these folders; the cluster's is ended if it cannot.
 
     Args:
         master: Spark's master URL, `None` for this machine's cores.
         folders: The campaigns'.
+        java_options: More options for the driver's JVM, see `spark_session`.
 
     Raises:
         JavaNotFoundError: There is no Java for Spark.
     """
-    session = spark_session(master)
+    session = spark_session(master, java_options=java_options)
     context = session.sparkContext
     if is_local(str(context.master)) or _seen_by_all(context, folders):
         return session

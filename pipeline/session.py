@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from pathlib import Path
@@ -70,6 +71,7 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
             .config("spark.executorEnv.PYTHONPATH", str(ROOT))
         )
     session = builder.getOrCreate()
+    _leave_no_socket(session.sparkContext)
     if not local:
         _send_code(session.sparkContext)
     return session
@@ -78,6 +80,13 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
 def is_local(master: str) -> bool:
     """Whether work is done in this machine's processes, and not on a cluster."""
     return master.startswith("local")
+
+
+def _leave_no_socket(context: SparkContext) -> None:
+    """All else that Spark makes in the folder for temporary files goes with its JVM; this is Python's."""
+    address = context._accumulatorServer.server_address  # noqa: SLF001  there is no other way to its name
+    if isinstance(address, str):
+        atexit.register(Path(address).unlink, missing_ok=True)
 
 
 def _send_code(context: SparkContext) -> None:

@@ -136,7 +136,7 @@ def watch_campaign(
                 watching = None
             there = (folder / RECORDS).is_dir()
             if watching is None and there:
-                session = session or _Session(master or MASTER)
+                session = session or _Session(master or MASTER, folder)
                 if session.spark is not None:
                     watching, idle = _Watching(session.spark, folder, manifest, seconds), _Idle(folder, quiet)
             told = _told(as_asked, manifest, watching, "running")
@@ -180,16 +180,17 @@ class _Idle:
 class _Session:
     """Spark, which starts in a thread of its own: in the main thread Ctrl-C would strike in the middle of its protocol."""
 
-    def __init__(self, master: str) -> None:
+    def __init__(self, master: str, folder: Path) -> None:
         self._spark: SparkSession | None = None
         self._failure: Exception | None = None
-        threading.Thread(target=self._start, args=(master,), name="watch", daemon=True).start()
+        threading.Thread(target=self._start, args=(master, folder), name="watch", daemon=True).start()
 
-    def _start(self, master: str) -> None:
+    def _start(self, master: str, folder: Path) -> None:
         try:
-            from pipeline.session import QUICK_START, spark_session
+            from pipeline.reading import reading_session
+            from pipeline.session import QUICK_START
 
-            self._spark = spark_session(master, java_options=QUICK_START)
+            self._spark = reading_session(master, folder, java_options=QUICK_START)
         except Exception as error:  # noqa: BLE001  handed to the thread that waits
             self._failure = error
 
