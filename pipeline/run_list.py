@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from checkers.verdict import GRAVITY
@@ -49,6 +50,13 @@ class Wanted:
     verdict: str | None = None
     mark: str | None = None
     unknown: bool = False
+
+    @property
+    def by_verdict(self) -> str | None:
+        """The verdict that all wanted runs have, if their verdict is all that is asked for."""
+        if self.unknown:
+            return "unknown"
+        return "invalid" if self.anomaly is None and self.verdict is None and self.mark is None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +107,12 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
     stock = take_stock(folder, manifest, ())
     for variant in spec.variants if wanted.variant is None else (wanted.variant,):
         for number in sorted(number for of, number in stock.finished if of == variant):
-            found = _anomalies(chunk_file(folder, "anomalies", spec.name, variant, number))
             runs = _read(chunk_file(folder, "runs", spec.name, variant, number), _OF_RUNS, RUNS)
+            if wanted.by_verdict is not None:  # before rows become objects: most chunks have none
+                runs = runs.filter(pc.equal(runs["valid"], wanted.by_verdict))
+                if not runs.num_rows:
+                    continue
+            found = _anomalies(chunk_file(folder, "anomalies", spec.name, variant, number))
             for row in runs.to_pylist():
                 if _is_wanted(row, found[row["plan"]], wanted):
                     yield ListedRun(

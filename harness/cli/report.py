@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from checkers import History, Verdict
     from checkers.own_checkers import OwnChecker
     from checkers.result import Result
-    from harness.report.model import Comparison
+    from harness.report.model import Comparison, RunLine
 
 EPILOG = """\b
 Examples:
@@ -42,6 +43,8 @@ Examples:
 """
 
 MANIFEST = "manifest.json"
+MOST_LISTED = 2000
+"""So many runs are listed one by one on a comparison's page; more would make it slow to open."""
 Window = tuple[float | None, float | None]
 
 
@@ -244,14 +247,38 @@ def summarise(
         from harness.report.page import render
         from harness.why import deciding_faults_of_example, why_of_example
         from pipeline.examples import RunChangedError, choose_examples
+        from pipeline.run_list import UnreadableTableError
 
         try:
             examples = choose_examples(spark, folder)
-            page = render(comparison, examples, folder, why_of_example, deciding_faults_of_example)
-        except RunChangedError as error:
+            lines, more = _lines(comparison, folder)
+            page = render(
+                comparison, examples, folder, why_of_example, deciding_faults_of_example, lines, more_lines=more
+            )
+        except (RunChangedError, UnreadableTableError) as error:
             raise click.ClickException(str(error)) from None
         click.echo(f"Report: {page}", err=as_json)
     return comparison
+
+
+def _lines(comparison: Comparison, folder: Path) -> tuple[list[RunLine], bool]:
+    """The runs for a comparison's page: those that broke their promise or could not be judged, by variant and plan; and whether
+    there are more.
+    """
+    from harness.report.model import RunLine
+    from pipeline.run_list import Wanted, list_runs
+
+    wanted = []
+    if any(variant.violating.hits for variant in comparison.variants):
+        wanted.append(Wanted())
+    if any(variant.unknown for variant in comparison.variants):
+        wanted.append(Wanted(unknown=True))
+    found = chain.from_iterable(list_runs(folder, one) for one in wanted)
+    lines = [
+        RunLine(run.variant, run.plan, run.valid, run.anomalies, run.first_violation_us, run.because)
+        for run in islice(found, MOST_LISTED)
+    ]
+    return lines, next(found, None) is not None
 
 
 def cases(comparison: Comparison) -> list[Case]:

@@ -17,6 +17,7 @@ from checkers.known_anomalies import meaning
 from checkers.visible import visible
 from harness.report import words
 from harness.report.answer import CLAUSES
+from harness.report.what_ran import what_ran
 
 
 def environment(*packages: str) -> Environment:
@@ -52,18 +53,27 @@ def environment(*packages: str) -> Environment:
         "clause_meaning": lambda clause: CLAUSES.get(clause, ""),
     }
     found.filters |= filters
-    found.globals |= {"meaning": meaning, "what_ran": words.what_ran}
-    found.globals |= {"zoom_script": Markup(ZOOM), "zoom_digest": digest_of(ZOOM)}  # noqa: S704  our own script
+    found.globals |= {"meaning": meaning, "what_ran": what_ran}
+    found.globals |= {"zoom_script": Markup(ZOOM), "filter_script": Markup(FILTER)}  # noqa: S704  our own scripts
+    found.globals |= {"script_policy": Markup(SCRIPT_POLICY)}  # noqa: S704  digests
     return found
 
 
-ZOOM: Final = files("harness.report").joinpath("templates/whole_run.js").read_text(encoding="utf-8")
-"""The one script of a page; a page's policy lets a browser run it, by its digest, and nothing else."""
+def _script(name: str) -> str:
+    return files("harness.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
 
 
 def digest_of(script: str) -> str:
     """As a Content-Security-Policy names a script."""
     return f"sha256-{b64encode(sha256(script.encode()).digest()).decode()}"
+
+
+ZOOM: Final = _script("whole_run.js")
+FILTER: Final = _script("runs.js")
+"""The two scripts of pages: one zooms into a run, one filters a list of runs. Without them a page has all that it has with them."""
+
+SCRIPT_POLICY: Final = " ".join(f"'{digest_of(script)}'" for script in (ZOOM, FILTER))
+"""What a page's policy lets a browser run: these scripts, by their digests, and nothing else."""
 
 
 def _visible(value: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from checkers.history import History, NemesisOp
@@ -16,6 +16,13 @@ AT_ONCE = frozenset(
     ("preferred-election", "forced-election", "unclean-election", "delete-records", "retention", "reassignment")
 )
 """Kinds of faults that are over when they have struck, unless somebody noted when."""
+
+
+def is_over_at_once(kind: str, detail: object) -> bool:
+    """Whether a fault whose end nobody noted was over when it had struck; a fast fail-over lasts where it makes a broker deaf."""
+    if kind == "fast-failover":
+        return isinstance(detail, Mapping) and "then" in detail and "deaf" not in detail
+    return kind in AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +56,11 @@ def fault_spans(history: History, end: int) -> list[FaultSpan]:
             if index == GENERAL_HEAL:
                 general.append(time)
     spans = []
-    for time, what, index, kind, _ in ours:
+    for time, what, index, kind, detail in ours:
         if what != "strike":
             continue
         until = healed.get(index) if index != GENERAL_HEAL else None
-        if until is None and kind in AT_ONCE:
+        if until is None and is_over_at_once(kind, detail):
             until = time
         if until is None:
             until = min((at for at in general if at >= time), default=None)

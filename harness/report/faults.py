@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from checkers.history import History
+from harness.report.fault_spans import is_over_at_once
 from harness.report.fault_words import as_planned
 from harness.report.words import seconds
 from nodes.core.messages import CONTROLLER
@@ -41,7 +42,8 @@ def fault_lines(plan: Mapping[str, Any], history: History, deciding: Collection[
     for index, fault in enumerate(plan.get("faults", ())):
         at = strikes.get(index)
         start = at[0] if at else int(fault["at_us"])
-        until = heals.get(index, start + int(fault.get("lasts_us", 0)))
+        lasts = 0 if at and is_over_at_once(fault["kind"], at[1]) else int(fault.get("lasts_us", 0))
+        until = heals.get(index, start + lasts)
         left = 100 * min(start / end, 1)
         lines.append(
             FaultLine(
@@ -51,7 +53,7 @@ def fault_lines(plan: Mapping[str, Any], history: History, deciding: Collection[
                 planned=_planned(fault),
                 struck=seconds(at[0], 3) if at else "did not strike",
                 hit=whom_it_hit(at[1]) if at else "–",
-                lasts=f"{seconds(until - start, 3)}" if at and until > start else "–",
+                lasts=f"{seconds(until - start, 3)}" if at and until > start else "at once" if at else "–",
                 left=round(left, 2),
                 width=round(max(min(100 * (until - start) / end, 100 - left), 0.6), 2) if at else 0.0,
                 decided=index in deciding,

@@ -27,6 +27,7 @@ from harness.report.story import Story, choose_anomaly, tell
 from harness.report.style import looks, save
 from harness.report.timeline import timeline_of
 from harness.report.timeline_page import write_timeline
+from harness.report.what_ran import what_ran_of
 from harness.report.whole_run import whole_run
 
 KEYED: Final = ("key-value", "append-log")
@@ -115,7 +116,7 @@ def write_history_page(
         timeline_file=timeline_file,
         numbers=_numbers(history, verdict, plots),
         command=f"tidemark check {shlex.quote(source)}{options}",
-        ran=words.what_ran_of(history.meta),
+        ran=what_ran_of(history.meta),
     )
     known = GLOSSARY
     if verdict is None or verdict.judged_from == CLIENTS:

@@ -153,6 +153,25 @@ class VariantResult:
 
 
 @dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run in the list of a comparison's page.
+
+    Attributes:
+        valid: ``invalid``, ``unknown`` or ``valid``.
+        found: (name, verdict, how often) of its anomalies, the gravest first.
+        first_violation_us: None without violation.
+        because: why it is unknown, or what it raised.
+    """
+
+    variant: str
+    plan: int
+    valid: str
+    found: tuple[tuple[str, str, int], ...]
+    first_violation_us: int | None
+    because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A paired campaign: the same plans under every variant."""
 

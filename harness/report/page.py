@@ -23,7 +23,7 @@ from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
 from harness.report.latency import QUANTILE_WORDS
-from harness.report.model import ANY, Comparison, Example
+from harness.report.model import ANY, Comparison, Example, RunLine
 from harness.report.operations import Operations
 from harness.report.plots import Plots, plots_of
 from harness.report.recovery import SHARE_OF_BEFORE
@@ -32,6 +32,7 @@ from harness.report.story import Story, choose_anomaly, tell
 from harness.report.style import looks, save
 from harness.report.timeline import timeline_of
 from harness.report.timeline_page import write_timeline
+from harness.report.what_ran import what_ran_of
 from harness.report.whole_run import whole_run
 from harness.report.why import Why
 
@@ -114,6 +115,9 @@ def render(
     out_dir: Path,
     why: Callable[[Example], Why | None] | None = None,
     deciding: Callable[[Example, Anomaly], DecidingFaults | None] | None = None,
+    lines: Sequence[RunLine] = (),
+    *,
+    more_lines: bool = False,
 ) -> Path:
     """Write `report.html`, its figures and the examples' plans to `out_dir`.
 
@@ -123,6 +127,8 @@ def render(
         out_dir: made if it is not there.
         why: says why an example failed, if somebody can.
         deciding: says which faults one of its anomalies takes, if somebody can.
+        lines: runs to list one by one.
+        more_lines: there are more runs than these.
 
     Returns:
         The path of the page, which needs none of the other files.
@@ -168,6 +174,9 @@ def render(
             runs=runs,
             elsewise=elsewise_under([variant.variant for variant in comparison.variants]),
             briefs=briefs,
+            lines=lines,
+            more_lines=more_lines,
+            listed_anomalies=sorted({name for line in lines for name, _, _ in line.found}),
             explained={brief.anchor for brief in briefs},
             anchor=anchor,
             version=version("tidemark"),
@@ -304,7 +313,7 @@ def _run_view(
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),
         command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}{elsewhere}",
-        ran=words.what_ran_of(history.meta),
+        ran=what_ran_of(history.meta),
         replayed=world == "sim",
         plan_file=plan_file,
         verdict=verdict,

@@ -133,37 +133,6 @@ def compared(comparison: Comparison) -> str:
     )
 
 
-def what_ran_of(meta: Mapping[str, Any]) -> tuple[str, str]:
-    """The same by a history's own meta line; a history that names neither a variant nor a system is somebody's own."""
-    if "variant" not in meta and "system" not in meta:
-        return (
-            "Somebody's own history",
-            "Tidemark ran nothing here: it judges what the file says, and cannot know whether that is true.",
-        )
-    return what_ran(str(meta.get("world", "sim")), str(meta.get("system", "tidemark")))
-
-
-def what_ran(world: str, system: str) -> tuple[str, str]:
-    """What a run's brokers were: a word or two, and a sentence or two about what that means for a reader."""
-    if system.startswith("kafka:"):
-        version = system.removeprefix("kafka:")
-        return (
-            "Real brokers",
-            f"Apache Kafka {version} ran in containers; the nemesis struck its processes and its network.",
-        )
-    if system != "tidemark":
-        return "A real system", f"{system} ran in containers; the nemesis struck its processes and its network."
-    if world != "sim":
-        return (
-            "Own brokers",
-            "Tidemark's own brokers ran as processes in containers. No broker of Apache Kafka took part.",
-        )
-    return "Simulated models", (
-        "Tidemark's models of these protocols ran in its simulator. No real broker took part; a variant called kafka-X has the "
-        "rules of that version of Kafka as far as they are modelled. Whether a real broker does the same must be tried on one."
-    )
-
-
 def _cluster(cluster: Mapping[str, Any]) -> str:
     """What the promise depends on: `acks=all, 3 brokers, replication factor 3 and min ISR 2`."""
     settings = cluster["settings"]

@@ -2,7 +2,7 @@
 
 Who may ask is settled by where we listen. Another site's page in the same browser might still ask, through a name of its own that
 leads to 127.0.0.1 (DNS rebinding), so a request must name this host. What is shown may come from anybody's history: templates
-escape all of it, and a browser is told to run no script but the one that zooms.
+escape all of it, and a browser is told to run no script but a page's own two.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from harness.report.environment import ZOOM, digest_of
+from harness.report.environment import SCRIPT_POLICY
 from harness.served.contents import UnreadableError
 from harness.served.pages import Pages
 
@@ -33,7 +33,7 @@ _TYPES: Final = {
 """What is shown of a folder; other files are not."""
 _HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; "
-    f"script-src '{digest_of(ZOOM)}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    f"script-src {SCRIPT_POLICY}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",

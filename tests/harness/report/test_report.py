@@ -29,15 +29,17 @@ from harness.report import (
     Spread,
     VariantResult,
     figures,
-    words,
 )
 from harness.report.answer import answers, nearly_agreeing, oddities
+from harness.report.environment import FILTER, digest_of
 from harness.report.faults import fault_lines
 from harness.report.lanes import Span, Term, lanes_of
+from harness.report.model import RunLine
 from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks
+from harness.report.what_ran import what_ran_of
 from harness.report.words import compared, interval, p_words, percent, primary_words, recovered, seconds
 
 PARTITION = "t-0"
@@ -665,7 +667,7 @@ def test_only_a_simulated_run_is_said_to_come_back_byte_for_byte(run_page: Path,
 @pytest.mark.parametrize(
     ("meta", "first", "says"),
     [
-        ({"variant": "kafka-2.7"}, "Simulated models", "No real broker took part"),
+        ({"variant": "kafka-2.7", "replicas": {}}, "Simulated models", "No real broker took part"),
         ({"variant": "kafka-2.7", "world": "docker"}, "Own brokers", "No broker of Apache Kafka took part"),
         (
             {"variant": "kafka-2.7", "world": "docker", "system": "kafka:3.9.1"},
@@ -674,10 +676,12 @@ def test_only_a_simulated_run_is_said_to_come_back_byte_for_byte(run_page: Path,
         ),
         ({"system": "redpanda"}, "A real system", "redpanda ran"),
         ({}, "Somebody's own history", "Tidemark ran nothing here"),
+        ({"variant": "my-system", "replicas": {}}, "Somebody's own history", "Tidemark ran nothing here"),
+        ({"variant": "kafka-2.7"}, "Somebody's own history", "Tidemark ran nothing here"),
     ],
 )
 def test_a_page_says_whether_brokers_were_real(meta: dict[str, Any], first: str, says: str) -> None:
-    ran = words.what_ran_of(meta)
+    ran = what_ran_of(meta)
     assert ran[0] == first
     assert says in ran[1]
 
@@ -701,3 +705,42 @@ def test_numbers_that_nearly_agree_say_why() -> None:
         f"kafka-0.10: {old.loss.hits} runs with a loss above and {old.loss.hits - 3} here, because in 3 of them "
         "“documented” was void by then, and a promise that counts beside it forbade the loss."
     )
+
+
+def listed_page(tmp_path: Path, *, more: bool = False) -> str:
+    lines = [
+        RunLine("kafka-0.10", 7, "invalid", (("lost-write", VIOLATION, 2), ("strong-isr", "near-miss", 1)), 2_500_000),
+        RunLine("kafka-2.1", 9, "unknown", (), None, "nothing was <acknowledged>"),
+    ]
+    return render(comparison(), [], tmp_path, lines=lines, more_lines=more).read_text(encoding="utf-8")
+
+
+def test_runs_are_listed_one_by_one_and_whole_without_a_script(tmp_path: Path) -> None:
+    text = listed_page(tmp_path)
+    assert (
+        '<tr data-variant="kafka-0.10" data-valid="invalid" data-found="lost-write:violation strong-isr:near-miss">'
+        '<th scope="row">kafka-0.10</th><td>7</td><td>invalid</td><td>2.50\N{NO-BREAK SPACE}s</td><td>lost-write ×2</td>'
+    ) in text
+    assert "nothing was &lt;acknowledged&gt;" in text
+    assert '<form hidden role="search"' in text  # a filter that does nothing is not shown
+    assert not re.search(r"<tr[^>]* hidden", text)
+    assert "only the first 2 are here" not in text
+    assert "only the first 2 are here" in listed_page(tmp_path, more=True)
+
+
+def test_the_only_script_of_the_list_is_the_one_that_the_policy_names(tmp_path: Path) -> None:
+    text = listed_page(tmp_path)
+    (script,) = re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL)
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)
+    assert script == FILTER
+    assert policy is not None
+    assert f"'{digest_of(script)}'" in policy[1]
+    assert policy[1].startswith("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-")
+
+
+def test_every_table_has_a_caption_and_every_head_a_scope(tmp_path: Path, run_page: Path) -> None:
+    for text in (listed_page(tmp_path), run_page.read_text(encoding="utf-8")):
+        tables = re.findall(r"<table[^>]*>(.*?)</table>", text, re.DOTALL)
+        assert len(tables) > 3
+        assert all(table.lstrip().startswith("<caption>") for table in tables)
+        assert not re.findall(r"<th(?![^>]*scope=)[ >]", text)

@@ -1,0 +1,51 @@
+"""What ran: models, own processes, a real system, or nothing of ours. A reader must know before believing a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodes.core.variant import VariantError
+from nodes.families import parse_variant
+
+
+def what_ran_of(meta: Mapping[str, Any]) -> tuple[str, str]:
+    """As `what_ran`, by a history's own meta line (docs/history.md). A history that we did not record is somebody's own, whatever
+    name it gives its variant.
+    """
+    system, world = str(meta.get("system", "tidemark")), str(meta.get("world", "sim"))
+    ours = "system" in meta or "world" in meta or ("replicas" in meta and _is_known(str(meta.get("variant", ""))))
+    if not ours:
+        return "Somebody's own history", (
+            "Tidemark ran nothing here: it judges what the file says, and cannot know whether that is so."
+        )
+    return what_ran(world, system)
+
+
+def what_ran(world: str, system: str) -> tuple[str, str]:
+    """What a run's brokers were: a word or two, and a sentence or two about what that means for a reader."""
+    if system.startswith("kafka:"):
+        version = system.removeprefix("kafka:")
+        return (
+            "Real brokers",
+            f"Apache Kafka {version} ran in containers; the nemesis struck its processes and its network.",
+        )
+    if system != "tidemark":
+        return "A real system", f"{system} ran in containers; the nemesis struck its processes and its network."
+    if world != "sim":
+        return (
+            "Own brokers",
+            "Tidemark's own brokers ran as processes in containers. No broker of Apache Kafka took part.",
+        )
+    return "Simulated models", (
+        "Tidemark's models of these protocols ran in its simulator. No real broker took part; a variant called kafka-X has the "
+        "rules of that version of Kafka as far as they are modelled. Whether a real broker does the same must be tried on one."
+    )
+
+
+def _is_known(variant: str) -> bool:
+    try:
+        parse_variant(variant)
+    except VariantError:
+        return False
+    return True
