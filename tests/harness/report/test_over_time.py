@@ -297,6 +297,13 @@ def test_an_election_is_over_at_once():
     assert found == [FaultSpan(5, 5, "forced-election")]
 
 
+def test_a_fast_failover_lasts_only_while_a_broker_is_deaf() -> None:
+    general = (9, "heal", -1, "all", {})
+    heard, deaf = {"node": 3, "then": 2}, {"node": 3, "then": 2, "deaf": 1}
+    assert fault_spans(strikes((5, "strike", 0, "fast-failover", heard), general), 100)[0].end == 5
+    assert fault_spans(strikes((5, "strike", 0, "fast-failover", deaf), general), 100)[0].end == 9
+
+
 def test_the_nemesis_among_operations_is_read_as_well():
     ops = [Op(n, ":nemesis", "info", f, None) for n, f in ((1, "kill"), (2, "kill"), (8, "start"), (9, "start"))]
 
