@@ -117,6 +117,11 @@ class Family:
         return () if kind is None else (kind,)
 
     @property
+    def votes(self) -> bool:
+        """Whether servers elect their leaders themselves."""
+        return self.controller is None and self.store is None
+
+    @property
     def has_isr(self) -> bool:
         """Whether a controller keeps an ISR; without, a majority decides."""
         return self.controller is not None

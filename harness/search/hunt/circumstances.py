@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nemesis import cluster_of_plans
+from nemesis import PROFILES, cluster_of_plans
+from nemesis.fault import REASSIGNMENT
 from nemesis.plan import WorkloadSpec
 from nodes.core.settings import MS
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 SHAPES = ((4, 4), (5, 5), (4, 3), (5, 3), (2, 2))
 """Brokers and replicas, where nobody asked for any."""
-_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE = 0.1, 0.1, 0.15, 0.1
+_ODD_MAJORITIES = (6, 4)
+"""Two servers that may come to a group whose majority is three of four: where groups change, what needs the most care."""
+_SMALL_FETCHES, _PATIENT, _BURSTS, _ANOTHER_SHAPE, _GROUPS_SHAPED = 0.1, 0.1, 0.15, 0.1, 0.5
 
 
 class Circumstances:
@@ -30,18 +33,20 @@ class Circumstances:
         cluster: as it was asked for.
         profile: of the hunt.
         free: whether the number of brokers and replicas was left to the hunt.
+        votes: whether servers elect their leaders themselves.
     """
 
-    def __init__(self, cluster: ClusterSpec, profile: str, *, free: bool) -> None:
+    def __init__(self, cluster: ClusterSpec, profile: str, *, free: bool, votes: bool = False) -> None:
         self._cluster = cluster_of_plans(profile, cluster)
         self._profile = profile
         self._free = free
+        self._groups_change = votes and REASSIGNMENT in PROFILES[profile]
 
     def cluster(self, rng: Random) -> ClusterSpec:
         """As asked for; now and then with other numbers of brokers and replicas, or with fetches of one or two batches."""
         cluster = self._cluster
-        if self._free and rng.random() < _ANOTHER_SHAPE:
-            brokers, factor = rng.choice(SHAPES)
+        if self._free and rng.random() < (_GROUPS_SHAPED if self._groups_change else _ANOTHER_SHAPE):
+            brokers, factor = _ODD_MAJORITIES if self._groups_change else rng.choice(SHAPES)
             if cluster.settings.min_isr <= factor:
                 shaped = replace(cluster, brokers=brokers, replication_factor=factor)
                 cluster = cluster_of_plans(self._profile, shaped)

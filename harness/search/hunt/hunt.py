@@ -16,7 +16,7 @@ from harness.search.hunt.episodes import episode
 from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.mutations import Mutations
 from harness.search.hunt.trial import attempt
-from nodes.families import parse_variant
+from nodes.families import family_of, parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -98,8 +98,9 @@ class Hunt:
         self.corpus = Corpus()
         self._size = plans_a_round
         self._attempt = attempt
-        self._kinds = Kinds(profile)
-        self._circumstances = Circumstances(cluster, profile, free=free)
+        votes = family_of(parse_variant(attempt.variant)).votes
+        self._kinds = Kinds(profile, votes=votes)
+        self._circumstances = Circumstances(cluster, profile, free=free, votes=votes)
         self._mutations = Mutations(self._kinds, self._circumstances)
         self._seed = seed
         self.round = 0

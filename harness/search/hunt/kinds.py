@@ -27,9 +27,11 @@ class Kinds:
 
     Args:
         profile: a key of :data:`nemesis.PROFILES`.
+        votes: whether servers elect their leaders themselves, so that scenes of theirs are played.
     """
 
-    def __init__(self, profile: str) -> None:
+    def __init__(self, profile: str, *, votes: bool = False) -> None:
+        self.votes = votes
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
         if "power" in self.known:
             self.known |= SIMULATED_ONLY

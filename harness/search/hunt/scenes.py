@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.search.hunt.kinds import Kinds, log_uniform, some_fault
-from nemesis import Fault, Trigger
+from nemesis import PROFILES, Fault, Trigger
 from nodes.core.settings import MS
 
 if TYPE_CHECKING:
@@ -258,6 +258,49 @@ def moved_while_others_are_away(rng: Random, kinds: Kinds, cluster: ClusterSpec,
     return faults
 
 
+def deposed_and_does_not_know(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader is cut off from the other servers, and not from its clients, until long after these have elected another."""
+    old, other, _ = _cast(rng, cluster)
+    session = cluster.settings.session_us
+    lasts = int(session * rng.uniform(1.5, 4))
+    cut = _on(rng, kinds.among(rng, "from-peers", "isolate"), at, cluster, old, lasts)
+    return [
+        _on(rng, "forced-election", max(at - 150 * MS, 20 * MS), cluster, old, 0),
+        replace(cut, clients=False),
+        _on(rng, "forced-election", at + int(session * rng.uniform(0.2, 1.5)), cluster, other, 0),
+        _on(rng, "forced-election", at + lasts, cluster, rng.choice((old, other)), 0),
+    ]
+
+
+def two_change_one_group(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
+    """A leader brings a server in, and is cut off as soon as that has the log; then another is elected, and brings in another one.
+
+    One of those who voted for it hears nothing of what it writes.
+    """
+    group = list(cluster.assignment()["t-0"])
+    spare = [broker for broker in cluster.broker_ids() if broker not in group] or group[-1:]
+    rng.shuffle(group)
+    first, second, voter, gone = (f"b{group[place % len(group)]}" for place in range(4))
+    new = spare[0]
+    elected = at + log_uniform(rng, 60 * MS, 300 * MS)
+    cuts = ("from-peers", "isolate")
+    cut_off = _on(rng, kinds.among(rng, *cuts), at, cluster, first, log_uniform(rng, 400 * MS, 2_500 * MS))
+    deaf = _on(rng, kinds.among(rng, *cuts), elected, cluster, voter, log_uniform(rng, 200 * MS, 1_500 * MS))
+    moves = [
+        _on(rng, kinds.among(rng, "reassignment"), at, cluster, gone, 0),
+        _on(rng, kinds.among(rng, "reassignment"), elected - 20 * MS, cluster, f"b{new}", 0),
+    ]
+    faults = [
+        _on(rng, "forced-election", max(at - 150 * MS, 20 * MS), cluster, first, 0),
+        replace(moves[0], pick=0),
+        replace(cut_off, after=Trigger("append", 1, new)),
+        moves[1],
+        replace(deaf, after=Trigger("follow", 1, int(voter[1:]))),
+        _on(rng, "forced-election", elected, cluster, second, 0),
+    ]
+    return [replace(fault, partition=0, clients=False) for fault in faults]
+
+
 SCENES: dict[str, Scene] = {
     "back and forth": back_and_forth,
     "asleep through reigns": asleep_through_reigns,
@@ -270,6 +313,8 @@ SCENES: dict[str, Scene] = {
     "deleted while one is away": deleted_while_one_is_away,
     "deleted before the power goes": deleted_before_the_power_goes,
     "moved while others are away": moved_while_others_are_away,
+    "deposed, and does not know": deposed_and_does_not_know,
+    "two change one group": two_change_one_group,
 }
 _OF_PROFILES = {
     "asked in vain": {"controller-links"},
@@ -278,14 +323,20 @@ _OF_PROFILES = {
     "moved while others are away": {"reassignments", "reassignments-destructive"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
+_OF_VOTERS = {
+    "deposed, and does not know": frozenset(PROFILES),
+    "two change one group": frozenset({"reassignments", "reassignments-destructive"}),
+}
+"""The same of servers that elect their leaders themselves, and of nobody else."""
 _OWN = 0.5
 """Share of these, in the profiles that have any."""
 
 
 def some_scene(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """One of them, half of the time one of the profile's own."""
-    own = [name for name, profiles in _OF_PROFILES.items() if kinds.profile in profiles]
-    common = [name for name in SCENES if name not in _OF_PROFILES]
+    about = _OF_PROFILES | _OF_VOTERS if kinds.votes else _OF_PROFILES
+    own = [name for name, profiles in about.items() if kinds.profile in profiles]
+    common = [name for name in SCENES if name not in _OF_PROFILES and name not in _OF_VOTERS]
     names = own if own and rng.random() < _OWN else common
     return SCENES[rng.choice(names)](rng, kinds, cluster, at)
 

@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from checkers import check
 from checkers.marks import exercised
 from harness.search.hunt.circumstances import SHAPES, Circumstances
 from harness.search.hunt.episodes import MOST_FAULTS, episode, with_faults
@@ -18,7 +19,7 @@ from nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster
 from nemesis.fault import CONTROLLER_LINKS
 from nodes.core.cluster import ClusterSpec
 from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
+from nodes.families import parse_variant
 
 MS = 1_000
 PROFILES_OF_HUNTS = ("intact", "destructive", "retention", "reassignments")
@@ -292,3 +293,54 @@ def test_with_zookeeper_a_leader_skips_a_reign_only_where_controllers_change(var
 
 def test_hunts_have_controllers_that_fail():
     assert any(fault.kind == "controller-crash" for plan in young(60, "controllers") for fault in plan.faults)
+
+
+def shown_by(name, variant, cluster, seeds, profile="reassignments"):
+    """How many draws of a scene violate something under a variant, by anomaly; of a cluster whose servers vote."""
+    found = Counter()
+    for seed in range(seeds):
+        faults = SCENES[name](Random(seed), Kinds(profile, votes=True), cluster, 600 * MS)
+        workload = WorkloadSpec(producers=2, interval_us=20 * MS)
+        plan = with_faults(Plan(0, 0, seed, profile, cluster, workload, (), 0), faults)
+        verdict = check(simulate(plan, parse_variant(variant)).history)
+        found.update({one.name for one in verdict.anomalies if one.verdict == "violation"})
+    return found
+
+
+def test_deposed_and_does_not_know_a_leader_shows_what_was_committed_when_it_led():
+    name, cluster = "deposed, and does not know", ClusterSpec()
+
+    assert shown_by(name, "raft+lease-reads+lease-never-ends", cluster, 8, "intact")["stale-poll"] >= 4
+    assert not shown_by(name, "raft+lease-reads", cluster, 8, "intact")
+
+
+def test_two_change_one_group_each_by_one_server():
+    name, cluster = "two change one group", ClusterSpec(brokers=6, replication_factor=4)
+
+    assert shown_by(name, "raft+membership-change+change-at-once", cluster, 16)["unsafe-commit"] >= 2
+    assert not shown_by(name, "raft+membership-change", cluster, 16)
+
+
+def test_scenes_of_voters_are_theirs_alone():
+    drawn = {votes: set() for votes in (False, True)}
+    for votes, names in drawn.items():
+        kinds = Kinds("intact", votes=votes)
+        for seed in range(300):
+            faults = some_scene(Random(seed), kinds, ClusterSpec(), 600 * MS)
+            names.add(tuple(fault.kind for fault in faults))
+    deposed = ("forced-election", "from-peers", "forced-election", "forced-election")
+
+    assert deposed in drawn[True]
+    assert deposed not in drawn[False]
+
+
+def test_groups_that_change_are_tried_with_two_servers_to_spare():
+    shapes = Counter()
+    rng = Random(1)
+    circumstances = Circumstances(ClusterSpec(), "reassignments", free=True, votes=True)
+    for _ in range(100):
+        cluster = circumstances.cluster(rng)
+        shapes[cluster.brokers, cluster.replication_factor] += 1
+
+    assert shapes.keys() == {(4, 3), (6, 4)}
+    assert 30 < shapes[6, 4] < 70
