@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.manifest import CampaignRefusedError, Manifest
+from pipeline.manifest import RECHECKS, CampaignRefusedError, Manifest
 from pipeline.stock import take_stock
 from pipeline.tables import MANIFEST, RECORDS, SCHEMAS
 
 DEEPEST = 3
-NOT_ENTERED = {*SCHEMAS, RECORDS, "evidence", "set-aside"}
+NOT_ENTERED = {*SCHEMAS, RECORDS, RECHECKS, "evidence", "set-aside"}
 
 
 @dataclass(frozen=True, slots=True)

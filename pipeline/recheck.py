@@ -30,11 +30,11 @@ from pipeline.java import JavaNotFoundError
 from pipeline.manifest import RECHECKS, Manifest
 from pipeline.reason import is_full_disk, reason
 from pipeline.recheck_chunk import DamagedChunk, RecheckTask, recheck_chunk
-from pipeline.recheck_tables import NUMBERS, RECHECK, RecheckRecord, RecheckSummary, read_record
-from pipeline.record import RecordError, write_whole
+from pipeline.recheck_tables import NUMBERS, RECHECK, RecheckSummary
+from pipeline.recheck_work import RecheckWork
+from pipeline.record import write_whole
 from pipeline.replay_command import replay_command
-from pipeline.stock import take_stock
-from pipeline.tables import chunk_file, record_file
+from pipeline.tables import chunk_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,11 +46,6 @@ FEW_ROWS: Final = 250_000
 """So many rows are judged here before a JVM has started."""
 FEW_RUNS: Final = 100
 """And so many runs made again."""
-RUN_ROWS: Final = 10_000
-"""A run that is made again is about as much work as judging so many rows."""
-TASKS_A_CORE: Final = 6
-TASK_ROWS: Final = 100_000
-"""A task has at least so many rows, where there are: it costs some 10 ms itself."""
 POLL_SECONDS: Final = 0.25
 KEY_DIGITS: Final = 12
 
@@ -66,6 +61,7 @@ class RecheckOutcome:
     Attributes:
         folder: the campaign's. place: where the verdicts are.
         code: the digest of what judged.
+        chunks: those that were judged, as they are now.
         variants: the sums of each variant.
         damaged: chunks that were not judged, in words.
         already: whether all of it had been judged before by this code.
@@ -75,6 +71,7 @@ class RecheckOutcome:
     folder: Path
     place: Path
     code: str
+    chunks: tuple[Chunk, ...]
     variants: tuple[RecheckSummary, ...]
     damaged: tuple[str, ...]
     already: bool = False
@@ -180,7 +177,7 @@ def recheck_campaign(
         dict(question.checkers),
         question.again,
     )
-    work = _Work(task, manifest, question.variants or spec.variants, fresh=fresh)
+    work = RecheckWork(task, manifest, question.variants or spec.variants, fresh=fresh)
     here = master is None and work.rows <= few_rows and not (question.again and work.runs > FEW_RUNS)
     damaged: list[DamagedChunk] = []
     complete = True
@@ -189,11 +186,16 @@ def recheck_campaign(
             complete = _here(work, console, damaged) if here else _on_spark(work, master, console, damaged)
     except OSError as error:
         raise CampaignFailedError(_why(error, folder)) from error
-    summaries = [_sum_of(variant, work.summaries(variant)) for variant in work.variants]
+    work.spoilt = {(one.variant, one.number) for one in damaged}
+    judged = list(work.judged())
+    summaries = [
+        _sum_of(variant, (one.summary for one in judged if one.chunk.variant == variant)) for variant in work.variants
+    ]
     return RecheckOutcome(
         folder=as_asked,
         place=as_asked / RECHECKS / place.name,
         code=code,
+        chunks=tuple(one.chunk for one in judged),
         variants=tuple(summaries),
         damaged=(*work.damaged, *(one.words() for one in damaged)),
         already=bool(work.finished) and not work.todo,
@@ -207,85 +209,26 @@ def changed_runs(outcome: RecheckOutcome) -> Iterator[ChangedRun]:
     if manifest is None:
         return
     spec = manifest.spec
-    for summary in outcome.variants:
-        for number in range(manifest.layout.chunks):
-            file = chunk_file(outcome.place, "changes", spec.name, summary.variant, number)
-            if not file.is_file():
-                continue
-            rows = pq.read_table(file, partitioning=None).to_pylist()
-            for plan, mine in groupby(rows, key=lambda row: int(row["plan"])):
-                run, *anomalies = mine
-                yield ChangedRun(
-                    summary.variant,
-                    plan,
-                    run["then"],
-                    run["now"],
-                    tuple((row["anomaly"], row["then"], row["now"]) for row in anomalies),
-                    replay_command(spec, outcome.folder, summary.variant, plan),
-                )
-
-
-class _Work:
-    """The chunks to judge: those that are finished, and not judged yet as they are now.
-
-    Attributes:
-        finished: all of them. todo: those that are left, with their rows.
-        rows: of what is left. runs: that are left.
-    """
-
-    def __init__(self, task: RecheckTask, manifest: Manifest, variants: tuple[str, ...], *, fresh: bool) -> None:
-        self.task, self.variants = task, variants
-        self._campaign = task.campaign.spec.name
-        stock = take_stock(task.campaign.folder, manifest, ())  # whoever reads a file holds it against its record
-        self.damaged = tuple(damage.words() for damage in stock.damaged if damage.variant in variants)
-        places = [place for place in stock.finished if place[0] in variants]
-        places.sort(key=lambda place: (place[1], variants.index(place[0])))
-        self.finished = [manifest.layout.chunk(*place) for place in places]
-        with_rows = ((chunk, self._rows(chunk, fresh=fresh)) for chunk in self.finished)
-        self.todo = [(chunk, rows) for chunk, rows in with_rows if rows is not None]
-        self.rows = sum(rows for _, rows in self.todo)
-        self.runs = sum(chunk.stop - chunk.first for chunk, _ in self.todo)
-
-    def _rows(self, chunk: Chunk, *, fresh: bool) -> int | None:
-        """How much there is to read of a chunk, None if it was judged already."""
-        try:
-            record = read_record(self.task.campaign.folder, self._campaign, chunk)
-        except RecordError:
-            return 0  # it has changed just now, and the worker will say what is wrong with it
-        digests = {table: written.digest for table, written in record.files.items()}
-        judged = None if fresh else RecheckRecord.read(self._record_of(chunk))
-        if judged is not None and judged.chunk == chunk and judged.of == digests:
-            return None
-        made_again = RUN_ROWS * (chunk.stop - chunk.first) if self.task.again else 0
-        return record.files["ops"].rows + record.files["trace"].rows + made_again
-
-    def _record_of(self, chunk: Chunk) -> Path:
-        return record_file(self.task.place, self._campaign, chunk.variant, chunk.number)
-
-    def summaries(self, variant: str) -> Iterator[RecheckSummary]:
-        """What was found in the chunks of one variant."""
-        for chunk in self.finished:
-            if chunk.variant == variant and (record := RecheckRecord.read(self._record_of(chunk))) is not None:
-                yield record.summary
-
-    def tasks(self, cores: int) -> list[list[Chunk]]:
-        """The chunks that are left, cut into tasks of about the same work."""
-        size = max(TASK_ROWS, self.rows // (cores * TASKS_A_CORE))
-        tasks: list[list[Chunk]] = [[]]
-        room = size
-        for chunk, rows in self.todo:
-            if tasks[-1] and rows > room:
-                tasks.append([])
-                room = size
-            tasks[-1].append(chunk)
-            room -= rows
-        return [task for task in tasks if task]
+    order = {one.variant: place for place, one in enumerate(outcome.variants)}
+    for chunk in sorted(outcome.chunks, key=lambda chunk: (order[chunk.variant], chunk.number)):
+        file = chunk_file(outcome.place, "changes", spec.name, chunk.variant, chunk.number)
+        rows = pq.read_table(file, partitioning=None).to_pylist()
+        for plan, mine in groupby(rows, key=lambda row: int(row["plan"])):
+            run, *anomalies = mine
+            yield ChangedRun(
+                chunk.variant,
+                plan,
+                run["then"],
+                run["now"],
+                tuple((row["anomaly"], row["then"], row["now"]) for row in anomalies),
+                replay_command(spec, outcome.folder, chunk.variant, plan),
+            )
 
 
 class _Shown:
     """A progress bar over the chunks."""
 
-    def __init__(self, work: _Work, console: Console | None) -> None:
+    def __init__(self, work: RecheckWork, console: Console | None) -> None:
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
@@ -316,7 +259,7 @@ class _Shown:
         self._progress.update(self._task, completed=self._seen, found=found)
 
 
-def _here(work: _Work, console: Console | None, damaged: list[DamagedChunk]) -> bool:
+def _here(work: RecheckWork, console: Console | None, damaged: list[DamagedChunk]) -> bool:
     """Judge in this process; false if the person stopped it."""
     told: list[RecheckSummary | DamagedChunk] = []
     try:
@@ -331,7 +274,7 @@ def _here(work: _Work, console: Console | None, damaged: list[DamagedChunk]) -> 
     return True
 
 
-def _on_spark(work: _Work, master: str | None, console: Console | None, damaged: list[DamagedChunk]) -> bool:
+def _on_spark(work: RecheckWork, master: str | None, console: Console | None, damaged: list[DamagedChunk]) -> bool:
     """Judge as Spark tasks; false if the person stopped it. Spark is used by a thread of its own, as a campaign does."""
     failure: list[Exception] = []
     sessions: list[SparkSession] = []

@@ -101,7 +101,8 @@ def _print(outcome: RecheckOutcome, changed: Any, limit: int) -> None:  # noqa: 
         console.print("These checkers have judged all of it before; --fresh judges it again.")
     if missing:
         console.print(
-            f"Of {missing} no history is stored: --again makes them again, and compare --keep all would have stored them."
+            f"Of {missing} no history is stored, or the run raised: --again makes those of the simulator again, and compare "
+            "--keep all would have stored them."
         )
     if other:
         console.print(f"{other} could not be had again: the code that runs them is another, or depends on more.")

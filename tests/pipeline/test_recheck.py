@@ -145,6 +145,25 @@ def test_damaged_evidence_is_not_judged_and_leaves_the_verdict_open(real: Path) 
     assert "unknown" in outcome.verdicts
 
 
+def test_what_was_found_in_a_chunk_that_is_damaged_since_counts_no_more(real: Path) -> None:
+    def odd(history: History) -> Any:
+        yield Anomaly("odd", "near-miss", 5, "t-0", "It is odd.")
+
+    question = Question(checkers={"odd": odd})
+    assert len(list(changed_runs(judged(real, question)))) == 12
+    path = chunk_file(real, "trace", "demo", OLD, 0)
+    path.write_bytes(b"PAR1")
+
+    outcome = judged(real, question, fresh=True)
+
+    assert outcome.total("judged") == 8
+    assert [(run.variant, run.plan) for run in changed_runs(outcome)] == [
+        (OLD, 4),
+        (OLD, 5),
+        *(("kafka-2.7", plan) for plan in range(6)),
+    ]
+
+
 def test_what_is_not_stored_is_made_again_if_it_is_still_the_same_run(tmp_path: Path) -> None:
     spec = CampaignSpec("demo", (OLD,), plans=4, seed=4, keep="none")
     folder = campaign(spec, tmp_path / "demo", simulate_for_real)
