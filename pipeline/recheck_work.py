@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from harness.runs.folder import HISTORY
+from pipeline.evidence import run_folder
 from pipeline.recheck_tables import RecheckRecord, read_record
 from pipeline.record import ChunkRecord, RecordError
 from pipeline.stock import take_stock
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 RUN_ROWS: Final = 10_000
 """A run that is made again is about as much work as judging so many rows."""
+LINE_BYTES: Final = 150
+"""Of a history's file a row has about so many bytes."""
 TASKS_A_CORE: Final = 6
 TASK_ROWS: Final = 100_000
 """A task has at least so many rows, where there are: it costs some 10 ms itself."""
@@ -54,7 +58,15 @@ class RecheckWork:
         if not fresh and self._judged(chunk, record) is not None:
             return None
         made_again = RUN_ROWS * (chunk.stop - chunk.first) if self.task.again else 0
-        return record.files["ops"].rows + record.files["trace"].rows + made_again
+        return record.files["ops"].rows + record.files["trace"].rows + made_again + self._evidence(chunk)
+
+    def _evidence(self, chunk: Chunk) -> int:
+        """About how many rows there are of runs in containers, whose histories are files."""
+        of = self.task.campaign
+        if of.spec.world == "sim":
+            return 0
+        files = (run_folder(of.folder, chunk.variant, plan) / HISTORY for plan in range(chunk.first, chunk.stop))
+        return sum(file.stat().st_size for file in files if file.is_file()) // LINE_BYTES
 
     def _judged(self, chunk: Chunk, record: ChunkRecord) -> RecheckRecord | None:
         """What was found in a chunk, None if that was not the chunk of now."""

@@ -20,7 +20,9 @@ from pipeline.chunk import Task, run_chunk
 from pipeline.evidence import run_folder
 from pipeline.manifest import open_campaign
 from pipeline.recheck import NothingToRecheckError, Question, RecheckOutcome, changed_runs, recheck_campaign
+from pipeline.recheck_chunk import RecheckTask
 from pipeline.recheck_tables import RecheckSummary
+from pipeline.recheck_work import RecheckWork
 from pipeline.simulate import simulate as simulate_for_real
 from pipeline.tables import chunk_file
 
@@ -191,7 +193,12 @@ def test_runs_in_containers_are_judged_by_their_evidence(tmp_path: Path) -> None
     assert (outcome.total("judged"), outcome.total("changed"), outcome.total("missing")) == (1, 0, 1)
     rows = pq.read_table(chunk_file(outcome.place, "runs", "demo", OLD, 0), partitioning=None).to_pylist()
     assert [(row["plan"], row["source"], row["valid"]) for row in rows] == [(0, "evidence", run.verdict.valid)]
-    (run_folder(folder, OLD, 0) / "history.jsonl").write_text("{}\n", encoding="utf-8")
+    history = run_folder(folder, OLD, 0) / "history.jsonl"
+    task = RecheckTask(Task(spec, folder, "this-one", simulate_for_real), tmp_path / "nowhere")
+    work = RecheckWork(task, open_campaign(folder, spec), (OLD,), fresh=False)
+    assert [rows for _, rows in work.todo] == [history.stat().st_size // 150, 0]
+    assert [len(chunks) for chunks in work.tasks(2)] == [2]
+    history.write_text("{}\n", encoding="utf-8")
     assert judged(folder, fresh=True).total("unknown") == 1
 
 
