@@ -4,6 +4,7 @@ A :class:`~nemesis.plan.Plan` is drawn first and holds everything about a run bu
 and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
 """
 
+from nemesis.asked_workload import AskedWorkload
 from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, SIMULATED_ONLY, Fault, FaultError, Trigger
 from nemesis.generate import PROFILES, cluster_of_plans, generate_plan
 from nemesis.injector import FaultTarget, Injector
@@ -16,6 +17,7 @@ __all__ = [
     "REAL_ONLY",
     "REASSIGNMENT",
     "SIMULATED_ONLY",
+    "AskedWorkload",
     "Fault",
     "FaultError",
     "FaultTarget",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -54,7 +54,7 @@ class CampaignFailedError(RuntimeError):
 class CampaignOutcome:
     """How a campaign ended. All numbers count runs, those of earlier attempts included."""
 
-    status: Literal["finished", "interrupted"]
+    status: Literal["finished", "interrupted", "stopped"]  # stopped at the first violation
     runs: int
     expected: int
     violating: dict[str, int]  # by variant
@@ -73,6 +73,8 @@ class CampaignOutcome:
                 else ""
             )
             words += f" {self.unknown} ended unknown{raised}."
+        if self.status == "stopped":
+            words += f" It ended at the first violation; without --stop-at-first it goes on in {self.folder}."
         if self.status == "interrupted":
             words += f" Give the same command again to go on in {self.folder}."
         return words
@@ -86,6 +88,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
     chunk_size: int | None = None,
     fresh: bool = False,
     retry_errors: bool = False,
+    stop_at_first: bool = False,
     limits: RunLimits | None = None,
     console: Console | None = None,
     simulate: Simulate | None = None,
@@ -100,6 +103,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
         chunk_size: Plans per chunk, see `open_campaign`.
         fresh: Throw away an earlier campaign in the folder, or move it aside, see `open_campaign`.
         retry_errors: Do the chunks again that have a run that raised.
+        stop_at_first: End as soon as a finished chunk has a violation, be it one of an earlier attempt.
         limits: What one run may take.
         console: Where the progress is shown, standard error unless told.
         simulate: How to run one plan; the simulator unless told.
@@ -134,16 +138,20 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
         complete = True
         for _ in range(ROUNDS):
             numbers = _missing(manifest, stock)
-            if not numbers or not complete:
+            if not numbers or not complete or (stop_at_first and _has_violation(stock.finished.values())):
                 break
             before = list(stock.finished.values())
             if contained is not None:
-                complete = _in_containers(task, manifest, numbers, before, console, contained)
+                complete = _in_containers(
+                    task, manifest, numbers, before, console, contained, stop_at_first=stop_at_first
+                )
             else:
-                complete = _work_off(task, manifest, numbers, before, master, console)
+                complete = _work_off(task, manifest, numbers, before, master, console, stop_at_first=stop_at_first)
             stock = take_stock(folder, manifest)
             set_right(folder, manifest, stock)
     lost = len(_missing(manifest, stock))
+    if complete and lost and stop_at_first and _has_violation(stock.finished.values()):
+        return _outcome("stopped", spec, folder, list(stock.finished.values()))
     if complete and lost:
         raise CampaignFailedError(
             f"{lost} of {manifest.layout.tasks} chunks were reported as finished and are not in {folder}: "
@@ -174,6 +182,10 @@ def _missing(manifest: Manifest, stock: Stock) -> list[int]:
     ]
 
 
+def _has_violation(chunks: Iterable[ChunkSummary]) -> bool:
+    return any(chunk.violating for chunk in chunks)
+
+
 def _tell(stock: Stock, console: Console) -> None:
     """What is wrong with what an earlier attempt left."""
     for damage in stock.damaged:
@@ -198,8 +210,10 @@ def _work_off(
     before: Sequence[ChunkSummary],
     master: str | None,
     console: Console,
+    *,
+    stop_at_first: bool,
 ) -> bool:
-    """Run the chunks with a progress bar; false if the person stopped it.
+    """Run the chunks with a progress bar, or as many as it takes to a violation; false if the person stopped it.
 
     Spark is started and used by a thread of its own: in the main thread Ctrl-C would strike in the middle of its protocol.
     """
@@ -223,6 +237,13 @@ def _work_off(
         except Exception as error:  # noqa: BLE001  handed to the thread that waits
             failure.append(error)
 
+    def stop() -> None:
+        enough.set()
+        for spark in sessions:
+            spark.sparkContext.cancelAllJobs()
+            spark.stop()
+            thread.join(LAST_WORDS_SECONDS)  # what has come in is being stored
+
     thread = threading.Thread(target=job, name="campaign", daemon=True)
     with CampaignProgress(manifest.spec, console, before) as progress:
         try:
@@ -230,13 +251,12 @@ def _work_off(
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
                 progress.show(told)
+                if stop_at_first and _has_violation(told):
+                    stop()
+                    return True
         except KeyboardInterrupt:
             console.print("Stopping; finished chunks are kept.")
-            enough.set()
-            for spark in sessions:
-                spark.sparkContext.cancelAllJobs()
-                spark.stop()
-                thread.join(LAST_WORDS_SECONDS)  # what has come in is being stored
+            stop()
             return False
     if failure and isinstance(failure[0], JavaNotFoundError):
         raise failure[0]
@@ -263,11 +283,13 @@ def _in_containers(
     before: Sequence[ChunkSummary],
     console: Console,
     contained: Contained,
+    *,
+    stop_at_first: bool,
 ) -> bool:
-    """Run the chunks with a progress bar; false if the person stopped it."""
+    """Run the chunks with a progress bar, or as many as it takes to a violation; false if the person stopped it."""
     with CampaignProgress(manifest.spec, console, before) as progress:
         try:
-            run_in_turn(task, manifest.layout, numbers, progress, contained.now_running)
+            run_in_turn(task, manifest.layout, numbers, progress, contained.now_running, stop_at_first=stop_at_first)
         except KeyboardInterrupt:
             console.print("Stopping; finished runs are kept.")
             return False
@@ -279,7 +301,7 @@ def _in_containers(
 
 
 def _outcome(
-    status: Literal["finished", "interrupted"], spec: CampaignSpec, folder: Path, chunks: list[ChunkSummary]
+    status: Literal["finished", "interrupted", "stopped"], spec: CampaignSpec, folder: Path, chunks: list[ChunkSummary]
 ) -> CampaignOutcome:
     return CampaignOutcome(
         status=status,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nemesis import PROFILES
+from nemesis import PROFILES, AskedWorkload, PlanError
 
 WORLDS = ("sim", "docker")
 KEEPS = ("violations", "all", "none")
@@ -34,6 +34,7 @@ class CampaignSpec:
         clients: The client library of the workload in containers.
         system: What runs in the containers, as ``--system`` calls it.
         broker_config: Further settings of Kafka's brokers, each ``key=value``.
+        workload: How busy clients are, where it was asked for, as `AskedWorkload.to_json` has it.
         keep: Whose operations and traces are stored: the first `violations` of each chunk, `all` runs, or `none`.
 
     Raises:
@@ -53,6 +54,7 @@ class CampaignSpec:
     clients: str = "confluent"
     system: str = "tidemark"
     broker_config: tuple[str, ...] = ()
+    workload: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse a spec that would fail only after Spark has started."""
@@ -68,6 +70,10 @@ class CampaignSpec:
             raise SpecError(f"World {self.world!r} is none of {', '.join(WORLDS)}.")
         if self.keep not in KEEPS:
             raise SpecError(f"keep={self.keep!r} is none of {', '.join(KEEPS)}.")
+        try:
+            AskedWorkload.from_json(self.workload)
+        except PlanError as error:
+            raise SpecError(f"The workload {dict(self.workload)!r} is {error}.") from None
 
     def to_json(self) -> dict[str, Any]:
         """The spec as JSON values."""
@@ -85,6 +91,7 @@ class CampaignSpec:
             "clients": self.clients,
             "system": self.system,
             "broker_config": list(self.broker_config),
+            "workload": dict(self.workload),
         }
 
     @classmethod
@@ -99,6 +106,7 @@ class CampaignSpec:
                 "variants": tuple(data["variants"]),
                 "cluster": dict(data.get("cluster", {})),
                 "broker_config": tuple(data.get("broker_config", ())),
+                "workload": dict(data.get("workload", {})),
             }
             return cls(**{**data, **plain})
         except (TypeError, KeyError) as error:

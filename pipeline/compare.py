@@ -154,6 +154,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         system=spec.system,
         primary=found.primary,
         contract=spec.contract,
+        workload=spec.workload,
         code=manifest.code,
         begun=manifest.begun,
     )

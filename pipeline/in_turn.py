@@ -27,9 +27,16 @@ class _AbandonedError(BaseException):
 
 
 def run_in_turn(
-    task: Task, layout: Layout, numbers: Sequence[int], progress: CampaignProgress, now_running: Callable[[], str]
+    task: Task,
+    layout: Layout,
+    numbers: Sequence[int],
+    progress: CampaignProgress,
+    now_running: Callable[[], str],
+    *,
+    stop_at_first: bool = False,
 ) -> None:
-    """Run the chunks; what is finished is kept whatever happens. ``now_running`` says what the run under way is doing.
+    """Run the chunks; what is finished is kept whatever happens. ``now_running`` says what the run under way is doing. With
+    ``stop_at_first`` the first chunk with a violation is the last one.
 
     The runs have a thread of their own, so that the screen goes on while one of them waits. Ctrl-C leaves the run under way to
     its world, which ends it when it is closed; however it ends then, it counts as not run.
@@ -61,6 +68,8 @@ def run_in_turn(
                 if enough.is_set():
                     return
                 told.append(run_chunk(here, layout.task(number)))
+                if stop_at_first and told[-1].violating:
+                    return
         except _AbandonedError:
             return
         except BaseException as error:  # noqa: BLE001  handed to the thread that waits

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nemesis import AskedWorkload
 from nodes.core.cluster import ClusterSpec
 from pipeline.evidence import run_folder
 
@@ -23,6 +24,7 @@ def replay_command(spec: CampaignSpec, folder: Path, variant: str, plan: int | N
         return shlex.join(["tidemark", "report", str(stored if plan is not None else stored.with_name("plan-PLAN"))])
     words = ["tidemark", "run", "--variant", variant, "--seed", str(spec.seed), "--index", number]
     words += ["--profile", spec.profile, *_cluster_options(ClusterSpec.from_json(dict(spec.cluster)))]
+    words += AskedWorkload.from_json(spec.workload).options()
     if spec.contract:
         words += ["--contract", spec.contract]
     return shlex.join(words)

@@ -8,11 +8,13 @@ there are no pairs, and only the rates stand beside each other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.report.model import Comparison
+from nemesis import AskedWorkload
+from nemesis.asked_workload import DRAWN
 from nodes.core.cluster import ClusterSpec
 from pipeline.compare import found_in_tables
 from pipeline.replay_command import replay_command
@@ -78,6 +80,7 @@ def compare_campaigns(spark: SparkSession, folders: Sequence[Path], baseline: st
         system=spec.system,
         primary=None,
         contract=spec.contract,
+        workload=spec.workload,
         code=manifests[0].code,
         begun=manifests[0].begun,
     )
@@ -103,7 +106,10 @@ def labels_of(folders: Sequence[Path]) -> list[str]:
 
 
 def _settings(spec: CampaignSpec) -> dict[str, object]:
-    """All of a spec but its name and variants; the cluster's fields one by one."""
+    """All of a spec but its name and variants; the fields of cluster and workload one by one."""
     cluster = ClusterSpec.from_json(dict(spec.cluster)).to_json()
-    flat = {name: value for name, value in cluster.items() if name != "settings"} | dict(cluster["settings"])
-    return {name: value for name, value in spec.to_json().items() if name not in ("name", "variants", "cluster")} | flat
+    asked = asdict(AskedWorkload.from_json(spec.workload))
+    flat = {name: DRAWN if value is None else value for name, value in asked.items()}
+    flat |= {name: value for name, value in cluster.items() if name != "settings"} | dict(cluster["settings"])
+    apart = ("name", "variants", "cluster", "workload")
+    return {name: value for name, value in spec.to_json().items() if name not in apart} | flat

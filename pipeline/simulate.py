@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from harness.runs.judged import JudgedRun
 from harness.simulator.execute import execute
-from nemesis import Plan, generate_plan
+from nemesis import AskedWorkload, Plan, generate_plan
 from nodes.core.cluster import ClusterSpec
 from pipeline.campaign_spec import CampaignSpec
 
@@ -22,6 +22,6 @@ def simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, Judged
 
 
 def plan_of(spec: CampaignSpec, index: int) -> Plan:
-    """Plan `index` of a campaign, in its time scale."""
+    """Plan `index` of a campaign, with its workload, in its time scale."""
     plan = generate_plan(spec.seed, index, spec.profile, ClusterSpec.from_json(dict(spec.cluster)))
-    return plan.scaled(spec.time_scale)
+    return AskedWorkload.from_json(spec.workload).of(plan).scaled(spec.time_scale)

@@ -27,8 +27,9 @@ from harness.cli.options import (
     writable_folder,
 )
 from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of
+from harness.cli.workload_options import workload_of, workload_options
 from harness.cli.world import containers, refuse_container_options, world_options
-from nemesis import cluster_of_plans
+from nemesis import PlanError, cluster_of_plans
 
 if TYPE_CHECKING:
     from harness.report.model import Comparison
@@ -42,6 +43,7 @@ Examples:
   tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
   tidemark compare --campaign results/acks-all --campaign results/acks-1        two that are stored, side by side
   tidemark compare --plan results/shrunk/kafka-0.10-1-30.json                   one plan under each variant
+  tidemark compare --variants kafka-2.7 --producers 4 --rate 50 --duration 10 --stop-at-first     busier clients, for a build
   tidemark compare --master spark://host:7077 --plans 20000                    workers need no folder, and nothing of ours
   tidemark compare --world docker --variants kafka-0.10,kafka-0.11,kafka-2.1,kafka-2.7 --plans 10 --report
   tidemark compare --system kafka:2.8.2 --variants kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.7 --plans 10 --report
@@ -129,6 +131,12 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
     is_flag=True,
     help="Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged.",
 )
+@click.option(
+    "--stop-at-first",
+    is_flag=True,
+    help="End when a chunk with a violation is finished, and exit as with --fail-on-violation; without it the campaign goes on.",
+)
+@workload_options
 @ci_options
 @json_option
 def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
@@ -139,6 +147,7 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
     if options["campaigns"]:
         return _side_by_side(options)
     from pipeline.campaign_spec import CampaignSpec
+    from pipeline.simulate import plan_of
 
     system = system_of(options)
     refuse_container_options(options)
@@ -151,7 +160,7 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         raise click.UsageError("--master and --chunk are for the simulator: containers run one plan after the other")
     if options["baseline"] and options["baseline"] not in options["variants"]:
         raise click.UsageError(f"the baseline {options['baseline']!r} is not among the variants")
-    folder = writable_folder(options["out"] or _default_folder(options))
+    folder = options["out"] or _default_folder(options)
     spec = CampaignSpec(
         name=folder.resolve().name,
         variants=options["variants"],
@@ -166,7 +175,13 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         clients=options["clients"],
         system=options["system"],
         broker_config=options["broker_config"],
+        workload=workload_of(options).to_json(),
     )
+    try:
+        plan_of(spec, 0)
+    except PlanError as error:
+        raise click.UsageError(str(error)) from None
+    writable_folder(folder)
     if docker:
         _check(spec, system)
     return _campaign(spec, folder, options, system)
@@ -178,6 +193,10 @@ def _side_by_side(options: dict[str, Any]) -> int:
         raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
     if options["report"]:
         raise click.UsageError("--report is of one campaign")
+    if options["stop_at_first"] or workload_of(options):
+        raise click.UsageError(
+            "--campaign runs nothing, so nothing can be asked of clients, and there is nothing to stop"
+        )
     from harness.cli.report import cases
     from pipeline.compare import UnreadableError
     from pipeline.compare_table import print_comparison
@@ -243,6 +262,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
                 chunk_size=options["chunk"],
                 fresh=options["fresh"],
                 retry_errors=options["retry_errors"],
+                stop_at_first=options["stop_at_first"],
                 limits=RunLimits(options["run_seconds"], options["run_memory"]),
                 console=status,
             )
@@ -257,6 +277,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
                     chunk_size=1,
                     fresh=options["fresh"],
                     retry_errors=options["retry_errors"],
+                    stop_at_first=options["stop_at_first"],
                     console=status,
                     contained=contained,
                 )
@@ -267,15 +288,21 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
         return INTERRUPTED
     from harness.cli.report import summarise
 
-    comparison = summarise(
-        folder,
-        options["baseline"],
-        options["as_json"],
-        report=options["report"],
-        master=options["master"],
-        ci=(options["junit"], options["annotations"]),
-    )
-    return _exit_code(comparison) if options["fail_on_violation"] else VALID
+    try:
+        comparison = summarise(
+            folder,
+            options["baseline"],
+            options["as_json"],
+            report=options["report"],
+            master=options["master"],
+            ci=(options["junit"], options["annotations"]),
+        )
+    except click.ClickException as error:
+        if outcome.status != "stopped":
+            raise
+        status.print(f"Nothing is compared: {error.message}", highlight=False, markup=False)
+        return ANOMALY
+    return _exit_code(comparison) if options["fail_on_violation"] or options["stop_at_first"] else VALID
 
 
 def _exit_code(comparison: Comparison) -> int:

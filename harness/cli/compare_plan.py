@@ -16,6 +16,7 @@ from checkers.verdict import VIOLATION
 from harness.cli.corpus import read_plan_or_kept
 from harness.cli.exits import VALID, exit_code
 from harness.cli.options import CLUSTER_OPTIONS
+from harness.cli.workload_options import refuse_beside_a_plan
 from nemesis import PlanError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ REFUSED = {
     "report": "--report",
     "fresh": "--fresh",
     "retry_errors": "--retry-errors",
+    "stop_at_first": "--stop-at-first",
     "junit": "--junit",
     "annotations": "--annotations",
 }
@@ -56,6 +58,7 @@ def compare_plan(options: dict[str, Any]) -> int:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(f"{option} cannot be given with --plan: the plan file says it (edit a copy of it)")
+    refuse_beside_a_plan(options)
     try:
         plan = read_plan_or_kept(options["plan_file"])
     except (PlanError, OSError) as error:

@@ -30,6 +30,7 @@ from harness.cli.options import (
     writable_folder,
 )
 from harness.cli.spread import jobs_option, master_option, spread_over
+from harness.cli.workload_options import workload_of, workload_options
 from nemesis import PROFILES, REAL_ONLY
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ Examples:
   tidemark hunt --variant kafka-2.0 --for divergence --until-found
   tidemark hunt --variant kafka-4.0 --for lost-committed-write --seconds 120
   tidemark hunt --variant kafka-2.7 --profile destructive --tries 20000 --seed 7
+  tidemark hunt --variant kafka-2.7 --producers 4 --rate 50 --batch 10      busier clients than are drawn
   tidemark hunt --variant kafka-4.0 --seconds 600 --master spark://host:7077 --round 512
   tidemark hunt --variant kafka-4.0+forget-log-ends --seconds 1800    the repair: nothing is to be found
   tidemark hunt --variant kafka-4.0 --for lost-committed-write --confirm kafka:4.3.1
@@ -91,6 +93,7 @@ not), 0 if nothing was, 130 if it was ended (what was caught is kept), 254 for b
     help="Plans tried side by side; more keeps more cores busy, and is another search.",
 )
 @cluster_options
+@workload_options
 @contract_option
 @click.option(
     "--out",
@@ -119,9 +122,10 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
         options["until_found"] = options["as_script"] or brokers is not None
         options["seconds"] = None if options["until_found"] else 60.0
     variant, profile, seed = options["variant"], options["profile"], options["seed"]
+    asked = workload_of(options)
     quarry = Quarry(tuple(dict.fromkeys(options["names"])))
     attempt = Attempt(variant, quarry, options["contract"])
-    hunt = Hunt(attempt, profile, cluster, seed, options["plans_a_round"], free=free)
+    hunt = Hunt(attempt, profile, cluster, seed, options["plans_a_round"], free=free, asked=asked)
     folder = options["out"] or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"
     settings = {
         "variant": variant,
@@ -133,6 +137,8 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
         "free": free,
         "cluster": json.loads(json.dumps(asdict(cluster))),
     }
+    if asked:
+        settings["workload"] = asked.to_json()
     kept = KeptHunt(writable_folder(folder), settings)
     if options["fresh"]:
         kept.forget()
@@ -184,6 +190,7 @@ def _again(options: dict[str, Any]) -> str:
     words += [f"--for {name}" for name in options["names"]]
     words += [f"--profile {options['profile']}"] if options["profile"] != "intact" else []
     words += [f"--seed {options['seed']}"] if options["seed"] != 1 else []
+    words += workload_of(options).options()
     words += [f"--confirm {quote(options['confirm'])}"] if options["confirm"] else ["--script"]
     return " ".join(words)
 
@@ -241,7 +248,7 @@ def _command(options: dict[str, Any]) -> str:
     names = "".join(f" --for {name}" for name in options["names"])
     how = f"--variant {options['variant']}{names} --profile {options['profile']} --seed {options['seed']}"
     size = "" if options["plans_a_round"] == 32 else f" --round {options['plans_a_round']}"
-    return f"tidemark hunt {how}{size}"
+    return " ".join([f"tidemark hunt {how}{size}", *workload_of(options).options()])
 
 
 class _Shown:

@@ -152,14 +152,14 @@ def _report(
 
 
 def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
-    from harness.report.page import write_run_page
-    from harness.why import why_of_stored
-
     try:
         history = load_history(folder)
         plan = read_plan(folder / PLAN)
     except (HistoryFormatError, PlanError, OSError) as error:
         raise click.ClickException(f"{folder}: {error}") from None
+    from harness.report.page import write_run_page
+    from harness.why import why_of_stored
+
     verdict = check(history)
     why = why_of_stored(plan, history, verdict)
     page = write_run_page(plan.to_json(), history, verdict, place, str(folder), window, why)
@@ -169,11 +169,11 @@ def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
 def _report_history(
     path: Path, place: Path, window: Window, contract: str | None, model: str | None, checkers: tuple[str, ...]
 ) -> dict[str, Any]:
-    from harness.report.history_page import write_history_page
-
     own = load_checkers(checkers)
     history = read(path, rows=model is not None or bool(own))
     judged = _judged(path, history, contract, model, own)
+    from harness.report.history_page import write_history_page  # not before it is needed: it loads matplotlib
+
     options = f" --contract {contract}" if contract else f" --model {model}" if model else ""
     options += "".join(f" --checker {shlex.quote(one)}" for one in checkers)
     page = write_history_page(history, judged, place, str(path), options=options, window=window)
@@ -218,16 +218,20 @@ def summarise(
     Raises:
         click.ClickException: nothing to compare.
     """
+    from pipeline.manifest import CampaignRefusedError, Manifest
+
+    try:
+        Manifest.read(folder)  # before all of Spark is loaded for nothing
+    except CampaignRefusedError as error:
+        raise click.ClickException(str(error)) from None
     from pipeline.compare import UnreadableError, compare
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
-    from pipeline.manifest import CampaignRefusedError, Manifest
     from pipeline.reading import reading_session
     from pipeline.spark_tables import NothingToCompareError
     from pipeline.stock import DamagedTableError
 
     try:
-        Manifest.read(folder)  # before a JVM is started for nothing
         spark = reading_session(master, folder)
         comparison = compare(spark, folder, baseline)
     except (

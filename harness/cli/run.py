@@ -32,7 +32,7 @@ from harness.cli.options import (
 from harness.cli.show import print_verdict
 from harness.cli.spread import jobs_option
 from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of, variant_on
-from harness.cli.workload_options import asked_for, with_workload, workload_options
+from harness.cli.workload_options import refuse_beside_a_plan, with_workload, workload_options
 from harness.cli.world import containers, refuse_container_options, world_options
 from harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
 from harness.runs.judged import JudgedRun
@@ -107,7 +107,10 @@ def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over 
     refuse_container_options(options)
     _refuse(options)
     (options["variant"],) = chosen_variants(system, (options["variant"],), "variant")
-    plan = plan_of(options).scaled(time_scale_of(options, system))
+    try:
+        plan = plan_of(options).scaled(time_scale_of(options, system))
+    except PlanError as error:
+        raise click.UsageError(str(error)) from None
     variant, contract = options["variant"], options["contract"]
     out = options["out"] or RESULTS / "runs" / (
         (f"{variant}-{options['plan_file'].stem}" if options["plan_file"] else f"{variant}-{plan.seed}-{plan.index}")
@@ -231,8 +234,8 @@ def plan_of(options: dict[str, Any]) -> Plan:
         plan = generate_plan(options["seed"], options["index"], options["profile"], cluster)
         return with_workload(plan, options) if "rate" in options else plan
     context = click.get_current_context()
-    if "rate" in options and (given := asked_for(options)):
-        raise click.UsageError(f"{given[0]} cannot be given with --plan: the plan file says it (edit a copy of it)")
+    if "rate" in options:
+        refuse_beside_a_plan(options)
     for name in ("seed", "index", "profile", *CLUSTER_OPTIONS):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             option = f"--{name.replace('_', '-')}"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from harness.cli.options import RealRange
-from nemesis import Plan, PlanError
+from nemesis import AskedWorkload, Plan, PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,23 +56,28 @@ def asked_for(options: dict[str, Any]) -> list[str]:
     ]
 
 
+def workload_of(options: dict[str, Any]) -> AskedWorkload:
+    """What the options ask for."""
+    return AskedWorkload(**{name: options[name] for name in WORKLOAD_OPTIONS})
+
+
 def with_workload(plan: Plan, options: dict[str, Any]) -> Plan:
     """The plan as the options want it.
 
     Raises:
         click.UsageError: nobody can run it.
     """
-    workload: dict[str, Any] = {name: options[name] for name in ("producers", "batch") if options[name] is not None}
-    if options["rate"] is not None:
-        workload["interval_us"] = max(round(1_000_000 / options["rate"]), 1)
     try:
-        plan = replace(plan, workload=replace(plan.workload, **workload))
-        return plan if options["duration"] is None else _lasting(plan, round(options["duration"] * 1_000_000))
+        return workload_of(options).of(plan)
     except PlanError as error:
         raise click.UsageError(str(error)) from None
 
 
-def _lasting(plan: Plan, end_us: int) -> Plan:
-    """The same faults, each as long as before, at the same shares of another time."""
-    faults = tuple(replace(fault, at_us=fault.at_us * end_us // plan.faults_end_us) for fault in plan.faults)
-    return replace(plan, faults=faults, faults_end_us=end_us)
+def refuse_beside_a_plan(options: dict[str, Any]) -> None:
+    """A plan file says by itself how busy clients are.
+
+    Raises:
+        click.UsageError: an option says it as well.
+    """
+    if given := asked_for(options):
+        raise click.UsageError(f"{given[0]} cannot be given with --plan: the plan file says it (edit a copy of it)")

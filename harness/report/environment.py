@@ -49,6 +49,7 @@ def environment(*packages: str) -> Environment:
         "p_of": lambda pair: _unbroken(words.p_of(pair)),
         "points": lambda pair: _unbroken(words.points(pair)),
         "primary": words.primary_words,
+        "asked": words.asked_words,
         "compared": words.compared,
         "clause_meaning": lambda clause: CLAUSES.get(clause, ""),
     }

@@ -189,6 +189,7 @@ class Comparison:
     contract: str | None = None  # the promise that was asked for, in place of the variants' own
     code: str = ""  # digest of the source that ran it
     begun: str = ""  # the day, UTC
+    workload: Mapping[str, float] = field(default_factory=dict)  # what was asked for, as `AskedWorkload.to_json` has it
 
     @property
     def pairs(self) -> tuple[Paired, ...]:

@@ -126,10 +126,24 @@ def compared(comparison: Comparison) -> str:
         where = f" on real brokers of Apache Kafka {comparison.system.removeprefix('kafka:')} in containers"
     elif comparison.system != "tidemark":
         where = f" on {comparison.system} in containers"
+    clients = f" (clients: {asked_words(comparison.workload)})" if comparison.workload else ""
     return (
         f"{listed(variants)} {'each met the same' if many else 'met'} {comparison.plans} random fault plans "
-        f"(seed {comparison.seed}: {faults}){where}, with {_cluster(comparison.cluster)}, "
+        f"(seed {comparison.seed}: {faults}){where}, with {_cluster(comparison.cluster)}{clients}, "
         "and every run's history was checked against what its contract promises."
+    )
+
+
+def asked_words(workload: Mapping[str, float]) -> str:
+    """What was asked of the clients: `5 producers and 40 sends a second of each`."""
+    words = {
+        "producers": "{:g} producer(s)",
+        "rate": "{:g} send(s) a second of each",
+        "batch": "at most {:g} record(s) in a send",
+        "duration": "{:g} s of faults",
+    }
+    return listed(
+        [words[name].format(value).replace("(s)", "" if value == 1 else "s") for name, value in workload.items()]
     )
 
 

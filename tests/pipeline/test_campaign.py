@@ -132,6 +132,23 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
     assert run_campaign(spec, tmp_path, console=quiet(), simulate=simulate).runs == 24
 
 
+def test_spark_stops_at_the_first_violation_and_goes_on_from_there(
+    spark: SparkSession,
+    spec: CampaignSpec,
+    simulate: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(SparkSession, "stop", lambda self: None)  # the session serves the other tests too
+    many = replace(spec, plans=400)
+
+    outcome = run_campaign(many, tmp_path, chunk_size=1, console=quiet(), simulate=simulate, stop_at_first=True)
+
+    assert outcome.status == "stopped"
+    assert sum(outcome.violating.values()) > 0
+    assert outcome.runs < 800
+
+
 def test_the_comparison_counts_by_hand(
     spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:

@@ -87,6 +87,27 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch):
     assert 0 < outcome.runs < 80
 
 
+def test_a_campaign_ends_at_the_first_violation_if_that_is_wanted_and_goes_on(tmp_path):
+    spec = spec_of(12, variants=("kafka-0.10",))
+    whole = go(spec, tmp_path / "whole", Counted())
+    counted = Counted()
+    stopped = run_campaign(spec, tmp_path / "x", chunk_size=1, console=quiet(), contained=counted, stop_at_first=True)
+
+    assert stopped.status == "stopped"
+    assert stopped.violating == {"kafka-0.10": 1}
+    assert 0 < stopped.runs < 12
+    assert "without --stop-at-first it goes on" in stopped.sentences()
+    assert simulate(spec, *counted.asked[-1])[1].verdict.valid == "invalid"
+    # Again: the violation is there already.
+    nothing = Counted()
+    assert (
+        run_campaign(spec, tmp_path / "x", chunk_size=1, console=quiet(), contained=nothing, stop_at_first=True)
+        == stopped
+    )
+    assert nothing.asked == []
+    assert go(spec, tmp_path / "x", Counted()) == whole
+
+
 def test_the_time_scale_is_part_of_the_plan():
     plan = generate_plan(1, 4, "intact", ClusterSpec())
 

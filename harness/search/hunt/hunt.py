@@ -16,6 +16,7 @@ from harness.search.hunt.episodes import episode
 from harness.search.hunt.kinds import Kinds
 from harness.search.hunt.mutations import Mutations
 from harness.search.hunt.trial import attempt
+from nemesis import AskedWorkload
 from nodes.families import family_of, parse_variant
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Hunt:
         seed: of all draws.
         plans_a_round: the more, the more cores are put to use, and the less each plan knows of those just before it.
         free: whether plans may have other numbers of brokers and replicas than the cluster.
+        asked: how busy clients are, and how long plans last, in place of what is drawn.
     """
 
     def __init__(
@@ -94,6 +96,7 @@ class Hunt:
         plans_a_round: int = ROUND,
         *,
         free: bool = False,
+        asked: AskedWorkload | None = None,
     ) -> None:
         self.corpus = Corpus()
         self._size = plans_a_round
@@ -103,6 +106,7 @@ class Hunt:
         self._circumstances = Circumstances(cluster, profile, free=free, votes=votes)
         self._mutations = Mutations(self._kinds, self._circumstances)
         self._seed = seed
+        self._asked = asked or AskedWorkload()
         self.round = 0
         """The next one."""
 
@@ -122,7 +126,7 @@ class Hunt:
                 entry, moments = self.corpus.take(rng)
                 other, _ = self.corpus.take(rng)
                 plan = self._mutations.of(rng, entry.plan, moments, other.plan)
-            plans.append(replace(plan, index=self.round * self._size + place, seed=self._seed))
+            plans.append(replace(self._asked.of(plan), index=self.round * self._size + place, seed=self._seed))
         self.round += 1
         return plans
 

@@ -68,7 +68,8 @@ class KeptHunt:
                 raise HuntDiffersError(f"{self.results.path(STATE)} is damaged: begin anew with --fresh")
             return False
         if state.get("settings") != self._settings:
-            mine = {name for name, value in self._settings.items() if (state.get("settings") or {}).get(name) != value}
+            theirs = state.get("settings") or {}
+            mine = {name for name in {*theirs, *self._settings} if theirs.get(name) != self._settings.get(name)}
             raise HuntDiffersError(
                 f"{self.results.folder} holds another hunt ({', '.join(sorted(mine)) or 'settings'} differ): choose another "
                 "folder with --out, or begin anew with --fresh"

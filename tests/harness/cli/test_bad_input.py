@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 
@@ -10,6 +11,8 @@ import pytest
 from harness.cli import main
 from harness.runs.folder import HISTORY
 
+PATIENCE_CPU_S = 10
+"""Of the processor's time, which a busy machine does not lengthen: the first input to need a library pays for its import."""
 PLAN = {
     "index": 1,
     "seed": 1,
@@ -284,6 +287,30 @@ MORE = [
     ("--nothing", "No such option"),
     ("RUN", "No such command"),
     ("run --Variant kafka-2.7", "No such option"),
+    ("compare --producers 0", "0 is not in the range"),
+    ("compare --producers many", "not a valid integer"),
+    ("compare --rate 0", "0.0 is not in the range"),
+    ("compare --rate nan", "is no number"),
+    ("compare --batch 100001", "not in the range"),
+    ("compare --batch 2.5", "not a valid integer"),
+    ("compare --duration 0", "0.0 is not in the range"),
+    ("compare --duration 100000", "not in the range"),
+    ("compare --duration", "requires an argument"),
+    ("compare --plan plan.json --rate 5", "--rate cannot be given with --plan"),
+    ("compare --plan plan.json --stop-at-first", "--stop-at-first is for campaigns"),
+    ("compare --campaign empty --campaign damaged --producers 3", "nothing can be asked of clients"),
+    ("compare --campaign empty --campaign damaged --stop-at-first", "there is nothing to stop"),
+    ("compare --stop-at-first 3", "unexpected extra argument"),
+    ("compare --world docker --duration 86400 --time-scale 100", "faults_end_us"),
+    ("run --world docker --duration 86400 --time-scale 100", "faults_end_us"),
+    ("hunt --producers 0", "0 is not in the range"),
+    ("hunt --producers 1001", "not in the range"),
+    ("hunt --rate -1", "not in the range"),
+    ("hunt --rate fast", "not a valid float"),
+    ("hunt --batch 0", "0 is not in the range"),
+    ("hunt --duration 0.05", "not in the range"),
+    ("hunt --duration nan", "is no number"),
+    ("hunt --stop-at-first", "No such option"),
     ("hunt --seconds nan", "is no number"),
     ("shrink --seconds nan", "is no number"),
     ("explore --seconds nan", "is no number"),
@@ -308,14 +335,24 @@ def tidemark(tmp_path, monkeypatch):
     for name, text in FILES.items():
         (tmp_path / name).write_bytes(text)
 
+    def hangs(*_):
+        raise TimeoutError(f"it took {PATIENCE_CPU_S} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, hangs)
+
     def run(*words):
         out, error = io.StringIO(), io.StringIO()
         monkeypatch.setattr(sys, "argv", ["tidemark", *words])
-        with redirect_stdout(out), redirect_stderr(error), pytest.raises(SystemExit) as end:
-            main()
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE_CPU_S)
+        try:
+            with redirect_stdout(out), redirect_stderr(error), pytest.raises(SystemExit) as end:
+                main()
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         return end.value.code, out.getvalue(), error.getvalue()
 
-    return run
+    yield run
+    signal.signal(signal.SIGPROF, before)
 
 
 @pytest.mark.parametrize(("words", "told"), [*WORDS, *MORE], ids=[words for words, _ in [*WORDS, *MORE]])
@@ -383,3 +420,12 @@ def test_a_thousand_brokers_and_a_thousand_clients_are_no_matter(tidemark):
     code, _, error = tidemark("run", "--brokers", "120", "--out", "many")
 
     assert (code, error) == (0, "")
+
+
+def test_an_input_that_never_ends_would_be_noticed(tidemark, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "PATIENCE_CPU_S", 0.2)
+    monkeypatch.setattr("harness.cli.run.simulate", lambda *_: [_ for _ in iter(int, 1) if _])
+
+    code, _, error = tidemark("run", "--out", "x")
+
+    assert (code, "0.2 s of processor time" in error) == (255, True)

@@ -72,3 +72,17 @@ def test_another_hunts_folder_is_refused(cli, tmp_path):
 
     assert (code, "holds another hunt (seed differ)" in error) == (254, True)
     assert cli(*ask, "--seed", "2", "--fresh")[0] == 0
+
+
+def test_a_hunt_with_other_clients_is_another_one_and_its_commands_say_so(cli, tmp_path):
+    ask = ("hunt", "--variant", "kafka-0.10", "--until-found", "--jobs", "1", "--out", str(tmp_path / "h"))
+
+    code, _, _ = cli(*ask, "--producers", "3", "--corpus", str(tmp_path / "corpus"))
+    assert code == 1
+    kept = [file.read_text() for file in (tmp_path / "corpus").glob("*.json")]
+    assert kept
+    assert all("--producers 3" in text for text in kept)
+
+    code, _, complaint = cli(*ask)
+    assert code == 254
+    assert "holds another hunt (workload differ)" in complaint

@@ -555,6 +555,9 @@ def test_the_words_of_the_comparison_name_the_world() -> None:
     assert "no log loss), with acks=all, 3 brokers, replication factor 3 and min ISR 2, and every run" in compared(
         three
     )
+    assert "min ISR 2 (clients: 5 producers and 1 send a second of each), and" in compared(
+        replace(three, workload={"producers": 5, "rate": 1.0})
+    )
     assert "no log loss) on real processes in containers, with acks=all" in compared(replace(three, world="docker"))
 
 

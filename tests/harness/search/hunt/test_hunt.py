@@ -8,6 +8,7 @@ import pytest
 from harness.search.hunt import Hunt, Quarry
 from harness.search.hunt.hunt import ROUND, Attempt
 from harness.simulator.execute import execute
+from nemesis import AskedWorkload
 from nodes.core.cluster import ClusterSpec
 
 
@@ -63,3 +64,18 @@ def test_every_profile_can_be_hunted_in(profile):
 
     assert progress.tries == 2 * ROUND
     assert progress.marks > 10
+
+
+def test_every_plan_has_the_clients_that_were_asked_for():
+    asked = AskedWorkload(producers=3, rate=100, batch=2, duration=1.5)
+    busy = Hunt(Attempt("kafka-2.7", Quarry(())), "intact", ClusterSpec(), 1, 8, asked=asked)
+
+    for _ in islice(busy.rounds(), 3):
+        pass
+
+    plans = [entry.plan for entry in busy.corpus.entries()]
+    assert plans
+    assert {(plan.workload.producers, plan.workload.interval_us, plan.workload.batch) for plan in plans} == {
+        (3, 10_000, 2)
+    }
+    assert {plan.faults_end_us for plan in plans} == {1_500_000}
