@@ -30,7 +30,8 @@ pytestmark = [pytest.mark.docker, pytest.mark.spark, pytest.mark.slow]
 
 RECIPE = ROOT / "docker" / "spark"
 COMPOSE = (RECIPE / "compose.yaml").read_text()
-PATIENCE_S = 300
+TAG = "tidemark/spark:machine"
+PATIENCE_S = 400
 OLD, NEW = "kafka-0.10", "kafka-2.7"
 PLANS, CHUNK = 30, 5
 
@@ -42,7 +43,7 @@ def machine(engine: Any) -> str:
         with one_at_a_time():
             below = base_image(engine, None, lambda sentence: None)
             arguments = {"BASE_IMAGE": name_of(below)}
-            built = build(engine, recipe_files(RECIPE), arguments, target="machine", what="the Spark image")
+            built = build(engine, recipe_files(RECIPE), arguments, target="machine", tag=TAG, what="the Spark image")
     except ImageError as error:
         skip_without(f"an image for Spark's machines: {error}")
     there = run(engine, built, "-c", "import sys; print(*sys.version_info[:2])")
