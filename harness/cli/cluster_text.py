@@ -78,7 +78,7 @@ def print_hints(console: Console, cluster: ByHand, spec: ClusterSpec, *, detache
     """How to reach it, as lines to copy."""
     brokers = cluster.bootstrap
     down = f"tidemark cluster down {cluster.name}" if detached else "Ctrl-C"
-    nodes = f"a controller and {spec.brokers} brokers" if cluster.has_controller else f"{spec.brokers} servers"
+    nodes = f"a {cluster.node_0} and {spec.brokers} brokers" if cluster.node_0 else f"{spec.brokers} servers"
     for line in (
         f"{cluster.name}: {nodes}, {cluster.variant}",
         f"bootstrap servers: {brokers}",

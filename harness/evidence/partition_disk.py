@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import tarfile
 from base64 import b64decode
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.formats import checkpoints
+from harness.evidence.journals import entries_of
+from nodes.formats import checkpoints, journal
 from nodes.formats.read_log import read_segment
 from nodes.formats.record_batch import build
 from nodes.formats.segment import SEGMENT, base_of, segment_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from harness.machines.node_control import NodeControl
 
@@ -65,6 +67,35 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
     Raises:
         NodeError: it cannot be read.
     """
+    with _files_of(control) as (data, volatile):
+        segment = _segment(data, volatile, partition)
+        base = base_of(segment.name) or 0 if segment is not None else 0
+        return Disk(
+            read_segment(segment.read_bytes()) if segment is not None else [],
+            checkpoints.read_epochs(data / partition),
+            checkpoints.read_high_watermarks(data).get(partition, 0),
+            max(checkpoints.read_log_starts(data).get(partition, 0), base),
+        )
+
+
+def read_journal(control: NodeControl, partition: str) -> Batches:
+    """The entries in a bookie's journal: (base offset, ledger, values).
+
+    Raises:
+        NodeError: it cannot be read. BadBatchError: it holds what is no record of a journal.
+    """
+    with _files_of(control) as (data, volatile):
+        segment = _segment(data, volatile, journal.directory_of(partition))
+        return entries_of(segment.read_bytes()) if segment is not None else []
+
+
+def _segment(data: Path, volatile: Path, directory: str) -> Path | None:
+    return segment_in(volatile / directory) or segment_in(data / directory)
+
+
+@contextmanager
+def _files_of(control: NodeControl) -> Iterator[tuple[Path, Path]]:
+    """What was fsynced, and what was written, unpacked here for as long as it lasts."""
     script = "".join(
         f"{{ tar -C {quote(directory)} -cf - . || :; }} 2>/dev/null | base64 -w0; echo\n"
         for directory in (control.places.data, control.places.volatile)
@@ -73,14 +104,17 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
         data, volatile = Path(folder, "data"), Path(folder, "volatile")
         for directory, line in zip((data, volatile), control.run(script).split("\n"), strict=False):
             _unpack(b64decode(line), directory)
-        segment = segment_in(volatile / partition) or segment_in(data / partition)
-        base = base_of(segment.name) or 0 if segment is not None else 0
-        return Disk(
-            read_segment(segment.read_bytes()) if segment is not None else [],
-            checkpoints.read_epochs(data / partition),
-            checkpoints.read_high_watermarks(data).get(partition, 0),
-            max(checkpoints.read_log_starts(data).get(partition, 0), base),
-        )
+        yield data, volatile
+
+
+def read_memory(control: NodeControl, partition: str) -> Batches:
+    """The log that a process has in memory, where it lies in no file.
+
+    Raises:
+        NodeError: the process does not answer.
+    """
+    told = control.admin.ask("log", partition=partition, values=True)["batches"]
+    return [(base, epoch, tuple(values)) for base, epoch, values in told]
 
 
 def _unpack(packed: bytes, directory: Path) -> None:

@@ -10,6 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.evidence.run_error import RunError
+from nodes.admin.trace_file import WITH_BATCH
 from nodes.core.messages import CONTROLLER
 from nodes.formats.record_batch import BadBatchError, values_of
 
@@ -100,7 +101,7 @@ class TraceHistory:
             latest = max(latest, mono_us - clock_us - self._began_us)
             if event == "answer":
                 self.answers.append(TracedAnswer(max(latest, 0), node, partition, *fields))
-            elif event == "append":
+            elif event in WITH_BATCH:
                 base, epoch, raw = fields
                 kept.append((latest, node, event, partition, base, epoch, self._decoded(raw)))
             elif node != CONTROLLER or event not in {"start", "stop"}:
@@ -222,6 +223,8 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
             log.begin_at(0)
         elif name in {"lead", "follow"}:
             log.epoch = fields[0]
+        elif name == "recovered" and fields[2] >= 0:
+            log.cut(fields[0])  # what was lost, it tells itself
         elif name == "recovered":
             leo, hw, _ = fields
             if log.leo < leo == _found_start(events, place):

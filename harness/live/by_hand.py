@@ -28,7 +28,7 @@ from harness.machines.ssh_keys import read_key
 from harness.systems.system import Deployment, has_controller
 from nodes.core.messages import CONTROLLER
 from nodes.core.variant import VariantError
-from nodes.families import parse_variant
+from nodes.families import family_of, parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,12 +70,13 @@ class ByHand(NamedTuple):
             machine.shell.close()
 
     @property
-    def has_controller(self) -> bool:
-        """Whether a process runs on node 0; without a controller in the protocol its container is idle."""
+    def node_0(self) -> str:
+        """What runs on node 0; nothing, if the protocol has neither a controller nor a metadata store."""
         try:
-            return has_controller(parse_variant(self.variant))
+            family = family_of(parse_variant(self.variant))
         except VariantError:
-            return True
+            return "controller"
+        return "controller" if family.has_isr else "metadata store" if family.has_node_0 else ""
 
     @property
     def bootstrap(self) -> str:
@@ -136,7 +137,8 @@ def start_nodes(system: System, deployment: Deployment) -> None:
             for started in [pool.submit(start, node) for node in controls if node or not system.controller_first]:
                 started.result()
         system.after_start(controls, deployment)
-        _until_led(Observation(controls, assignment=deployment.cluster.assignment()))
+        asks = has_controller(deployment.variant)
+        _until_led(Observation(controls, assignment=deployment.cluster.assignment(), asks_controller=asks))
     finally:
         for control in controls.values():
             control.admin.close()
@@ -232,7 +234,7 @@ def node_states(cluster: ByHand) -> dict[int, dict[str, Any]]:
             return {"error": "its container does not run"}
         if cluster.key is None:
             return {"error": "its SSH key belongs to the run that started it"}
-        if node == CONTROLLER and not cluster.has_controller:
+        if node == CONTROLLER and not cluster.node_0:
             return {"error": f"there is no controller in {cluster.variant}, and nothing runs here"}
         control = NodeControl(cluster.machines[node])
         try:

@@ -12,6 +12,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from harness.evidence.partition_disk import read_memory
 from harness.evidence.run_error import RunError
 from harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
 from harness.live.link_faults import LinkFault, LinkFaults
@@ -20,7 +21,7 @@ from harness.live.observation import Observation, compare_clocks
 from harness.live.processes import Processes
 from harness.live.run_loop import RunLoop
 from harness.machines.errors import ContainerWorldError, NodeError
-from harness.systems.system import Deployment
+from harness.systems.system import Deployment, has_controller
 from harness.systems.tidemark import TidemarkSystem
 from nemesis import REASSIGNMENT
 from nemesis.injector import CONTROLLER, EVERYONE
@@ -29,6 +30,7 @@ from nodes.families import family_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from harness.evidence.partition_disk import Batches
     from harness.live.recorder import Recorder
     from harness.machines.machine import Machine
     from harness.runs.at_rest import PartitionView
@@ -93,7 +95,8 @@ class LiveCluster:
         self._machines = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
         self.deployment = Deployment(self._machines, plan.cluster, variant)
         ids = self.deployment.nodes
-        self._has_controller = CONTROLLER in ids
+        self._has_node_0 = CONTROLLER in ids
+        self._has_controller = has_controller(variant)
         addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
         self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
         self._hindered: dict[int, tuple[int, str]] = {}
@@ -111,6 +114,7 @@ class LiveCluster:
             controls,
             lambda node: self.processes.away(node) if node == CONTROLLER else self.processes.paused(node),
             first if self._operator is None else self._operator.wanted,
+            asks_controller=self._has_controller,
         )
 
     def _node(self, node: int) -> ContainedNode:
@@ -136,7 +140,7 @@ class LiveCluster:
         """
         for node, one in self.nodes.items():
             self.processes.submit(node, "clean", one.clean)
-        if self._has_controller:
+        if self._has_node_0:
             self.processes.start(CONTROLLER)
         if self.system.controller_first:
             self._started()
@@ -278,7 +282,7 @@ class LiveCluster:
 
     def running(self, broker: int) -> bool:
         """Whether the process exists, as far as the nemesis has decided; of the controller, whether there is one."""
-        if broker == CONTROLLER and not self._has_controller:
+        if broker == CONTROLLER and not self._has_node_0:
             return False
         return self.processes.running(broker) and not (broker == CONTROLLER and self._controller_failed)
 
@@ -373,6 +377,17 @@ class LiveCluster:
 
             self._submit(broker, ADMIN, "let retention delete on", ask)
 
+    def log_in_memory(self, broker: int, partition: str) -> Batches:
+        """A log that lies in no file, as its process has it.
+
+        Raises:
+            RunError: the process does not say.
+        """
+        try:
+            return read_memory(self.nodes[broker].control, partition)
+        except NodeError as error:
+            raise RunError(f"the log of {self.nodes[broker].name} cannot be had: {error}") from None
+
     def _replica(self, broker: int, partition: str) -> dict[str, Any] | None:
         """How a replica stands; `None` if its broker does not say."""
         status = self.observation.statuses((broker,))[broker]
@@ -409,7 +424,7 @@ class LiveCluster:
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
-        if not self._has_controller and effect.endswith("-leadership"):
+        if not self._has_node_0 and effect.endswith("-leadership"):
             links = tuple((other, to) for _, to in links for other in self.brokers() if other != to)
         fault = LinkFault(links, effect, amount)
         self._links.add(key, fault)

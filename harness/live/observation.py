@@ -36,6 +36,7 @@ class Observation:
         controls: all nodes, the controller included if there is one.
         excused: whether a fault keeps a node from answering; what it said last then stands.
         assignment: partition → replicas; where members change, those that an operator wants now.
+        asks_controller: whether node 0 says how partitions stand; if it is there, unless said otherwise. A metadata store does not.
     """
 
     def __init__(
@@ -43,9 +44,12 @@ class Observation:
         controls: Mapping[int, NodeControl],
         excused: Callable[[int], bool] = lambda _: False,
         assignment: Mapping[str, tuple[int, ...]] | None = None,
+        *,
+        asks_controller: bool | None = None,
     ) -> None:
         """Nothing is known."""
         self._controls = controls
+        self._puts_together = CONTROLLER not in controls if asks_controller is None else not asks_controller
         self._excused = excused
         self._assignment = assignment if assignment is not None else {}
         self._last: dict[int, AdminReply] = {}
@@ -64,7 +68,7 @@ class Observation:
         """
         now = time.monotonic()
         if now - self._asked_s > FRESH_S:
-            if CONTROLLER not in self._controls:
+            if self._puts_together:
                 self._partitions = self._put_together(self._of_those_that_run())
             elif not (self._partitions and self._excused(CONTROLLER)):
                 try:
@@ -111,7 +115,7 @@ class Observation:
             RunError: the controller does not answer.
         """
         statuses = self.statuses(self._controls)
-        if CONTROLLER not in self._controls:
+        if self._puts_together:
             return {name: voted_view(name, state, statuses) for name, state in self._put_together(statuses).items()}
         controller = statuses.pop(CONTROLLER)
         if controller is None:

@@ -91,8 +91,8 @@ def _all_answer(cluster: LiveCluster) -> None:
 
 
 def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evidence], dict[int, dict[str, Segment]]]:
-    """Fetch everything, and trace every running replica's final state: its role from the process, its log from its file. What a
-    broker has that is no replica (any more) owes nothing.
+    """Fetch everything, and trace every running replica's final state: its role from the process, its log from its file, or, where
+    it lies in none, from the process too. What a broker has that is no replica (any more) owes nothing.
 
     A replica that moves while it is fetched (it did not come to rest) is fetched again, three times at most.
 
@@ -112,8 +112,9 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
         for name, replica in (status["partitions"] if status else {}).items():
             if broker not in cluster.replicas_of(name):
                 continue
-            batches = tuple(segments[broker].get(name, ()))
-            trace_final(cluster, broker, name, replica, batches)
+            in_file = segments[broker].get(name, [])
+            batches = cluster.log_in_memory(broker, name) if replica.get("in_memory") else in_file
+            trace_final(cluster, broker, name, replica, tuple(batches))
     return evidence, segments
 
 

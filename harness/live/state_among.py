@@ -37,7 +37,7 @@ def state_among(
 
 def servers_among(partition: str, statuses: Mapping[int, Mapping[str, Any] | None]) -> list[ServerView]:
     """The servers of a group whose members change, as far as they say something; none of another family's."""
-    said = {node: status["partitions"].get(partition) for node, status in statuses.items() if status}
+    said = {node: status.get("partitions", {}).get(partition) for node, status in statuses.items() if status}
     return [view_of_status(node, replica) for node, replica in said.items() if replica and "members" in replica]
 
 

@@ -64,9 +64,9 @@ class Deployment:
 
     @property
     def nodes(self) -> tuple[int, ...]:
-        """The nodes that run a process: the brokers, after the controller if the protocol has one."""
+        """The nodes that run a process: the brokers, after node 0 if the protocol has a controller or a metadata store."""
         brokers = self.cluster.broker_ids()
-        return (CONTROLLER, *brokers) if has_controller(self.variant) else brokers
+        return (CONTROLLER, *brokers) if family_of(self.variant).has_node_0 else brokers
 
 
 def has_controller(variant: AnyVariant) -> bool:

@@ -39,7 +39,7 @@ def node_config(
         first_leader_epoch: the epoch of each partition's first leader.
     """
     brokers = cluster.broker_ids()
-    without_controller = not family_of(variant).has_isr
+    nodes = (CONTROLLER, *brokers) if family_of(variant).has_node_0 else brokers
     here = machines[node]
     listeners = {"internal": {"bind": f"0.0.0.0:{INTERNAL_PORT}", "advertise": here.internal}}
     if node != CONTROLLER:
@@ -51,7 +51,7 @@ def node_config(
         "cluster": cluster.to_json(),
         "first_leader_epoch": first_leader_epoch,
         "listeners": listeners,
-        "peers": {str(n): machines[n].internal for n in (brokers if without_controller else (CONTROLLER, *brokers))},
+        "peers": {str(n): machines[n].internal for n in nodes},
         "hosts": {str(n): machines[n].advertised for n in brokers},
         "admin": f"127.0.0.1:{here.admin_port}",
         "data": places.data,

@@ -2,8 +2,8 @@
 
 ``{"id": 1, "do": "status"}`` is answered with ``{"id": 1, "ok": true, …}`` or ``{"id": 1, "error": "a sentence"}``. An answer that
 takes time may come after those to later commands. One command is every node's: ``watch`` with ``events``, a list of events, or
-"*": from now on trace entries of these kinds come as ``{"trace": […]}``. In a watched ``append`` the record count stands where the
-trace file has the batch.
+"*": from now on trace entries of these kinds come as ``{"trace": […]}``. In a watched entry that tells of a batch its record count
+stands where the trace file has the batch.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Container, Coroutine, Mapping
 from typing import Any, cast
 
 from nodes.admin.message_rules import MessageRule, RuleError
-from nodes.admin.trace_file import Entry, Trace
+from nodes.admin.trace_file import WITH_BATCH, Entry, Trace
 from nodes.core.messages import KINDS
 from nodes.formats.record_batch import read_header
 
@@ -132,7 +132,7 @@ class AdminConnection(asyncio.Protocol):
     def _show(self, entries: list[Entry]) -> None:
         for entry in entries:
             if self._wanted is None or entry[2] in self._wanted:
-                shown = (*entry[:-1], read_header(entry[-1]).count) if entry[2] == "append" else entry
+                shown = (*entry[:-1], read_header(entry[-1]).count) if entry[2] in WITH_BATCH else entry
                 self._say({"trace": shown})
         if self._transport is not None and self._transport.get_write_buffer_size() > MAX_UNREAD:
             log.warning("let go a watcher that does not read")

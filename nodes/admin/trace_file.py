@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 Entry: TypeAlias = tuple[Any, ...]
-"""``(mono_us, node, event, partition, *fields)``. The last field of an ``append`` is the raw batch."""
+"""``(mono_us, node, event, partition, *fields)``. The last field of those :data:`WITH_BATCH` is the raw batch."""
+
+WITH_BATCH = frozenset({"append", "stored"})
+"""Events that tell of a batch."""
 
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 
@@ -53,7 +56,7 @@ class Trace:
 
 
 def _line(entry: Entry) -> bytes:
-    if entry[2] != "append":
+    if entry[2] not in WITH_BATCH:
         return (_encode(entry) + "\n").encode()
     # The batch goes around JSON's encoder, which would look at every character for something to escape.
     return _encode(entry[:-1]).encode()[:-1] + b',"' + b64encode(entry[-1]) + b'"]\n'

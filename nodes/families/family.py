@@ -122,6 +122,11 @@ class Family:
         return self.controller is None and self.store is None
 
     @property
+    def has_node_0(self) -> bool:
+        """Whether something runs on node 0: a controller, or a metadata store."""
+        return not self.votes
+
+    @property
     def has_isr(self) -> bool:
         """Whether a controller keeps an ISR; without, a majority decides."""
         return self.controller is not None

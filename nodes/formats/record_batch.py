@@ -33,6 +33,7 @@ __all__ = [
     "place",
     "read_header",
     "records_of",
+    "single",
     "split",
     "value_of",
     "values_of",
@@ -198,16 +199,17 @@ def build(
 
 def leader_change(leader: int, epoch: int) -> bytes:
     """The control batch by which a leader begins its epoch."""
-    return _control(control_records.LEADER_CHANGE, control_records.leader_change(leader), epoch)
+    return single(control_records.LEADER_CHANGE, control_records.leader_change(leader), epoch, control=True)
 
 
 def voters(members: Sequence[int], epoch: int) -> bytes:
     """The control batch by which a leader says who belongs to the group from now on."""
-    return _control(control_records.VOTERS, control_records.voters(members), epoch)
+    return single(control_records.VOTERS, control_records.voters(members), epoch, control=True)
 
 
-def _control(key: bytes, value: bytes, epoch: int) -> bytes:
-    summed = _SUMMED.pack(_CONTROL, 0, 0, 0, -1, -1, -1, 1) + record_section.encode_one(key, value)
+def single(key: bytes, value: bytes, epoch: int = -1, *, control: bool = False) -> bytes:
+    """A batch of one record that has a key."""
+    summed = _SUMMED.pack(_CONTROL * control, 0, 0, 0, -1, -1, -1, 1) + record_section.encode_one(key, value)
     return _UNSUMMED.pack(0, _SUM_FROM - _OVERHEAD + len(summed), epoch, 2, crc32c(summed)) + summed
 
 
@@ -320,6 +322,17 @@ class Records(Sequence[int]):
         self._place = place
         self._position = position
         self._raw = None
+
+    def placed(self, base: int, epoch: int) -> bytes:
+        """The whole batch with this base offset and leader epoch, which those that are in memory have from now on.
+
+        Raises:
+            OSError: as :meth:`raw`.
+        """
+        raw = place(self.raw(), base, epoch)
+        if self._raw is not None:
+            self._raw = raw
+        return raw
 
     def raw(self) -> bytes:
         """The whole batch.

@@ -4,7 +4,8 @@
 do                further entries            what happens
 ================  =========================  ===============================================================================
 status                                       the node's state
-log               partition                  batches of the log: base offset, leader epoch, record count (brokers)
+log               partition, values          batches of the log: base offset, leader epoch, record count (brokers); with ``values``
+                                             true, the records' values in place of their count
 elect             partition, how, target     an operator's election (controller): preferred, forced or unclean
 stand             partition                  stand for election at once (servers of families without a controller)
 reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none. Where a
@@ -32,6 +33,7 @@ from nodes.process.controller_driver import ControllerDriver
 from nodes.process.log_driver import LogDriver
 from nodes.process.node_driver import NodeDriver
 from nodes.process.status import batches, status
+from nodes.process.store_driver import StoreDriver
 from nodes.process.voting_driver import VotingDriver
 
 HOW = ("preferred", "forced", "unclean")
@@ -63,7 +65,8 @@ class AdminCommands:
         return status(self._driver)
 
     def _log(self, command: dict[str, Any]) -> Answer:
-        return {"batches": batches(self._broker(), self._partition(command))}
+        values = command.get("values", False) is True
+        return {"batches": batches(self._broker(), self._partition(command), values=values)}
 
     def _elect(self, command: dict[str, Any]) -> Answer:
         driver = self._driver
@@ -108,8 +111,8 @@ class AdminCommands:
         return {"refused": refused, "replicas": state.replicas, "adding": state.adding, "removing": state.removing}
 
     def _hand_over(self, command: dict[str, Any]) -> Answer:
-        if not isinstance(self._driver, ControllerDriver):
-            raise CommandError("only the controller can be handed over")
+        if not isinstance(self._driver, ControllerDriver | StoreDriver):
+            raise CommandError("only the controller, or a metadata store, can be handed over")
         there = command.get("there")
         if not isinstance(there, bool):
             raise CommandError(f"there must be true or false, not {there!r}")

@@ -29,7 +29,7 @@ class NodeConfig:
     """What one node process needs to know.
 
     Attributes:
-        node: 1, 2, 3 … is a broker, 0 the controller.
+        node: 1, 2, 3 … is a broker, 0 the controller, or the metadata store.
         incarnation: counts this node's starts; a later process has a higher number.
         first_leader_epoch: the epoch of each partition's first leader.
         listeners: by name; ``internal``, and for brokers ``host``.
@@ -99,7 +99,7 @@ class NodeConfig:
         node = entries.number("node", 0)
         if node not in (CONTROLLER, *cluster.broker_ids()):
             raise ConfigError(f"node must be 0 (the controller) or a broker from 1 to {cluster.brokers}, not {node}")
-        if node == CONTROLLER and family_of(variant).controller is None:
+        if node == CONTROLLER and not family_of(variant).has_node_0:
             raise ConfigError(f"{variant.name} has no controller: node must be a broker from 1 to {cluster.brokers}")
         broker = node != CONTROLLER
         config = NodeConfig(
@@ -127,7 +127,7 @@ class NodeConfig:
             if name not in self.listeners:
                 raise ConfigError(f"listeners must have an entry {name!r}")
         for what, addresses, wanted in (
-            ("peers", self.peers, brokers if self.family.controller is None else (CONTROLLER, *brokers)),
+            ("peers", self.peers, (CONTROLLER, *brokers) if self.family.has_node_0 else brokers),
             ("hosts", self.hosts, () if self.is_controller else brokers),
         ):
             missing = [str(n) for n in wanted if n not in addresses]

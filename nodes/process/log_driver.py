@@ -13,7 +13,7 @@ from nodes.admin.trace_file import Entry, Trace
 from nodes.core.actions import Append, WriteHighWatermarks, WriteLogStarts
 from nodes.core.events import ShutdownRequested, Started
 from nodes.core.messages import DeleteRecordsResponse, LeaderAndIsr, ProduceResponse
-from nodes.core.recovery import Recovered, recover
+from nodes.core.recovery import Recovered, RecoveredPartition, recover
 from nodes.families.family import Machine
 from nodes.process.config import INTERNAL, NodeConfig
 from nodes.process.node_driver import NodeDriver
@@ -104,13 +104,17 @@ class LogDriver(NodeDriver):
         self.checkpointed = dict(image.high_watermarks)
         self.log_starts = dict(image.log_starts)
         for name, found in recovered.partitions.items():
-            self.note("recovered", name, found.leo, found.hw, -1)
+            self.tell_recovered(name, found)
             if found.start:
                 self.note("log-start", name, found.start, 0, "recovered")
             log.info("recovered %s from %d to %d, high watermark %d", name, found.start, found.leo, found.hw)
         self.core = self.make_core(recovered)
         self._clients = ClientApis(self)
         self.make_listeners()
+
+    def tell_recovered(self, name: str, found: RecoveredPartition) -> None:
+        """Trace what was found of a log; how much of it was lost, only a replay of the trace tells."""
+        self.note("recovered", name, found.leo, found.hw, -1)
 
     def begin(self) -> None:
         """Give the core its first event."""

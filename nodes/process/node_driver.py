@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nodes.admin.message_rules import FIRST_CLIENT
 from nodes.admin.trace_file import Entry, Trace
-from nodes.core.actions import Action, Append, Delete, Halt, Send, SetTimer, Sync
+from nodes.core.actions import Action, Append, Delete, Halt, Journal, Send, SetTimer, Sync
 from nodes.formats.wire.names import topics_by_id
 from nodes.process.config import HOST, INTERNAL, NodeConfig
 from nodes.process.transport_faults import TransportFaults
@@ -169,7 +169,7 @@ class NodeDriver:
                 actions.clear()
                 task.change(now)
             if self.slow_disk_us:
-                waits = sum(1 for action in actions if isinstance(action, Append | Sync))
+                waits = sum(1 for action in actions if isinstance(action, Append | Journal | Sync))
                 if waits:
                     self.loop.call_later(waits * self.slow_disk_us / 1e6, self._go_on, now, list(actions))
                     return

@@ -25,8 +25,10 @@ from nodes.process import admin_commands as admin
 from nodes.process.config import NodeConfig
 from nodes.process.controller_driver import ControllerDriver
 from nodes.process.driver import BrokerDriver
+from nodes.process.ledger_driver import LedgerDriver
 from nodes.process.node_driver import BUG, FATAL, NodeDriver
 from nodes.process.storage.directory_lock import DirectoryInUseError
+from nodes.process.store_driver import StoreDriver
 from nodes.process.voting_driver import VotingDriver
 
 UNUSABLE = 2
@@ -102,10 +104,12 @@ async def _run(
 
 
 def _make(config: NodeConfig, loop: asyncio.AbstractEventLoop, trace: Trace) -> NodeDriver:
+    family = config.family
     if config.is_controller:
-        return ControllerDriver(config, loop, trace)
+        return (ControllerDriver if family.has_isr else StoreDriver)(config, loop, trace)
+    without_isr = VotingDriver if family.store is None else LedgerDriver
     try:
-        return (BrokerDriver if config.family.has_isr else VotingDriver)(config, loop, trace)
+        return (BrokerDriver if family.has_isr else without_isr)(config, loop, trace)
     except DirectoryInUseError as e:
         raise CannotStartError(str(e)) from e
     except OSError as e:

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from nodes.core.replica import Replica
+from nodes.families.bookkeeper.member import LedgerMember
 from nodes.families.raft.changing import ChangingMember
 from nodes.families.voting.member import Member
 from nodes.process.controller_driver import ControllerDriver
@@ -77,7 +78,7 @@ def _replica(driver: BrokerDriver, replica: Replica) -> dict[str, Any]:
 
 
 def _member(driver: VotingDriver, member: Member) -> dict[str, Any]:
-    """The same of a voting family's replica; whoever leads calls all replicas in sync."""
+    """The same of a replica of another family; whoever leads calls all replicas in sync. ``in_memory``: its log is in no file."""
     role = "leader" if member.leading else "follower" if member.following else "no leader"
     return {
         "role": role,
@@ -95,6 +96,7 @@ def _member(driver: VotingDriver, member: Member) -> dict[str, Any]:
         "checkpointed_start": member.log.base if member.log.batches else 0,
         "refused": driver.refused.get(member.name, ""),
         **(_group(member) if isinstance(member, ChangingMember) else {}),
+        **({"in_memory": True} if isinstance(member, LedgerMember) else {}),
     }
 
 
@@ -109,7 +111,8 @@ def _group(member: ChangingMember) -> dict[str, Any]:
     }
 
 
-def batches(driver: LogDriver, partition: str) -> list[tuple[int, int, int]]:
-    """The log in memory: base offset, leader epoch and record count of each batch. Empty if there is no such replica."""
+def batches(driver: LogDriver, partition: str, *, values: bool = False) -> list[tuple[int, int, object]]:
+    """The log in memory: base offset, leader epoch, and record count or values of each batch. Empty if there is no such replica."""
     replica = driver.core.replicas.get(partition)
-    return [] if replica is None else [(b.base, b.epoch, len(b.values)) for b in replica.log.batches]
+    found = () if replica is None else replica.log.batches
+    return [(b.base, b.epoch, list(b.values) if values else len(b.values)) for b in found]

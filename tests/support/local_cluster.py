@@ -159,8 +159,10 @@ class LocalCluster:
         self.first_leader_epoch = first_leader_epoch
         self.brokers = self.cluster.broker_ids()
         self.nodes = (0, *self.brokers)
-        if not family_of(parse_variant(variant)).has_isr:
-            self.nodes = tuple(reversed(self.brokers))  # who stands first begins last: it asks when the others can hear
+        family = family_of(parse_variant(variant))
+        self.has_controller = family.has_isr
+        if not self.has_controller:  # who stands first begins last: it asks when the others can hear
+            self.nodes = (*((0,) if family.has_node_0 else ()), *reversed(self.brokers))
         self.processes = {}
         self.incarnations = {}
         self.paths = {}
@@ -283,7 +285,7 @@ class LocalCluster:
 
     def state(self, partition="t-0"):
         """What the controller holds of a partition; without one, what the running replicas say together."""
-        if 0 in self.nodes:
+        if self.has_controller:
             return self.status(0, partition)
         return state_among(
             partition,

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.partition_disk import Disk
+from harness.evidence.partition_disk import Batches, Disk, read_journal, read_memory
 from harness.live.observation import partition_view, voted_view
 from harness.live.state_among import state_among
 from harness.machines.errors import NodeError
 from harness.runs.at_rest import waiting_for
 from harness.scenario.target import PARTITION, Glance, ReplicaSnapshot, ScriptError
 from nodes.core.messages import CONTROLLER
+from nodes.formats.journal import directory_of
 
 if TYPE_CHECKING:
     from harness.machines.admin_channel import AdminReply as Status
@@ -43,12 +44,17 @@ class ClusterView:
         *,
         has_controller: bool = True,
         wanted: Mapping[str, tuple[int, ...]] | None = None,
+        in_memory: bool = False,
     ) -> None:
-        """``wanted``: the replicas, where an operator may want others than those of the assignment."""
+        """``wanted``: the replicas, where an operator may want others than those of the assignment; ``in_memory``: logs lie in no
+        file.
+        """
         self._scenario = scenario
         self._wanted = scenario.cluster.assignment() if wanted is None else wanted
         self._has_controller = has_controller
         self._nodes = nodes
+        self._in_memory = in_memory
+        self._logs: dict[int, Batches] = {}
         self._last: dict[int, Status] = {}
 
     def status(self, node: int) -> Status | None:
@@ -67,9 +73,27 @@ class ClusterView:
         return status["partitions"].get(PARTITION) if status is not None else None
 
     def disk(self, broker: int) -> Disk:
-        """What lies on a broker's disk."""
+        """What lies on a broker's disk; where logs lie in no file, what a process that runs has in memory."""
+        if self._in_memory:
+            return Disk(self._memory(broker), (), 0)
         with carried_out():
             return self._nodes.system.read_disk(self._nodes.controls[broker], PARTITION)
+
+    def _memory(self, broker: int) -> Batches:
+        """The log that a process has; of one that is paused, what it had when it was looked at last."""
+        if broker in self._nodes.down:
+            return []
+        if broker not in self._nodes.paused:
+            with carried_out():
+                self._logs[broker] = read_memory(self._nodes.controls[broker], PARTITION)
+        return self._logs.get(broker, [])
+
+    def held(self, broker: int) -> dict[str, Batches]:
+        """What a broker's files hold, by directory: its log, or, where that lies in no file, its journal."""
+        if not self._in_memory:
+            return {PARTITION: self.disk(broker).batches}
+        with carried_out():
+            return {directory_of(PARTITION): read_journal(self._nodes.controls[broker], PARTITION)}
 
     def glance(self, broker: int) -> Glance:
         """A quick look at one replica."""

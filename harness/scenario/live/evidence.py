@@ -34,7 +34,7 @@ def collect(
     began_us: int,
     given: Mapping[int, Batches],
     noted: list[tuple[Any, ...]],
-    logs: Mapping[int, Batches],
+    held: Mapping[int, Mapping[str, Batches]],
     down: frozenset[int],
 ) -> Collected:
     """What the nodes have traced, and what it comes to.
@@ -44,7 +44,7 @@ def collect(
         began_us: our clock when the run began.
         given: broker → the log it began with; told as appended then.
         noted: events that the harness adds.
-        logs: broker → its log in the end.
+        held: broker → what its files held in the end, by directory: the log of the partition, or a journal.
         down: brokers that had no process any more when their logs were read.
 
     Raises:
@@ -59,7 +59,6 @@ def collect(
             for base, epoch, values in given.get(node, ())
         ]
         history.add(node, [*before, *([time - ahead, *event] for time, *event in traced)])
-    segments = {node: {PARTITION: list(batches)} for node, batches in logs.items()}
-    seen = nodes.system.interpret(ReplicaEvidence(history.events, segments, down=down))
+    seen = nodes.system.interpret(ReplicaEvidence(history.events, held, down=down))
     answers = [LeaderAnswer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]
     return Collected(history.trace(noted, seen), answers, seen.not_understood, seen.doubted)

@@ -72,7 +72,11 @@ class LiveTarget(ScriptTarget):
         if family_of(variant).changes_members:
             self._operator = LiveOperator(self._system, nodes.controls, scenario.cluster.assignment())
         wanted = None if self._operator is None else self._operator.wanted
-        self._sight = ClusterView(scenario, nodes, has_controller=self._has_controller, wanted=wanted)
+        self._has_node_0 = CONTROLLER in nodes.ids
+        in_memory = family_of(variant).store is not None
+        self._sight = ClusterView(
+            scenario, nodes, has_controller=self._has_controller, wanted=wanted, in_memory=in_memory
+        )
         self._scale = time_scale
         self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
         self.spends_epochs = self._epochs is not None
@@ -125,6 +129,8 @@ class LiveTarget(ScriptTarget):
     def _boot_servers(self) -> None:
         first, *others = self._brokers
         with carried_out():
+            if self._has_node_0:
+                self._nodes.start(CONTROLLER)
             self._nodes.all_at_once(self._nodes.start, others)
             self._nodes.start(first)
         elected = ("leader", "follower")
@@ -319,8 +325,8 @@ class LiveTarget(ScriptTarget):
         self.mend("pause", f"node {broker}")
 
     def crash_controller(self) -> None:
-        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
-        if not self._has_controller:
+        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on. Of a metadata store the same."""
+        if not self._has_node_0:
             raise ScriptError("there is no controller")
         if not self._system.hands_over_controller:
             raise CannotPlayError(
@@ -449,7 +455,7 @@ class LiveTarget(ScriptTarget):
             self._note(broker, "resume")
         self._nodes.heal()
         self._nodes.all_at_once(self._start_if_down, self._nodes.ids)
-        if self._has_controller and self._system.hands_over_controller:
+        if self._has_node_0 and self._system.hands_over_controller:
             self._system.elect_controller(self._nodes.controls)
         self.nemesis.append((healed, "heal", -1, "all", {}))
         self.run(AFTER_HEAL_US)
@@ -460,9 +466,9 @@ class LiveTarget(ScriptTarget):
         self._ended = self.states()
         down = frozenset(broker for broker in self._brokers if self._nodes.gone(broker))
         self._tell_deaths()
-        logs = {broker: self._sight.disk(broker).batches for broker in self._brokers}
+        held = {broker: self._sight.held(broker) for broker in self._brokers}
         self._nodes.all_at_once(self._nodes.kill, self._nodes.ids)
-        collected = collect(self._nodes, self._began_us, self._given, self._noted, logs, down)
+        collected = collect(self._nodes, self._began_us, self._given, self._noted, held, down)
         self.trace, self.answers, self.not_understood, self.doubted = collected
         self.ops.sort(key=lambda op: op.time)
         self._ended_us = monotonic_us()

@@ -109,7 +109,7 @@ class Bookie:
             status = FENCED
         elif m.entry not in self._entries.get(m.ledger, ()):
             self._keep(m.ledger, m.entry, m.lac, m.batch)
-            self._write(ENTRY, m.ledger, m.entry, m.lac, m.batch.base, tuple(m.batch.values))
+            self._write(ENTRY, m.ledger, m.entry, m.lac, m.batch.base, m.batch.values)
             self._sync()
             stored = (m.batch.base, m.ledger, m.batch.values)
             self._host.out.append((now, self._host.node_id, "stored", self._partition, *stored))

@@ -105,11 +105,6 @@ class BookKeeperVariant:
         return RecoveryRules()
 
     @property
-    def simulated_only(self) -> str:
-        """Why node processes cannot run it."""
-        return "node processes are no bookies, and there is no metadata store"
-
-    @property
     def votes(self) -> bool:
         """Whether servers elect a leader by their logs."""
         return False

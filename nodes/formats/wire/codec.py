@@ -28,7 +28,7 @@ Writer: TypeAlias = Callable[[BytesIO, Any], None]
 FETCH, LEADER_AND_ISR, API_VERSIONS, OFFSET_FOR_LEADER_EPOCH = 1, 4, 18, 23
 ALTER_PARTITION, BROKER_REGISTRATION, BROKER_HEARTBEAT = 56, 62, 63
 OWN_KEYS = 1_000
-"""API keys from here on are no version of Kafka's (:mod:`nodes.formats.wire.voting`)."""
+"""API keys from here on are no version of Kafka's (:mod:`nodes.formats.wire.voting`, :mod:`nodes.formats.wire.ledgers`)."""
 
 
 class Codec(NamedTuple):
@@ -67,9 +67,10 @@ def codec(key: int, version: int) -> Codec:
         request = cast("type[RequestPayload]", OffsetForLeaderEpochRequest)
         response = load_response_schema(key, version)
     elif key >= OWN_KEYS:
-        from nodes.formats.wire import voting
+        from nodes.formats.wire import ledgers, voting
 
-        request, response = voting.REQUESTS[key], voting.RESPONSES[key]
+        of = ledgers if key >= ledgers.FIRST_KEY else voting
+        request, response = of.REQUESTS[key], of.RESPONSES[key]
     else:
         request, response = load_request_schema(key, version), load_response_schema(key, version)
     return Codec(

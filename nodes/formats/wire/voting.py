@@ -5,31 +5,24 @@ itself known. The others have API keys of their own, from 1000 on, which no vers
 it comes as a message of its own, since a server may answer later, not at all, or without being asked. The response says that the
 message was heard, and nothing else.
 
-They are declared as kio declares its own entities, so that kio reads and writes them. All are version 0, and flexible.
+All are version 0, and flexible.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, make_dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kio.schema.request_header.v2.header import RequestHeader
 from kio.schema.response_header.v1.header import ResponseHeader
 from kio.static.constants import EntityType
-from kio.static.primitive import Records, i16, i64
 
-VERSION = 0
+from nodes.formats.wire.own_entities import VERSION, entity
+
+__all__ = ["BEGIN_QUORUM_EPOCH", "HEARD", "NOT_THERE", "REQUESTS", "RESPONSES", "SHAPES", "VERSION", "VOTE", "Shape"]
+
 VOTE, BEGIN_QUORUM_EPOCH = 52, 53
-
-_TYPES: dict[str, tuple[str, Any]] = {
-    "string": ("string", str),
-    "bool": ("bool", bool),
-    "int64": ("int64", i64),
-    "records": ("records", Records),
-}
-
 
 HEARD = MappingProxyType({"heard": "bool"})
 
@@ -84,22 +77,10 @@ NOT_THERE = -(1 << 63)
 """In place of a number that may be missing."""
 
 
-def _entity(name: str, key: int, kind: EntityType, header: type, shape: Mapping[str, str]) -> type:
-    fields = [(n, _TYPES[t][1], field(metadata={"kafka_type": _TYPES[t][0]})) for n, t in shape.items()]
-    declared = {
-        "__type__": kind,
-        "__version__": i16(VERSION),
-        "__flexible__": True,
-        "__api_key__": i16(key),
-        "__header_schema__": header,
-    }
-    return make_dataclass(name, fields, namespace=declared, frozen=True, slots=True, kw_only=True)
-
-
 REQUESTS: dict[int, Any] = {
-    key: _entity(shape.name, key, EntityType.request, RequestHeader, shape.fields) for key, shape in SHAPES.items()
+    key: entity(shape.name, key, EntityType.request, RequestHeader, shape.fields) for key, shape in SHAPES.items()
 }
 RESPONSES: dict[int, Any] = {
-    key: _entity(f"{shape.name}Answer", key, EntityType.response, ResponseHeader, shape.answer)
+    key: entity(f"{shape.name}Answer", key, EntityType.response, ResponseHeader, shape.answer)
     for key, shape in SHAPES.items()
 }
