@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING
 
 from nodes.families.bookkeeper.bookie import journal_of
 from nodes.families.bookkeeper.member import STEPS, LedgerMember
-from nodes.families.bookkeeper.messages import Metadata
+from nodes.families.bookkeeper.messages import (
+    AddEntry,
+    AddResponse,
+    Metadata,
+    ReadLac,
+    ReadLacResponse,
+    RecoveryRead,
+    RecoveryReadResponse,
+)
 from nodes.families.bookkeeper.store import MetadataStore
 from nodes.families.bookkeeper.variant import PRESETS, BookKeeperVariant, parse_bookkeeper
 from nodes.families.family import Family
 from nodes.families.switches import describe, modifiers
-from nodes.families.voting.faults import NO_LOG_START, UNHEARD
+from nodes.families.voting.faults import ASK_HOW_FAR, FROM_FOLLOWER, FROM_LEADER, HOW_FAR, NO_LOG_START, UNHEARD
 from nodes.families.voting.marks import MARKS
 from nodes.families.voting.server import Server
 
@@ -77,4 +85,10 @@ BOOKKEEPER = Family(
     unheard=UNHEARD,
     tells_leadership=_tells_leadership,
     marks=MARKS,
+    kinds={
+        AddEntry: FROM_LEADER,
+        AddResponse: FROM_FOLLOWER,
+        **dict.fromkeys((ReadLac, RecoveryRead), ASK_HOW_FAR),
+        **dict.fromkeys((ReadLacResponse, RecoveryReadResponse), HOW_FAR),
+    },
 )
