@@ -292,3 +292,17 @@ def test_a_log_that_was_found_though_it_was_told_to_be_gone_has_the_records_it_h
     ]
 
     assert (2, 1, "append", "t-0", 0, 3, (7, 8)) in history(events)
+
+
+def test_a_recovery_that_tells_what_it_lost_is_believed():
+    history = TraceHistory(0)
+    raw = b64encode(build([7], 0, 1)).decode()
+    history.add(
+        1, [[1, 1, "stored", "t-0", 0, 1, raw], [2, 1, "append", "t-0", 0, 1, raw], [3, 1, "recovered", "t-0", 0, 0, 0]]
+    )
+    trace = history.trace([], ReplicaEvidence(history.events, {1: {}}))
+    assert trace == [
+        (1, 1, "stored", "t-0", 0, 1, (7,)),
+        (2, 1, "append", "t-0", 0, 1, (7,)),
+        (3, 1, "recovered", "t-0", 0, 0, 0),
+    ]
