@@ -51,9 +51,16 @@ def test_a_leader_is_lost_and_what_there_is_none_of_is_told(three):
 
 @pytest.mark.docker
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", ["quorum-hwm", "raft"])
-def test_a_script_has_the_outcome_that_the_simulator_gives(three, variant):
-    script = read_scenario(SCRIPTS / "entry-below-the-mark.scenario")
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        ("entry-below-the-mark", "quorum-hwm"),
+        ("entry-below-the-mark", "raft"),
+        ("recovery-reads-forward", "bookkeeper+recovery-trusts-lac"),
+    ],
+)
+def test_a_script_has_the_outcome_that_the_simulator_gives(three, name, variant):
+    script = read_scenario(SCRIPTS / f"{name}.scenario")
     outcome = run_scenario(script, variant, LiveTargets(three.machines).target)
 
     assert outcome.mismatches == []
@@ -77,3 +84,25 @@ def test_a_member_is_replaced_while_its_leader_is_lost_and_every_poll_asks_a_lea
     assert len(committed[-1]) == 3
     owed = {event[1] for event in history.trace if event[2] == "final"}
     assert owed == set(committed[-1])
+
+
+@pytest.mark.docker
+def test_a_writer_loses_its_disk_while_the_metadata_store_fails_and_the_journals_are_what_bookies_told(three):
+    faults = (
+        Fault("controller-crash", S // 2, S // 2, target="any"),
+        Fault("disk", S // 2, S // 2, target="leader"),
+        Fault("preferred-election", 2 * S),
+    )
+    plan = Plan(0, 0, 1, "by hand", ClusterSpec(), WORK, faults, 3 * S)
+    history = run_plan(plan, parse_variant("bookkeeper"), cluster=three).history
+
+    assert check(history).valid == "valid"
+    assert (history.meta["family"], history.meta["read_back"], history.meta["died"]) == ("bookkeeper", True, [])
+    assert "doubted_nodes" not in history.meta
+    struck = {entry[3] for entry in history.nemesis if entry[1] == "strike"}
+    assert {"controller-crash", "disk"} <= struck
+    assert len({event[4] for event in history.trace if event[2] == "lead"}) > 1
+    assert any(event[2] == "stored" for event in history.trace)
+    finals = [event for event in history.trace if event[2] == "final"]
+    assert len(finals) == 3
+    assert finals[0][-1] == finals[1][-1] == finals[2][-1] != ()
