@@ -1,43 +1,50 @@
 """What bookies' journals hold, and whether it is what the bookies told: the evidence of nodes whose logs lie in no file.
 
-A bookie writes an entry into its journal, tells of it (``stored``), and answers, in this order. So a journal may hold an entry more
-than was told by a process that was killed; and it lacks what was told before the power or the disk was lost.
+A bookie writes an entry into its journal, tells of it (``stored``), and answers, in this order. A journal only grows, but for what
+a lost power or disk takes; what it held when a process started, that process tells (``recovered``). So the records that one process
+wrote are known by their places, and are what it told: but for the last one, if it was killed before it told, and for the last ones,
+if they were lost.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from nodes.core.messages import CONTROLLER
+from nodes.families.bookkeeper.bookie import journal_of
 from nodes.formats import journal
 from nodes.formats.journal import ENTRY
 from nodes.formats.segment import scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
 
     from checkers.history import TraceEvent
     from harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
-LOSES = frozenset({"power", "disk", "container"})
-"""Ways to end that take something off a disk."""
+NO_ENTRY = (-1, 0, ())
+"""In place of a cookie or a fence."""
 
 
-def entries_of(content: bytes) -> Segment:
-    """The entries in the file of a journal, in its order: (base offset, ledger, values). A torn end is left out.
+def records_of(content: bytes) -> Segment:
+    """The records in the file of a journal, in its order: of an entry (base offset, ledger, values), else :data:`NO_ENTRY`. A torn
+    end is left out.
 
     Raises:
         BadBatchError: a record is none of a journal's.
     """
-    entries = []
+    records: Segment = []
     for found in scan(lambda at, size: content[at : at + size], len(content)):
         if not found.sound:
             break
         record = journal.decode(found.raw)
         if record[0] == ENTRY:
             ledger, _, _, base, values = record[1:]
-            entries.append((base, ledger, tuple(values)))
-    return entries
+            records.append((base, ledger, tuple(values)))
+        else:
+            records.append(NO_ENTRY)
+    return records
 
 
 def has_journals(found: ReplicaEvidence) -> bool:
@@ -57,45 +64,54 @@ def agreement_of_journals(found: ReplicaEvidence) -> dict[int, list[str]]:
         said = [
             f"Broker {node}, {partition}: {sentence}"
             for partition in sorted(partitions)
-            for sentence in _differences(events, partition, segments.get(journal.directory_of(partition), []))
+            for sentence in _differences(
+                _lives(events, partition), segments.get(journal.directory_of(partition), []), down=node in found.down
+            )
         ]
         if said:
             differ[node] = said
     return differ
 
 
-def _differences(events: Iterable[TraceEvent], partition: str, entries: Segment) -> list[str]:
-    told: list[tuple[int, int, tuple[int, ...]]] = []
-    safe_from = killed = 0
+@dataclass(slots=True)
+class _Life:
+    """One process: how many records its journal held at its start, what it told of, and whether it ended."""
+
+    began: int = 0
+    told: Segment = field(default_factory=list)
+    ended: bool = False
+
+
+def _lives(events: Iterable[TraceEvent], partition: str) -> list[_Life]:
+    lives = [_Life()]
     for event in events:
-        if event[2] == "stored" and event[3] == partition:
-            told.append((event[4], event[5], tuple(event[6])))
+        if event[2] == "start":
+            lives[-1].ended = True
+            lives.append(_Life())
         elif event[2] == "stop":
-            killed += event[4] != "clean"
-            if event[4] in LOSES:
-                safe_from = len(told)
-    untold = _without(entries, told)
-    missing = _without(told[safe_from:], entries)
-    said = []
-    if len(untold) > killed:
-        base, ledger, _ = untold[0]
-        said.append(f"its journal has an entry of ledger {ledger} at offset {base} that no line tells of.")
-    if missing:
-        base, ledger, _ = missing[0]
-        said.append(f"a line tells of an entry of ledger {ledger} at offset {base} that is not in its journal.")
-    return said
+            lives[-1].ended = True
+        elif event[2] == "recovered" and event[3] == journal_of(partition):
+            lives[-1].began = event[4]
+        elif event[2] == "stored" and event[3] == partition:
+            lives[-1].told.append((event[4], event[5], tuple(event[6])))
+    return lives
 
 
-def _without(
-    these: Sequence[tuple[int, int, tuple[int, ...]]], those: Sequence[tuple[int, int, tuple[int, ...]]]
-) -> list[tuple[int, int, tuple[int, ...]]]:
-    known = set(those)
-    return [one for one in these if one not in known]
+def _differences(lives: list[_Life], records: Segment, *, down: bool) -> list[str]:
+    for at, life in enumerate(lives):
+        ends = min([len(records), *(later.began for later in lives[at + 1 :])])
+        kept = [record for record in records[life.began : ends] if record != NO_ENTRY]
+        ended = life.ended or down
+        for entry, told in zip(kept, life.told, strict=False):
+            if entry != told:
+                return [f"its journal has {_called(entry)} where its lines tell of {_called(told)}."]
+        if len(kept) > len(life.told) + ended:
+            return [f"its journal has {_called(kept[len(life.told)])} that no line tells of."]
+        if len(kept) < len(life.told) and not ended:
+            return [f"a line tells of {_called(life.told[len(kept)])} that is not in its journal."]
+    return []
 
 
-def without_journals(segments: Mapping[int, Mapping[str, Segment]]) -> dict[int, dict[str, Segment]]:
-    """The logs alone."""
-    return {
-        node: {name: segment for name, segment in found.items() if not journal.partition_of(name)}
-        for node, found in segments.items()
-    }
+def _called(entry: tuple[int, int, tuple[int, ...]]) -> str:
+    base, ledger, _ = entry
+    return f"an entry of ledger {ledger} at offset {base}"

@@ -11,7 +11,7 @@ from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.evidence.journals import entries_of
+from harness.evidence.journals import records_of
 from nodes.formats import checkpoints, journal
 from nodes.formats.read_log import read_segment
 from nodes.formats.record_batch import build
@@ -79,14 +79,14 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
 
 
 def read_journal(control: NodeControl, partition: str) -> Batches:
-    """The entries in a bookie's journal: (base offset, ledger, values).
+    """The records in a bookie's journal (:func:`harness.evidence.journals.records_of`).
 
     Raises:
         NodeError: it cannot be read. BadBatchError: it holds what is no record of a journal.
     """
     with _files_of(control) as (data, volatile):
         segment = _segment(data, volatile, journal.directory_of(partition))
-        return entries_of(segment.read_bytes()) if segment is not None else []
+        return records_of(segment.read_bytes()) if segment is not None else []
 
 
 def _segment(data: Path, volatile: Path, directory: str) -> Path | None:

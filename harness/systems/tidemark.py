@@ -84,27 +84,27 @@ class TidemarkSystem(System):
 
     def segments(self, evidence: Evidence) -> dict[str, Segment]:
         """Logs, and bookies' journals under the names of their directories."""
-        from harness.evidence.journals import entries_of
+        from harness.evidence.journals import records_of
         from harness.evidence.run_error import RunError
         from nodes.formats.bad_batch import BadBatchError
         from nodes.formats.journal import partition_of
 
         found = evidence.read_segments()
         try:
-            journals = {n: entries_of(content) for n, content in evidence.segments.items() if partition_of(n)}
+            journals = {n: records_of(content) for n, content in evidence.segments.items() if partition_of(n)}
         except BadBatchError as error:
             raise RunError(f"a journal of {evidence.name} cannot be read: {error}") from None
         return found | journals
 
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Of bookies it is the journals that are held against what they told: their logs lie in no file."""
-        from harness.evidence.journals import agreement_of_journals, has_journals, without_journals
+        from harness.evidence.journals import agreement_of_journals, has_journals
         from harness.evidence.replica_evidence import doubts_together
 
         if not has_journals(found):
             return super().interpret(found)
         doubted = doubts_together(found.doubted, agreement_of_journals(found))
-        return replace(found, doubted=doubted, segments=without_journals(found.segments))
+        return replace(found, doubted=doubted, segments={})
 
     def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
         """All of it fsynced."""

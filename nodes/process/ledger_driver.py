@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from nodes.admin.trace_file import WITH_BATCH, Entry
@@ -57,9 +58,13 @@ class LedgerDriver(VotingDriver):
             return None
         return super().write(now, action)
 
+    @cached_property
+    def _directories(self) -> dict[str, str]:
+        """A journal, as the core calls it → its directory."""
+        return {journal_of(name): journal.directory_of(name) for name in self.partitions}
+
     def _directory(self, partition: str) -> str:
-        known = {journal_of(name): journal.directory_of(name) for name in self.partitions}
-        return known.get(partition, partition)
+        return self._directories.get(partition, partition)
 
     def _carry_out(self, now: int, actions: list[Any]) -> None:
         """A batch that is told of has its place from then on, wherever it goes: it lies in no log file that would give it one."""

@@ -109,8 +109,8 @@ class LiveTarget(ScriptTarget):
         self._began_us = monotonic_us()
 
     def boot(self) -> None:
-        """Start the controller, then all brokers at once. Without a controller the preferred leader starts last: it stands for
-        election at once, and asks when the others can hear.
+        """Start the controller, or the metadata store, then all brokers at once. Without either the preferred leader starts last:
+        it stands for election at once, and asks when the others can hear.
         """
         if not self._has_controller:
             self._boot_servers()
@@ -131,8 +131,10 @@ class LiveTarget(ScriptTarget):
         with carried_out():
             if self._has_node_0:
                 self._nodes.start(CONTROLLER)
-            self._nodes.all_at_once(self._nodes.start, others)
-            self._nodes.start(first)
+                self._nodes.all_at_once(self._nodes.start, self._brokers)
+            else:
+                self._nodes.all_at_once(self._nodes.start, others)
+                self._nodes.start(first)
         elected = ("leader", "follower")
         self.wait(
             "every replica knows the first leader", lambda: all(self.glance(b).role in elected for b in self.replicas())
