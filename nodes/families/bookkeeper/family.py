@@ -14,6 +14,7 @@ from nodes.families.bookkeeper.messages import (
     ReadLacResponse,
     RecoveryRead,
     RecoveryReadResponse,
+    WriteLac,
 )
 from nodes.families.bookkeeper.store import MetadataStore
 from nodes.families.bookkeeper.variant import PRESETS, BookKeeperVariant, parse_bookkeeper
@@ -89,6 +90,6 @@ BOOKKEEPER = Family(
         AddEntry: FROM_LEADER,
         AddResponse: FROM_FOLLOWER,
         **dict.fromkeys((ReadLac, RecoveryRead), ASK_HOW_FAR),
-        **dict.fromkeys((ReadLacResponse, RecoveryReadResponse), HOW_FAR),
+        **dict.fromkeys((ReadLacResponse, RecoveryReadResponse, WriteLac), HOW_FAR),
     },
 )
