@@ -101,7 +101,7 @@ def test_watching(cluster):
         (0, {"do": "slow-disk", "delay_us": 1}, "the controller has no log and no disk"),
         (1, {"do": "slow-disk", "delay_us": -1}, "delay_us must be"),
         (1, {"do": "elect", "partition": "t-0", "how": "forced", "target": 1}, "only the controller holds elections"),
-        (1, {"do": "controller", "there": True}, "only the controller can be handed over"),
+        (1, {"do": "controller", "there": True}, "only the controller, or a metadata store, can be handed over"),
         (0, {"do": "controller", "there": 1}, "there must be true or false, not 1"),
         (0, {"do": "elect", "partition": "t-9", "how": "forced", "target": 1}, "there is no partition 't-9'"),
         (0, {"do": "elect", "partition": "t-0", "how": "fair", "target": 1}, "how must be one of preferred"),
