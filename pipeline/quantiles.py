@@ -11,14 +11,16 @@ from harness.report.model import Rate, Recovery, Spread
 from pipeline.statistics import wilson
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from collections.abc import Iterable
+
+    from pyspark.sql import Row
 
 PERCENTS = (5, 25, 50, 75, 95)
 _LOWER = "min(CASE WHEN upto > ({percent} * (n - 1)) div 100 THEN value END) AS low_{percent}"
 _UPPER = "min(CASE WHEN upto > ({percent} * (n - 1) + 99) div 100 THEN value END) AS high_{percent}"
 _REACHED = "min(CASE WHEN upto >= ({percent} * n + 99) div 100 THEN value END) AS reached_{percent}"
 
-QUANTILES = """
+_SQL = """
     WITH valued AS (
         SELECT variant, q.what, q.value FROM runs LATERAL VIEW stack(3,
             'first_violation', CAST(first_violation_us AS DOUBLE),
@@ -28,25 +30,26 @@ QUANTILES = """
     counted AS (SELECT variant, what, value, count(*) AS runs FROM valued GROUP BY variant, what, value),
     totals AS (
         SELECT variant, what, sum(runs) AS n, sum(CASE WHEN value < double('infinity') THEN runs ELSE 0 END) AS ended,
-            sum(CASE WHEN value < double('infinity') THEN runs * value END) AS total
+            sum(CASE WHEN value < double('infinity') THEN runs * CAST(value AS DECIMAL(26, 12)) END) AS total
         FROM counted GROUP BY variant, what),
     ranked AS (
         SELECT variant, what, value,
             sum(runs) OVER (PARTITION BY variant, what ORDER BY value ROWS UNBOUNDED PRECEDING) AS upto FROM counted)
     SELECT r.variant, r.what, first(t.n) AS n, first(t.ended) AS ended, first(t.total) AS total, {percentiles}
     FROM ranked r JOIN totals t ON r.variant = t.variant AND r.what = t.what GROUP BY r.variant, r.what"""
-"""Of what never ends the value is infinite, so that it is slower than all that does."""
+
+QUANTILES = _SQL.format(
+    percentiles=", ".join(text.format(percent=n) for text in (_LOWER, _UPPER, _REACHED) for n in PERCENTS)
+)
+"""What `Quantiles` is made from, of the view `runs`. Of what never ends the value is infinite, so that it is slower than all that
+does. Totals are of decimals, so that the order in which they are added up changes nothing."""
 
 
 class Quantiles:
-    """The percentiles of all variants of the view `runs`."""
+    """The percentiles of all variants, from the rows that answer `QUANTILES`."""
 
-    def __init__(self, spark: SparkSession) -> None:
-        texts = (_LOWER, _UPPER, _REACHED)
-        sql = QUANTILES.format(percentiles=", ".join(text.format(percent=n) for text in texts for n in PERCENTS))
-        self._rows: dict[tuple[str, str], Row] = {
-            (row["variant"], row["what"]): row for row in spark.sql(sql).collect()
-        }
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows: dict[tuple[str, str], Row] = {(row["variant"], row["what"]): row for row in rows}
 
     def spread(self, variant: str, what: str) -> Spread:
         """Of `first_violation` or `availability`; between two runs' values it is interpolated."""
@@ -57,7 +60,7 @@ class Quantiles:
         for percent in PERCENTS:
             low, high = row[f"low_{percent}"], row[f"high_{percent}"]
             values.append(low + (high - low) * (percent * (row["n"] - 1) % 100) / 100)
-        return Spread(row["n"], row["total"] / row["n"], *values)
+        return Spread(row["n"], float(row["total"] / row["n"]), *values)
 
     def recovery(self, variant: str, raised: int) -> Recovery:
         """How long runs took to come to rest: a percentile is the first moment by which so many of all runs had.

@@ -5,12 +5,15 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyspark
 from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
+from pipeline.class_archive import WRITES, archive_options
 from pipeline.code import ROOT
 from pipeline.java import ensure_java_home
 from pipeline.parcel import parcel
@@ -23,21 +26,21 @@ LOCAL_MASTER = "local[*,3]"
 
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """JVM options for short sessions such as tests: faster to start, slower in the long run."""
-FEW_RUNS = 50_000
-"""A campaign of so many runs is worth a quick start, and its tables no compiled queries."""
 
 
-def spark_session(master: str | None = None, *, java_options: str = "") -> SparkSession:
+def spark_session(master: str | None = None, *, java_options: str = "", make_archive: bool = False) -> SparkSession:
     """The process's Spark session; the first call starts it and decides its settings.
 
     Args:
         master: Spark's master URL, `None` for this machine's cores.
         java_options: More options for the driver's JVM, such as `QUICK_START`.
+        make_archive: Let it write the archive of classes from which later ones start, see `archive_options`.
 
     Returns:
         A session whose workers can import our packages.
     """
-    ensure_java_home()
+    home = ensure_java_home()
+    archive = archive_options(home, Path(pyspark.__file__).parent, pyspark.__version__, make=make_archive)
     master = master or LOCAL_MASTER
     local = is_local(master)
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -49,7 +52,7 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
     builder = (
         SparkSession.builder.master(master)
         .appName("tidemark")
-        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j} {java_options}".strip())
+        .config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile={log4j} {java_options} {archive}".strip())
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.python.unix.domain.socket.enabled", "true")
@@ -72,9 +75,19 @@ def spark_session(master: str | None = None, *, java_options: str = "") -> Spark
         )
     session = builder.getOrCreate()
     _leave_no_socket(session.sparkContext)
+    if WRITES in archive:
+        atexit.register(_let_go, session)
     if not local:
         _send_code(session.sparkContext)
     return session
+
+
+def _let_go(session: SparkSession) -> None:
+    """The JVM will need some seconds more than this process, and shall hold no pipe open."""
+    with suppress(Exception):  # it may have ended
+        system = session.sparkContext._gateway.jvm.java.lang.System  # type: ignore[union-attr]  # noqa: SLF001
+        system.out.close()
+        system.err.close()
 
 
 def is_local(master: str) -> bool:

@@ -61,7 +61,8 @@ def compare_campaigns(spark: SparkSession, folders: Sequence[Path], baseline: st
             together[name] = together[name].unionByName(named) if name in together else named
     for name, table in together.items():
         table.createOrReplaceTempView(name)
-    found = found_in_tables(spark, tuple(arms), baseline, ())
+    most = sum(manifest.spec.plans * len(manifest.spec.variants) for manifest in manifests)
+    found = found_in_tables(spark, tuple(arms), baseline, (), most)
     spec = manifests[0].spec
     return Comparison(
         campaign=" and ".join(labels),

@@ -1,6 +1,7 @@
 """Expected values by hand, or from the works named."""
 
 import pytest
+from scipy.stats import binomtest
 
 from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 
@@ -102,3 +103,12 @@ def test_no_hit_no_step() -> None:
 def test_more_hits_than_judged_runs_are_refused() -> None:
     with pytest.raises(ValueError, match="3 runs hit of 2 judged"):
         share_hit({1: 1, 2: 2}, judged=2)
+
+
+def test_interval_and_p_value_are_scipys() -> None:
+    for runs in (1, 2, 7, 20, 1000, 20_000):
+        for hits in sorted({0, 1, runs // 3, runs // 2, runs - 1, runs}):
+            theirs = binomtest(hits, runs, 0.5)
+            assert mcnemar(hits, runs - hits) == pytest.approx(theirs.pvalue, rel=1e-9)
+            interval = theirs.proportion_ci(confidence_level=0.95, method="wilson")
+            assert wilson(hits, runs) == pytest.approx((interval.low, interval.high), rel=1e-12, abs=1e-15)
