@@ -1,10 +1,13 @@
-"""Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version."""
+"""Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version, ``stored:RUNS`` so many stored runs,
+``poison:PLANS`` and ``campaigns:RUNS`` so large a campaign.
+"""
 
 from __future__ import annotations
 
 import sys
 
 from bench import (
+    campaigns,
     checking,
     cluster,
     containers,
@@ -15,11 +18,13 @@ from bench import (
     hunting,
     kafka,
     linearizability,
+    poison,
     rechecking,
     scripting,
     shrinking,
     simulator,
     spreading,
+    stored,
     throughput,
     zoo,
 )
@@ -33,6 +38,9 @@ BENCHMARKS = {
     "hunting": hunting.main,
     "spreading": spreading.main,
     "rechecking": rechecking.main,
+    "campaigns": campaigns.main,
+    "poison": poison.main,
+    "stored": stored.main,
     "determinism": determinism.main,
     "shrinking": shrinking.main,
     "scripting": scripting.main,
@@ -43,20 +51,22 @@ BENCHMARKS = {
     "kafka": kafka.main,
     "zoo": zoo.main,
 }
-KAFKA = "kafka:"
+SIZED = {"kafka": kafka.main, "stored": stored.main, "poison": poison.main, "campaigns": campaigns.main}
+"""What is told after a colon how much of it."""
 
 
 def main() -> int:
     """Run what was asked for; unknown names are refused with the known ones."""
     names = sys.argv[1:] or list(BENCHMARKS)
-    unknown = [name for name in names if name not in BENCHMARKS and not name.startswith(KAFKA)]
+    unknown = [name for name in names if name not in BENCHMARKS and name.partition(":")[0] not in SIZED]
     if unknown:
         print(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 254
     for name in names:
         print(f"== {name}")
-        if name.startswith(KAFKA):
-            kafka.main(name.removeprefix(KAFKA))
+        which, _, size = name.partition(":")
+        if size:
+            SIZED[which](size)
         else:
             BENCHMARKS[name]()
     return 0

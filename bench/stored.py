@@ -1,0 +1,209 @@
+"""A comparison of many stored runs: time, memory, bytes and files. The runs are drawn, not simulated, and lie as a campaign's do.
+
+Plans are paired as in a campaign, digests are as hard to compress, and shares of hits, anomalies a run and marks are like those of
+the demo's campaign. Two cores, and 2 GB for the driver's JVM.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from hashlib import blake2b, sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
+
+from checkers.marks import MARKS
+from pipeline.campaign_spec import CampaignSpec
+from pipeline.chunk import parquet
+from pipeline.manifest import Manifest, open_campaign
+from pipeline.record import ChunkRecord, ChunkSummary, Written, write_whole
+from pipeline.tables import ANOMALIES, RUNS, SCHEMAS, chunk_file
+
+if TYPE_CHECKING:
+    from harness.runs.judged import JudgedRun
+    from nemesis import Plan
+    from pipeline.layout import Chunk
+
+VARIANTS = ("kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7")
+SHARE_HIT = (0.1, 0.02, 0.01, 0.004, 0.0005)
+SIZES = (20_000, 200_000)
+CHUNK = 1000
+"""Plans in a chunk: what ten seconds simulate."""
+DRIVER_MEMORY = "2g"
+MEGABYTE = 1 << 20
+EVIDENCE = json.dumps({"ack_time": 912_345, "offset": 17, "value": 2_000_003, "replicas": [1, 2, 3]})
+
+
+def main(runs: str = "") -> None:
+    """Print a row for each number of runs, or for the one that is given."""
+    table = Table(
+        "runs", "stored", "files", "MB a million runs", "comparison", "examples", "JVM at most", "Python at most"
+    )
+    for size in (int(runs),) if runs else SIZES:
+        with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as name:
+            folder = Path(name) / "stored"
+            write_campaign(folder, size // len(VARIANTS))
+            sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+            told = json.loads(
+                subprocess.run(
+                    [sys.executable, "-m", "bench.stored", str(folder)],
+                    env=os.environ | {"PYSPARK_SUBMIT_ARGS": f"--driver-memory {DRIVER_MEMORY} pyspark-shell"},
+                    stdout=subprocess.PIPE,
+                    check=True,
+                ).stdout.splitlines()[-1]
+            )
+        table.add_row(
+            f"{size:,}",
+            f"{sum(sizes) / MEGABYTE:,.0f} MB",
+            f"{len(sizes):,}",
+            f"{sum(sizes) / MEGABYTE / size * 1e6:,.0f}",
+            f"{told['compare']:.1f} s",
+            f"{told['examples']:.1f} s",
+            f"{told['jvm_mb']:,} MB",
+            f"{told['python_mb']:,} MB",
+        )
+    Console(width=130).print(table)
+
+
+def write_campaign(folder: Path, plans: int) -> None:
+    """A campaign of so many plans under each of `VARIANTS`, of which no history is kept."""
+    spec = CampaignSpec(folder.name, VARIANTS, plans, 1, keep="none")
+    manifest = open_campaign(folder, spec, chunk_size=CHUNK)
+    for which, share in enumerate(SHARE_HIT):
+        for number in range(manifest.layout.chunks):
+            _write_chunk(folder, manifest, manifest.layout.chunk(VARIANTS[which], number), share)
+
+
+def digest_of(variant: str, plan: int) -> str:
+    """In the place of a run's digest."""
+    return blake2b(f"{variant}/{plan}".encode(), digest_size=16).hexdigest()
+
+
+def _write_chunk(folder: Path, manifest: Manifest, chunk: Chunk, share: float) -> None:
+    size = chunk.stop - chunk.first
+    chance = np.random.default_rng([VARIANTS.index(chunk.variant), chunk.number])
+    hit, permitted, unknown = (chance.random(size) < limit for limit in (share, 0.9, 0.002))
+    plans = np.arange(chunk.first, chunk.stop)
+    first = np.where(hit, chance.integers(500_000, 20_000_000, size), -1)
+    marked = chance.random((size, len(MARKS))) < 0.3
+    names = np.array(list(MARKS))
+    columns: dict[str, Any] = {
+        "plan": plans,
+        "seed": np.ones(size),
+        "plan_digest": [blake2b(str(plan).encode(), digest_size=8).hexdigest() for plan in plans],
+        "faults": chance.integers(1, 12, size),
+        "digest": [digest_of(chunk.variant, plan) for plan in plans],
+        "valid": np.where(unknown, "unknown", np.where(hit, "invalid", "valid")),
+        "contract": np.full(size, "documented"),
+        "violations": hit * 2,
+        "permitted": permitted * 1,
+        "first_violation_us": pa.array(first, pa.int64(), mask=~hit),
+        "availability": chance.random(size),
+        "recovery_us": pa.array(chance.integers(50_000, 5_000_000, size), pa.int64(), mask=chance.random(size) < 0.01),
+        "kept": np.zeros(size, dtype=bool),
+        "marks": [names[row].tolist() for row in marked],
+        "acked_lost_violation": hit * 1,
+        "acked_lost_permitted": np.zeros(size, dtype=int),
+    }
+    many = ("acked", "sends", "polls", "elections", "unclean_elections", "truncations", "records_truncated")
+    columns |= {name: chance.integers(0, 300, size) for name in (*many, "epoch_round_trips")}
+    columns |= {name: chance.integers(1e4, 3e7, size) for name in ("events", "virtual_us", "wall_us")}
+    runs = pa.table(
+        [
+            pa.array(columns[field.name], from_pandas=False).cast(field.type)
+            if field.name in columns
+            else pa.nulls(size, field.type)
+            for field in RUNS
+        ],
+        schema=RUNS,
+    )
+    rows: list[dict[str, Any]] = []
+    for place in np.flatnonzero(hit):
+        at = {"plan": int(plans[place]), "time_us": int(first[place]), "verdict": "violation", "partition": "t-0"}
+        rows.append(
+            at
+            | {
+                "name": "lost-committed-write",
+                "breaks": ["documented", "durable"],
+                "evidence": EVIDENCE,
+                "message": "gone",
+            }
+        )
+        rows.append(
+            at | {"name": "leader-completeness", "breaks": [], "evidence": EVIDENCE, "message": "a leader lacks it"}
+        )
+    for place in np.flatnonzero(permitted):
+        at = {"plan": int(plans[place]), "time_us": 700_000, "verdict": "permitted", "partition": "t-0"}
+        rows.append(
+            at | {"name": "hw-regression", "breaks": [], "evidence": "{}", "message": "the high watermark went back"}
+        )
+    tables = {"runs": runs, "anomalies": pa.Table.from_pylist(rows, schema=ANOMALIES)}
+    files = {}
+    for name, schema in SCHEMAS.items():
+        table = tables.get(name, schema.empty_table())
+        content = parquet(table)
+        write_whole(content, chunk_file(folder, name, manifest.spec.name, chunk.variant, chunk.number))
+        files[name] = Written(table.num_rows, len(content), sha256(content).hexdigest())
+    summary = ChunkSummary(
+        chunk.variant, chunk.number, size, int(hit.sum()), int(permitted.sum()), int(unknown.sum()), errors=0
+    )
+    ChunkRecord(manifest.identity, chunk, summary, files).write(folder, manifest.spec.name)
+
+
+def _measure(folder: Path) -> dict[str, float]:
+    """Compare the campaign in this process, and choose examples as its report does."""
+    from pipeline.compare import compare
+    from pipeline.examples import choose_examples
+    from pipeline.session import spark_session
+    from pipeline.simulate import simulate
+
+    def drawn(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
+        plan, result = simulate(spec, variant, 0)
+        return plan, replace(result, digest=digest_of(variant, index))
+
+    spark = spark_session("local[2]")
+    began = time.monotonic()
+    comparison = compare(spark, folder)
+    compared = time.monotonic()
+    assert sum(variant.runs for variant in comparison.variants) == comparison.plans * len(VARIANTS)
+    assert choose_examples(spark, folder, drawn)
+    chosen = time.monotonic()
+    return {
+        "compare": compared - began,
+        "examples": chosen - compared,
+        "jvm_mb": max(_peak_mb(pid) for pid in _javas()),
+        "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def _javas() -> list[int]:
+    """The processes of this machine's Spark that this process has started, or that its child has."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        name, _, rest = path.read_text(errors="replace").partition("(")[2].rpartition(")")
+        parents[int(path.parent.name)] = (int(rest.split()[1]), name)
+    ours = {os.getpid()}
+    while more := {pid for pid, (parent, _) in parents.items() if parent in ours} - ours:
+        ours |= more
+    return [pid for pid in ours if parents[pid][1] == "java"]
+
+
+def _peak_mb(pid: int) -> int:
+    """What the process had in memory at most."""
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) // 1024
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measure(Path(sys.argv[1]))))
