@@ -185,7 +185,7 @@ class LiveTarget(ScriptTarget):
         if epochs is None:
             return state
         log = tuple(
-            (epochs.number(epoch) if epoch >= 0 else self._sent_in.get(name, epoch), name) for epoch, name in state.log
+            (epochs.number(epoch if epoch >= 0 else self._sent_in.get(name, epoch)), name) for epoch, name in state.log
         )
         return state._replace(epoch=epochs.number(state.epoch), log=log, cache=epochs.cache(state.cache))
 
@@ -252,7 +252,7 @@ class LiveTarget(ScriptTarget):
         sender = BatchSender(lambda: self.now_us, self.ops, self._client("p"), PARTITION, values, acks, certain)
         self.sends.update(dict.fromkeys(names, sender))
         if self._epochs is not None:
-            self._sent_in.update(dict.fromkeys(names, self.glance(to).epoch))
+            self._sent_in.update(dict.fromkeys(names, self._sight.glance(to).epoch))
         sender.send(self._address(to), int(self.scenario.cluster.settings.produce_timeout_us * self._scale))
         return sender
 
