@@ -38,6 +38,7 @@ class Writer:
         self.lac = NO_ENTRY
         self._next = 0
         self._told = NO_ENTRY
+        self._told_us = 0
         self._pending: dict[int, _Pending] = {}
         self._changing = False
         """While the ensemble is being changed nothing is confirmed: who counts is about to be another."""
@@ -79,10 +80,11 @@ class Writer:
             self._member.commit_to(now, end)
 
     def tick(self, now: int) -> None:
-        """Say what is confirmed if no entry does; replace who does not answer, or else ask again."""
+        """Say what is confirmed if no entry does, and again while none does; replace who does not answer, or else ask again."""
         member = self._member
-        if self._told < self.lac:
-            self._told = self.lac
+        is_idle = self.lac > NO_ENTRY and not self._pending
+        if self._told < self.lac or (is_idle and now - self._told_us >= member.settings.request_timeout_us):
+            self._told, self._told_us = self.lac, now
             request = WriteLac(member.node_id, member.name, self.ledger.number, self.lac)
             member.out += [Send(bookie, request) for bookie in self._ensemble]
         first = self._pending.get(self.lac + 1)

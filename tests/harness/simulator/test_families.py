@@ -29,6 +29,12 @@ def test_correct_forms_hold(variant, profile, brokers):
         assert names(run(variant, index, profile=profile, brokers=brokers)) == set()
 
 
+@pytest.mark.parametrize("index", [10883, 12195])
+def test_a_reader_that_misses_what_is_confirmed_is_told_again(index):
+    """Found by 20,000 plans: a fault swallowed the last word of an idle writer, and a log was behind for ever."""
+    assert names(execute(generate_plan(21, index, "intact", ClusterSpec()), "bookkeeper")) == set()
+
+
 def test_pre_vote_and_leases_hold():
     for index in range(20):
         assert names(run("raft+pre-vote+lease-reads", index)) == set()

@@ -11,8 +11,10 @@ from nodes.core.settings import Settings
 from nodes.families.bookkeeper.bookie import Bookie
 from nodes.families.bookkeeper.ledger import Fragment, Ledger, covers, ensemble_at
 from nodes.families.bookkeeper.messages import (
+    OK,
     Acquire,
     AddEntry,
+    AddResponse,
     BookieRegistered,
     Metadata,
     ReadLac,
@@ -20,9 +22,11 @@ from nodes.families.bookkeeper.messages import (
     RegisterBookie,
     Update,
     Updated,
+    WriteLac,
 )
 from nodes.families.bookkeeper.store import MetadataStore
 from nodes.families.bookkeeper.variant import parse_bookkeeper
+from nodes.families.bookkeeper.writer import Writer
 
 P = "t-0"
 
@@ -214,3 +218,37 @@ def test_a_bookie_that_comes_back_without_a_cookie_is_in_limbo(variant, limbo):
 
     assert zoo.one(RegisterBookie(1, P, 1), BookieRegistered).limbo == 0, "the same life asks again"
     assert zoo.one(RegisterBookie(1, P, 2), BookieRegistered).limbo == limbo
+
+
+class Owner:
+    """Of the ledger that is written: what its writer asks of it."""
+
+    def __init__(self):
+        self.node_id, self.name = 1, P
+        self.variant, self.settings = parse_bookkeeper("bookkeeper"), Settings()
+        self.out, self.committed = [], []
+
+    def commit_to(self, _now, end):
+        self.committed.append(end)
+
+
+def test_an_idle_writer_says_again_what_is_confirmed():
+    """Whoever lost the one message would never read the last entry."""
+    owner = Owner()
+    writer = Writer(owner, Ledger(1, 1, 0, 3, 2, (Fragment(0, (1, 2, 3)),)))
+    again = owner.settings.request_timeout_us
+
+    def told(now):
+        owner.out.clear()
+        writer.tick(now)
+        return [(action.to, action.message.lac) for action in owner.out if isinstance(action.message, WriteLac)]
+
+    assert told(again) == []
+    writer.add(again, Batch(0, 1, (7,)))
+    for bookie in (2, 3):
+        writer.on_added(again, AddResponse(bookie, P, 1, 0, OK, recovery=False))
+    assert owner.committed == [1]
+    everybody = [(1, 0), (2, 0), (3, 0)]
+    assert told(again) == everybody
+    assert told(2 * again - 1) == []
+    assert told(2 * again) == everybody
