@@ -71,6 +71,7 @@ class LedgerMember(Member):
         self._update_us = self._heartbeat_us = self._acquire_us = self._register_us = -(1 << 62)
         self._acquire_from_us = 0
         self._abandoned_us = 0
+        self._stands = False
 
     # Time
 
@@ -92,6 +93,7 @@ class LedgerMember(Member):
         if now - self._heartbeat_us >= self.settings.heartbeat_us:
             self._heartbeat_us = now
             self._tell_store(Heartbeat(self.node_id, 0, {self.name: self._known_metadata.stamp}))
+        self._maybe_stand(now)
         self._maybe_acquire(now)
         if self._update is not None and now - self._update_us >= self.settings.request_timeout_us:
             self._update_us = now
@@ -122,9 +124,14 @@ class LedgerMember(Member):
             self._tell_store(Acquire(self.node_id, self.name, known.number, by_force=False))
 
     def on_stand(self, now: int, _m: object) -> None:
-        """An operator wants this node to own the partition."""
+        """An operator wants this node to own the partition. It asks for it, and before it is a bookie, as soon as it is one."""
+        self._stands = not self.leading
+        self._maybe_stand(now)
+
+    def _maybe_stand(self, now: int) -> None:
         known = self._known_metadata
-        if not self.leading and known.stamp and self.bookie.limbo is not None:
+        if self._stands and known.stamp and self.bookie.limbo is not None:
+            self._stands = False
             self._acquire_us = now
             self._tell_store(Acquire(self.node_id, self.name, known.number, by_force=True))
 

@@ -5,11 +5,12 @@ import pytest
 from nodes.core.actions import Journal, Send, Sync
 from nodes.core.events import TimerFired
 from nodes.core.log import Batch
-from nodes.core.messages import Heartbeat
+from nodes.core.messages import CONTROLLER, Heartbeat
 from nodes.core.recovery import RecoveredPartition
 from nodes.core.settings import Settings
 from nodes.families.bookkeeper.bookie import Bookie
 from nodes.families.bookkeeper.ledger import Fragment, Ledger, covers, ensemble_at
+from nodes.families.bookkeeper.member import LedgerMember
 from nodes.families.bookkeeper.messages import (
     OK,
     Acquire,
@@ -252,3 +253,22 @@ def test_an_idle_writer_says_again_what_is_confirmed():
     assert told(again) == everybody
     assert told(2 * again - 1) == []
     assert told(2 * again) == everybody
+
+
+def test_whoever_is_no_bookie_yet_asks_for_the_partition_when_it_is_one():
+    """An operator's word is not lost because the node has only just started."""
+    host = Host("bookkeeper")
+    node = LedgerMember(host, P, (1, 2, 3), None)
+    node.start(0)
+
+    def asked(step, *told):
+        host.out.clear()
+        step(0, *told)
+        return [
+            action.message for action in host.out if isinstance(action, Send) and isinstance(action.message, Acquire)
+        ]
+
+    assert asked(node.on_metadata, Metadata(CONTROLLER, P, 5, 2, 4, 0, (), (2, 3))) == []
+    assert asked(node.on_stand, None) == []
+    assert asked(node.on_registered, BookieRegistered(CONTROLLER, P, 1, 0)) == [Acquire(1, P, 4, by_force=True)]
+    assert asked(node.tick) == [], "once"
