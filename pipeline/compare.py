@@ -12,13 +12,14 @@ from collections import defaultdict
 from collections.abc import Collection, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from checkers.contract import ACK_QUORUM, MAJORITY, PROMISES, WITH_LEDGERS, WITHOUT_ISR
 from checkers.marks import by_mark
 from checkers.verdict import BY_PROMISES, NEAR_MISS
-from harness.report.model import ANY, AnomalyCount, Comparison, Paired, Rate, VariantResult
+from harness.report.model import ANY, LOST, AnomalyCount, Comparison, Paired, Rate, VariantResult, Worse
 from nodes.core.cluster import ClusterSpec
 from nodes.core.variant import VariantError
 from nodes.families import family_of, parse_variant
@@ -74,7 +75,14 @@ HITS = """
     UNION ALL
     SELECT variant, :any, 'violation', plan FROM runs WHERE valid != 'unknown' AND violations > 0
     UNION ALL
-    SELECT variant, :any, 'permitted', plan FROM runs WHERE valid != 'unknown' AND permitted > 0"""
+    SELECT variant, :any, 'permitted', plan FROM runs WHERE valid != 'unknown' AND permitted > 0
+    UNION ALL
+    SELECT variant, :lost, 'violation', plan FROM runs WHERE valid != 'unknown' AND acked_lost_violation > 0
+    UNION ALL
+    SELECT variant, :lost, 'permitted', plan FROM runs WHERE valid != 'unknown' AND acked_lost_permitted > 0"""
+
+DERIVED = {"any": ANY, "lost": LOST}
+"""The parameters of `HITS`: the names of what is counted beside anomalies."""
 
 COUNTS = "SELECT variant, name, verdict, count(*) AS hits FROM hits GROUP BY variant, name, verdict"
 
@@ -114,6 +122,15 @@ FIRST_PLANS = """
         SELECT variant, name, plan, row_number() OVER (PARTITION BY variant, name ORDER BY plan) AS place
         FROM hits WHERE verdict = 'violation')
     WHERE place <= :most GROUP BY variant, name"""
+
+BETWEEN = """
+    SELECT count(*) AS pairs, count_if(newer.hit AND NOT older.hit) AS only_newer,
+        count_if(older.hit AND NOT newer.hit) AS only_older
+    FROM (SELECT plan, plan_digest, {hit} AS hit FROM runs WHERE variant = :newer AND valid != 'unknown') newer
+    JOIN (SELECT plan, plan_digest, {hit} AS hit FROM runs WHERE variant = :older AND valid != 'unknown') older
+        ON newer.plan = older.plan AND newer.plan_digest <=> older.plan_digest"""
+HIT = {LOST: "acked_lost_violation > 0", ANY: "violations > 0"}
+"""What is looked at between two variants → whether a run is hit."""
 
 MARKED = """
     SELECT variant, mark, count(*) AS runs FROM (SELECT variant, explode(marks) AS mark FROM runs) GROUP BY variant, mark"""
@@ -165,6 +182,7 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         workload=spec.workload,
         code=manifest.code,
         begun=manifest.begun,
+        worse=found.worse,
     )
 
 
@@ -199,10 +217,12 @@ def found_in_tables(
 
     try:
         with quick_where_few(spark, most):
-            spark.sql(HITS, args={"any": ANY}).cache().createOrReplaceTempView("hits")
+            spark.sql(HITS, args=DERIVED).cache().createOrReplaceTempView("hits")
             spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
             try:
-                return Found(spark, variants, baseline, first_variants, AT_ONCE if most <= FEW_RUNS else 1)
+                found = Found(spark, variants, baseline, first_variants, AT_ONCE if most <= FEW_RUNS else 1)
+                found.worse = _worse(spark, [found.variant(name) for name in variants if name in found.totals])
+                return found
             finally:
                 spark.catalog.uncacheTable("hits")
     except (PySparkException, Py4JError) as error:
@@ -241,7 +261,8 @@ class Found:
         self.hits: dict[tuple[str, str, str], int] = {
             (row["variant"], row["name"], row["verdict"]): row["hits"] for row in rows["counts"]
         }
-        self.names = sorted({name for _, name, kind in self.hits if kind in BY_PROMISES} - {ANY})
+        names = {name for _, name, kind in self.hits if kind in BY_PROMISES}
+        self.names = [*({LOST} & names), *sorted(names - {ANY, LOST})]
         self.near = sorted({name for _, name, kind in self.hits if kind == NEAR_MISS})
         self.broken = {(row["variant"], row["promise"]): row["hits"] for row in rows["broken"]}
         self.pairs = {row["variant"]: row["pairs"] for row in rows["pairs"]}
@@ -261,6 +282,7 @@ class Found:
         for row in rows["marked"]:
             self.marked[row["variant"]][row["mark"]] = row["runs"]
         self.quantiles = Quantiles(rows["quantiles"])
+        self.worse: tuple[Worse, ...] = ()
 
     @property
     def watched_us(self) -> int:
@@ -327,6 +349,22 @@ class Found:
             self.paired.get((variant, name)),
             self.plans.get((variant, name), ()),
         )
+
+
+def _worse(spark: SparkSession, variants: Sequence[VariantResult]) -> tuple[Worse, ...]:
+    """Each variant that did worse than the one before it: in losses, or else in violations of any kind."""
+    found = []
+    for older, newer in pairwise(variants):
+        shares = {LOST: (older.loss.share, newer.loss.share), ANY: (older.violating.share, newer.violating.share)}
+        name = next((name for name, (before, now) in shares.items() if now > before), None)
+        if name is not None:
+            args = {"older": older.variant, "newer": newer.variant}
+            (row,) = spark.sql(BETWEEN.format(hit=HIT[name]), args=args).collect()
+            p_value = mcnemar(row["only_newer"], row["only_older"])
+            found.append(
+                Worse(older.variant, newer.variant, name, row["pairs"], row["only_newer"], row["only_older"], p_value)
+            )
+    return tuple(found)
 
 
 def _answers(spark: SparkSession, questions: Mapping[str, Question], at_once: int) -> dict[str, list[Row]]:

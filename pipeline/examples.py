@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 EASIEST_TO_EXPLAIN = ("lost-committed-write", "log-matching", "divergence")
 """Anomalies in the order in which a picture of them is preferred; the rest follow by name."""
 
+RELIED_ON = "a.name = 'lost-committed-write' AND get_json_object(a.evidence, '$.ack_time') IS NOT NULL"
+"""Whether what was lost had been acknowledged, which is what the first sentence of a report counts."""
 SIMPLEST = """
     SELECT variant, name, plan, digest, rank FROM (
         SELECT r.variant, a.name, r.plan, r.digest, {rank} AS rank, row_number() OVER (
-            PARTITION BY r.variant, a.name ORDER BY r.faults, a.time_us, r.plan) AS place
+            PARTITION BY r.variant, a.name ORDER BY {relied_on} DESC, r.faults, a.time_us, r.plan) AS place
         FROM runs r JOIN anomalies a ON r.variant = a.variant AND r.plan = a.plan
         WHERE a.verdict = 'violation' AND r.error IS NULL)
     WHERE place = 1"""
@@ -40,8 +42,8 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     """One run for each variant and anomaly that was a violation, in the campaign's order of variants; of a variant first the
     anomalies of `EASIEST_TO_EXPLAIN`.
 
-    Preferred are few faults in the plan, then an early violation. The runs are simulated again, so it does not matter whether the
-    campaign kept their histories; runs in containers are all kept.
+    Preferred are losses of what had been acknowledged, then few faults in the plan, then an early violation. The runs are simulated
+    again, so it does not matter whether the campaign kept their histories; runs in containers are all kept.
 
     Raises:
         NothingToCompareError: The folder holds no campaign.
@@ -56,7 +58,7 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     cases = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(EASIEST_TO_EXPLAIN))
     rank = f"CASE a.name {cases} ELSE {len(EASIEST_TO_EXPLAIN)} END"
     with quick_where_few(spark, manifest.spec.plans * len(manifest.spec.variants)):
-        rows = spark.sql(SIMPLEST.format(rank=rank)).collect()
+        rows = spark.sql(SIMPLEST.format(rank=rank, relied_on=RELIED_ON)).collect()
     order = {variant: place for place, variant in enumerate(manifest.spec.variants)}
     runs: dict[tuple[str, int], tuple[Plan, JudgedRun]] = {}
     examples = []

@@ -17,12 +17,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from checkers.verdict import GRAVITY
+from harness.report.model import LOST
 from pipeline.manifest import Manifest
 from pipeline.replay_command import replay_command
 from pipeline.stock import take_stock
 from pipeline.tables import ANOMALIES, RUNS, chunk_file
 
-_OF_RUNS = ["plan", "faults", "valid", "first_violation_us", "marks", "unknown_because", "error"]
+_LOST = {"violation": "acked_lost_violation", "permitted": "acked_lost_permitted"}
+"""Verdict → column with how many acked records a run lost so, which counts beside the anomalies, by the name `LOST`."""
+_OF_RUNS = ["plan", "faults", "valid", "first_violation_us", "marks", "unknown_because", "error", *_LOST.values()]
 
 
 class NoCampaignError(ValueError):
@@ -114,6 +117,7 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
                     continue
             found = _anomalies(chunk_file(folder, "anomalies", spec.name, variant, number))
             for row in runs.to_pylist():
+                found[row["plan"]] += Counter({(LOST, verdict): row[column] or 0 for verdict, column in _LOST.items()})
                 if _is_wanted(row, found[row["plan"]], wanted):
                     yield ListedRun(
                         variant,

@@ -84,6 +84,7 @@ def compare_campaigns(spark: SparkSession, folders: Sequence[Path], baseline: st
         workload=spec.workload,
         code=manifests[0].code,
         begun=manifests[0].begun,
+        worse=found.worse,
     )
 
 

@@ -15,8 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from harness.report.model import ANY
-from pipeline.compare import COUNTS, HITS, SUMMED, TOTALS
+from pipeline.compare import COUNTS, DERIVED, HITS, SUMMED, TOTALS
 from pipeline.record import ChunkSummary
 from pipeline.spark_tables import table_of
 from pipeline.stock import Stock
@@ -127,7 +126,7 @@ class ChunkStream:
         runs = runs.selectExpr("*", "unix_micros(_metadata.file_modification_time) AS at")
         runs.createOrReplaceTempView("runs")
         anomalies.createOrReplaceTempView("anomalies")
-        spark.sql(HITS, args={"any": ANY}).createOrReplaceTempView("hits")
+        spark.sql(HITS, args=DERIVED).createOrReplaceTempView("hits")
         sums = ", ".join(f"sum({name}) AS {name}" for name in SUMMED)
         totals = {
             row["variant"]: {name: row[name] for name in TOLD} for row in spark.sql(TOTALS.format(sums=sums)).collect()

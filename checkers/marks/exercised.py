@@ -144,7 +144,7 @@ class _Run:
         replica = partition.at(node)
         if epoch > partition.elected:  # nobody told of the election: there is no controller
             self._elected(partition, node, epoch)
-        if leo < partition.committed:
+        if leo < partition.committed and epoch >= partition.elected:  # else it hears late, and another leads
             self._mark("elected-behind-committed")
         others = [partition.at(other).leo for other in isr if other != node]
         if any(other < leo for other in others):

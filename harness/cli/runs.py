@@ -31,7 +31,7 @@ Examples:
 @click.command("runs", epilog=EPILOG)
 @click.argument("campaign", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--variant", help="Only of this variant.")
-@click.option("--anomaly", help="Only runs with this anomaly (tidemark anomalies lists them).")
+@click.option("--anomaly", help="Only runs with this anomaly (tidemark anomalies lists them), or lost-acked-record.")
 @click.option(
     "--verdict",
     type=click.Choice(["violation", "permitted", "near-miss", "informational"]),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.report.model import ANY, Comparison, Rate, VariantResult
-from harness.report.words import bounds, interval, listed, percent
+from harness.report.model import ANY, LOST, Comparison, Rate, VariantResult, Worse
+from harness.report.words import bounds, interval, listed, p_words, percent
 
+CLEAR = 0.05
+"""A p-value below it is told as hardly chance."""
 CLAUSES = {
     "no-live-isr-member": "after a moment without any live in-sync replica",
     "unclean-shutdowns>=min-isr": "after as many of its holders as min ISR had shut down uncleanly",
@@ -39,12 +41,14 @@ class Answer:
 
     Attributes:
         sentence: what it did, without its name. kept: it broke no promise, and nothing was unknown.
+        only_others: it failed, and lost no acknowledged record.
         others: what else was violated, as (name, runs), most frequent first.
     """
 
     variant: str
     sentence: str
     kept: bool
+    only_others: bool
     others: tuple[tuple[str, int], ...]
     shares: tuple[Share, ...]
 
@@ -70,17 +74,25 @@ def oddities(comparison: Comparison) -> list[str]:
         ):
             if other.share <= one.share:
                 continue
-            apart = other.low > one.high
             told.append(
-                f"{newer.variant} {what} in more runs than {older.variant} ({other.hits} against {one.hits} of {other.runs}): "
-                + (
-                    "the intervals lie apart, so this is no chance."
-                    if apart
-                    else "the intervals overlap, so this may be chance."
+                f"{newer.variant} {what} in more runs than {older.variant} ({other.hits} against {one.hits} of {other.runs}). "
+                + _chance(
+                    next((w for w in comparison.worse if (w.older, w.newer) == (older.variant, newer.variant)), None)
                 )
             )
             break
     return told
+
+
+def _chance(worse: Worse | None) -> str:
+    """Whether a rule may only seem to be worse than the one before."""
+    if worse is None or not worse.pairs:
+        return "They have no plan in common, so this may be the plans' doing."
+    likely = "this may be chance" if worse.p_value >= CLEAR else "this is hardly chance"
+    return (
+        f"On the same plans {worse.only_newer} hit only {worse.newer} and {worse.only_older} only {worse.older}: {likely} "
+        f"(exact McNemar test, by itself: p {p_words(worse.p_value)})."
+    )
 
 
 def nearly_agreeing(comparison: Comparison) -> list[str]:
@@ -93,15 +105,21 @@ def nearly_agreeing(comparison: Comparison) -> list[str]:
         alone = variant.promises[own].hits
         more = variant.loss.hits - alone
         if more > 0:
+            void = f"“{own}” promised nothing any more"
+            if own == "documented":
+                void = f"every in-sync replica had been down at one moment, so {void}; but no log was lost, so “durable” forbade it"
             told.append(
-                f"{variant.variant}: {variant.loss.hits} runs with a loss above and {alone} here, because in {more} of them "
-                f"“{own}” was void by then, and a promise that counts beside it forbade the loss."
+                f"{variant.variant} lost acked records in {variant.loss.hits} runs, {alone} of them against “{own}” alone: "
+                f"in {more} runs {void}."
             )
     return told
 
 
 def _answer(variant: VariantResult) -> Answer:
-    others = [row for row in variant.anomalies if row.violation.hits and row.name not in {ANY, "lost-committed-write"}]
+    told = {ANY, LOST}
+    if (lost := variant.count("lost-committed-write")) and lost.violation.hits == variant.loss.hits:
+        told.add(lost.name)  # the same runs
+    others = [row for row in variant.anomalies if row.violation.hits and row.name not in told]
     others.sort(key=lambda row: (-row.violation.hits, row.name))
     words = f"{_first(variant)}{_permitted(variant)}."
     if variant.unknown:
@@ -111,6 +129,7 @@ def _answer(variant: VariantResult) -> Answer:
         variant.variant,
         words,
         variant.violating.hits == 0 and variant.judged > 0,
+        variant.violating.hits > 0 and variant.loss.hits == 0,
         tuple((row.name, row.violation.hits) for row in others),
         _shares(variant),
     )
@@ -119,16 +138,16 @@ def _answer(variant: VariantResult) -> Answer:
 def _first(variant: VariantResult) -> str:
     promise = f"what “{listed(variant.contracts)}” promises"
     loss, any_violation = variant.loss, variant.violating
+    own = next((variant.promises[name].hits for name in variant.contracts if name in variant.promises), loss.hits)
+    if own < loss.hits and len(variant.contracts) == 1:  # the rest broke one that always counts beside it
+        promise = f"its promises (“{variant.contracts[0]}” in {own} runs)"
     if not variant.judged:
         return "was not judged in any run"
     if loss.hits:
         return f"lost acknowledged records against {promise} in {_of(loss)}"
     if any_violation.hits:
         return f"lost no acknowledged record against {promise}, but failed in other ways in {_of(any_violation)}"
-    return (
-        f"kept {promise} in all {loss.runs} runs (95 % sure: it breaks it in fewer than "
-        f"{percent(any_violation.high)} of such runs)"
-    )
+    return f"kept {promise} in all {loss.runs} runs (95 % interval of runs that break it: {interval(any_violation)})"
 
 
 def _of(rate: Rate) -> str:

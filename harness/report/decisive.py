@@ -91,11 +91,15 @@ def _late(history: History, partition: str, lanes: Sequence[Lane], window: tuple
         ]  # fmt: skip
         if late:
             since, until = elected[late[0].epoch], late[0].start
-            more = f", and late of {len(late) - 1} later ones" if len(late) > 1 else ""
+            more = f", and of {_times(len(late) - 1)} later on late as well" if len(late) > 1 else ""
             yield (
-                f"Broker {lane.node} heard of leader epoch {late[0].epoch} {seconds(until - since, _DIGITS)} after "
-                f"the election at {seconds(since, _DIGITS)}{more}{_what_held(lane, since, until)}."
+                f"Broker {lane.node} heard late of leader epoch {late[0].epoch}: at {seconds(until, _DIGITS)}, elected at "
+                f"{seconds(since, _DIGITS)}{more}{_what_held(lane, since, until)}."
             )
+
+
+def _times(epochs: int) -> str:
+    return "one" if epochs == 1 else f"{epochs}"
 
 
 def _who(leader: int, node: int) -> str:

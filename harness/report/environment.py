@@ -17,6 +17,7 @@ from checkers.known_anomalies import meaning
 from checkers.visible import visible
 from harness.report import words
 from harness.report.answer import CLAUSES
+from harness.report.model import DERIVED
 from harness.report.what_ran import what_ran
 
 
@@ -54,7 +55,7 @@ def environment(*packages: str) -> Environment:
         "clause_meaning": lambda clause: CLAUSES.get(clause, ""),
     }
     found.filters |= filters
-    found.globals |= {"meaning": meaning, "what_ran": what_ran}
+    found.globals |= {"meaning": lambda name: DERIVED.get(name) or meaning(name), "what_ran": what_ran}
     found.globals |= {"zoom_script": Markup(ZOOM), "filter_script": Markup(FILTER)}  # noqa: S704  our own scripts
     found.globals |= {"script_policy": Markup(SCRIPT_POLICY)}  # noqa: S704  digests
     return found

@@ -12,6 +12,12 @@ from checkers.verdict import Verdict
 
 ANY = "any of these"
 """The name of the row that counts a run once, whatever it violated."""
+LOST = "lost-acked-record"
+"""The name of the row that counts runs in which a record was lost whose producer had been told that it is written."""
+DERIVED = {
+    LOST: "A record was lost whose producer had been told that it is written: a lost-committed-write that somebody relied on."
+}
+"""Rows that no checker names: what they say, as it stands beside an anomaly's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,19 @@ class AnomalyCount:
     permitted: Rate
     paired: Paired | None  # of the violations; None for the baseline itself
     plans: tuple[int, ...] = ()  # the first plans that showed the violation
+
+
+@dataclass(frozen=True, slots=True)
+class Worse:
+    """A variant that failed more often than the one before it, on the plans that both were judged on."""
+
+    older: str
+    newer: str
+    name: str  # LOST or ANY
+    pairs: int
+    only_newer: int
+    only_older: int
+    p_value: float  # exact McNemar, by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +209,7 @@ class Comparison:
     code: str = ""  # digest of the source that ran it
     begun: str = ""  # the day, UTC
     workload: Mapping[str, float] = field(default_factory=dict)  # what was asked for, as `AskedWorkload.to_json` has it
+    worse: tuple[Worse, ...] = ()  # than the variant before, whose rule is older
 
     @property
     def pairs(self) -> tuple[Paired, ...]:
@@ -198,9 +218,9 @@ class Comparison:
 
     @property
     def anomaly_names(self) -> tuple[str, ...]:
-        """Every kind of anomaly that some variant showed, ANY first, then by name."""
+        """Every kind of anomaly that some variant showed, ANY first, then LOST, then by name."""
         names = {row.name for variant in self.variants for row in variant.anomalies}
-        return (ANY, *sorted(names - {ANY}))
+        return (ANY, *(name for name in (LOST,) if name in names), *sorted(names - {ANY, LOST}))
 
     @property
     def promises(self) -> tuple[str, ...]:

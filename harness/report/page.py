@@ -14,6 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from checkers.history import History
+from checkers.known_anomalies import meaning
 from checkers.marks import MARKS
 from checkers.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from harness.report import figures, words
@@ -23,7 +24,7 @@ from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
 from harness.report.latency import QUANTILE_WORDS
-from harness.report.model import ANY, Comparison, Example, RunLine
+from harness.report.model import ANY, LOST, Comparison, Example, RunLine
 from harness.report.operations import Operations
 from harness.report.plots import Plots, plots_of
 from harness.report.recovery import SHARE_OF_BEFORE
@@ -37,7 +38,9 @@ from harness.report.whole_run import whole_run
 from harness.report.why import Why
 
 GLOSSARY = {
-    "acked": "The client was told that its record is written; with acks=all this means on every in-sync replica.",
+    "acked": "The client was told that its record is written; with acks=all this means on every in-sync replica, committed.",
+    "committed": "Below its leader's high watermark. Promises are about committed records: clients may have read them, whether or "
+    "not their producer was told.",
     "LEO": "Log end offset: the offset that the next record of a replica will get, one past its last record.",
     "HW": "High watermark: records below it are committed, that is, on every in-sync replica, and consumers may see them.",
     "leader epoch": "A number that rises by one with every new leader of a partition; each record carries its leader's.",
@@ -58,6 +61,12 @@ PROMISES = {
 }
 
 
+COMPARISON_GLOSSARY = {
+    "nemesis": "What injects the faults of a plan.",
+    "profile": "Which kinds of faults plans are drawn from; under intact no replica ever loses its log.",
+    "mark": "Something that a run came to, such as an election while a member lags: where bugs are, and no failure.",
+    "valid, invalid, unknown": "No promise was broken; one was; nobody could judge.",
+}
 OUTCOME_GLOSSARY = {
     "ok": "The operation succeeded.",
     "info": "Nobody knows whether the operation happened: a time-out, a lost connection.",
@@ -180,9 +189,12 @@ def render(
             explained={brief.anchor for brief in briefs},
             anchor=anchor,
             version=version("tidemark"),
-            glossary=GLOSSARY,
+            glossary=GLOSSARY | COMPARISON_GLOSSARY | _not_told(comparison, lines),
             promises=PROMISES,
             ANY=ANY,
+            LOST=LOST,
+            own_promises=_own_promises(comparison),
+            listed_runs=_listed_runs(comparison),
             MARKS=MARKS,
         )
     )
@@ -243,6 +255,24 @@ def write_run_page(
         )
     )
     return WrittenPage(_written(out, page), beside, plots)
+
+
+def _own_promises(comparison: Comparison) -> list[str]:
+    """The promises that runs were judged by, of those that have a sentence."""
+    return [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in PROMISES]
+
+
+def _listed_runs(comparison: Comparison) -> set[str]:
+    """The rows that there are of runs by what they showed."""
+    rows = [(variant.variant, row) for variant in comparison.variants for row in variant.anomalies]
+    return {anchor("runs", variant, row.name) for variant, row in rows if row.violation.hits and row.name != ANY}
+
+
+def _not_told(comparison: Comparison, lines: Sequence[RunLine]) -> dict[str, str]:
+    """What the run by run list names and no other table explains."""
+    listed = {name for line in lines for name, _, _ in line.found}
+    near = comparison.variants[0].near_misses if comparison.variants else {}
+    return {name: meaning(name) for name in sorted(listed - {*comparison.anomaly_names, *near}) if meaning(name)}
 
 
 def anchor(*names: str) -> str:

@@ -314,13 +314,13 @@ class _Teller:
             life.value == self._value and life.start <= time for lane in self._lanes.values() for life in lane.lives
         )
         words = f"Broker {node} {'writes' if leads else 'copies'} another record, {value}, at offset {self._offset}."
-        return (0 if value in self._pair or (born and leads) else 2), words
+        return (0 if value in self._pair or (born and leads) else 2 if born else 1), words
 
     def _truncate(self, time: int, node: int, to: int, old: int, reason: str, epoch: int) -> tuple[int, str]:
         lost = self._lost_here(time, node)
         gone = f": record {lost} is gone from this replica" if lost is not None else ""
         words = f"Broker {node} cuts its log from {old} to {to} in epoch {epoch} ({reason}){gone}."
-        return (0 if lost == self._value and lost is not None else 2), words
+        return (0 if lost == self._value and lost is not None else 1 if lost is not None else 2), words
 
     def _log_start(self, time: int, node: int, start: int, _before: int, how: str) -> tuple[int, str]:
         lost = self._lost_here(time, node)
@@ -363,8 +363,17 @@ class _Teller:
         if life is None or life.value != self._value:
             return None
         self._committed = True
-        words = f"The high watermark of leader {node} (epoch {epoch}) moves to {hw}, past the record: it is committed."
-        return 0, words
+        others = [
+            lane.node
+            for lane in self._lanes.values()
+            if (there := lane.life_at(_time)) is not None and there.value not in {None, self._value}
+        ]
+        though = (
+            f", although broker {' and broker '.join(map(str, others))} holds another record there" if others else ""
+        )
+        return 0, (
+            f"The high watermark of leader {node} (epoch {epoch}) moves to {hw}, past the record: it is committed{though}."
+        )
 
     def _stop(self, time: int, node: int, how: str) -> tuple[int, str] | None:
         self._down[node] = time

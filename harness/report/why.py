@@ -38,6 +38,21 @@ class Parting:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first event that two runs of a plan do not share.
+
+    Attributes:
+        time: of it, µs. same: so many events before it are the same in both.
+        failing, repaired: the next event of either run; None where it has no more.
+    """
+
+    time: int
+    same: int
+    failing: Deed | None
+    repaired: Deed | None
+
+
+@dataclass(frozen=True, slots=True)
 class SideBySide:
     """A row of both stories: the same in both, or a step of one of them, or two steps that stand for each other."""
 
@@ -64,6 +79,8 @@ class Repair:
         tried: how many were tried that have one thing repaired, and how many that are another version as a whole.
         command: has the repaired run.
         whole: it is another version as a whole, with other changes too.
+        never_written: the record that the failing run lost was never written in this one.
+        first: where the two traces first differ.
     """
 
     variant: str
@@ -76,6 +93,8 @@ class Repair:
     tried: tuple[int, int]
     command: str
     whole: bool = False
+    never_written: bool = False
+    first: FirstDifference | None = None
 
 
 @dataclass(frozen=True, slots=True)

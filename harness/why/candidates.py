@@ -46,7 +46,7 @@ def _without_a_modifier(name: str) -> Iterator[Candidate]:
     for place, modifier in enumerate(modifiers):
         rest = "+".join([base, *modifiers[:place], *modifiers[place + 1 :]])
         entry = next((one for one in all_entries() if one.key == modifier), None)
-        title = f"without {modifier}" + (f": {entry.title}" if entry else "")
+        title = f"it repairs {modifier}: {entry.title}" if entry else f"it is without {modifier}"
         yield Candidate(rest, 0, title, entry.wrong if entry else "", entry)
 
 
@@ -68,10 +68,10 @@ def _of_the_zoo(name: str, variant: Variant) -> Iterator[Candidate]:
         if not entry.is_in(variant):
             continue
         if entry.variant == name:
-            yield Candidate(entry.repaired, 0, f"without {entry.key}: {entry.title}", entry.wrong, entry)
+            yield Candidate(entry.repaired, 0, f"it repairs {entry.key}: {entry.title}", entry.wrong, entry)
         word = _word(entry)
         if word and _is_a_variant(f"{name}+{word}"):
-            yield Candidate(f"{name}+{word}", 1, f"without {entry.key}: {entry.title}", entry.wrong, entry)
+            yield Candidate(f"{name}+{word}", 1, f"it repairs {entry.key}: {entry.title}", entry.wrong, entry)
 
 
 def _word(entry: Entry) -> str:

@@ -16,6 +16,7 @@ from harness.search.shrink.cause import facts_with_numbers
 from harness.simulator.execute import execute
 from harness.why.candidates import Candidate, candidates
 from harness.why.deciding import deciding_faults
+from harness.why.first_difference import first_difference
 from harness.why.parting import parting_of
 from harness.why.side_by_side import rows_of
 from nemesis import Plan
@@ -33,6 +34,7 @@ class _Valid:
     candidate: Candidate
     run: JudgedRun
     parting: Parting | None
+    never_written: bool
 
 
 def why_of(
@@ -74,10 +76,12 @@ def _repair(
         run = execute(plan, candidate.variant, contract)
         if run.verdict.valid == "valid":
             theirs = all_moments(run.history, *_there(run.history, partition, offset, value))
-            found.append(_Valid(candidate, run, parting_of((history, moments), (run.history, theirs), partition)))
+            parting = parting_of((history, moments), (run.history, theirs), partition)
+            never = value is not None and _place_of(run.history, partition, value) is None
+            found.append(_Valid(candidate, run, parting, never))
     if not found:
         return None, sum(tried)
-    best = min(found, key=lambda one: _order(one, anomaly))
+    best = min(found, key=lambda one: _order(one, variant, anomaly))
     names = tuple(one.candidate.variant for one in found)
     record = partition, offset, value
     told = _told(best, (variant, contract), (history, anomaly), record, (names, (tried[0], tried[1])))
@@ -89,22 +93,29 @@ def _is_another_version(candidate: str, variant: str) -> bool:
     return candidate.split("+", maxsplit=1)[0] != variant.split("+", maxsplit=1)[0]
 
 
-def _order(valid: _Valid, anomaly: Anomaly) -> tuple[bool, int, bool, int]:
-    """A bug that is known to show like this, and the run that stays the same for longest: it parts where it matters."""
+def _order(valid: _Valid, failing: str, anomaly: Anomaly) -> tuple[bool, bool, bool, int, bool, int]:
+    """One thing repaired before a whole version, the same record written, a bug that is known to show like this, and the run that
+    stays the same for longest: it parts where it matters.
+    """
     entry = valid.candidate.entry
     fits = entry is not None and (not entry.anomalies or anomaly.name in entry.anomalies)
     parted = valid.parting.time if valid.parting is not None else anomaly.time + 1
-    return parted > anomaly.time, valid.candidate.rank, not fits, -parted
+    whole = _is_another_version(valid.candidate.variant, failing)
+    return parted > anomaly.time, whole, valid.never_written, valid.candidate.rank, not fits, -parted
 
 
 def _there(history: History, partition: str, offset: int | None, value: object) -> tuple[str, int | None, object]:
     """Where the record lies in another run, which may have written it elsewhere."""
-    if value is None:
-        return partition, offset, value
+    found = None if value is None else _place_of(history, partition, value)
+    return partition, offset if found is None else found, value
+
+
+def _place_of(history: History, partition: str, value: object) -> int | None:
+    """At which offset a record was written first, if it was."""
     for event in history.trace:
         if event[2] == "append" and event[3] == partition and value in event[6]:
-            return partition, event[4] + event[6].index(value), value
-    return partition, offset, value
+            return int(event[4] + event[6].index(value))
+    return None
 
 
 def _told(
@@ -131,6 +142,8 @@ def _told(
         *tried,
         command,
         _is_another_version(best.candidate.variant, variant),
+        best.never_written,
+        first_difference(history, best.run.history),
     )
 
 

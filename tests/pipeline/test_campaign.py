@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 
 from checkers.marks import MARKS
+from harness.report.model import LOST, Worse
 from harness.report.words import compared
 from pipeline import campaign, manifest
 from pipeline.campaign import run_campaign
@@ -176,11 +177,14 @@ def test_the_comparison_counts_by_hand(
     # Plans 0 and 8 hit the old one only; 4 hits both; 3 and 5 are no pairs.
     assert (lost.paired.pairs, lost.paired.only_here, lost.paired.only_baseline) == (10, 0, 2)
     assert lost.paired.p_value == pytest.approx(0.5)
-    # The primary comparison is any violation of the last variant; one other p-value is left to correct, by 1.
+    told = new.count(LOST)
+    assert told is not None
+    assert (told.violation, told.permitted, told.paired) == (lost.violation, lost.permitted, lost.paired)
+    # The primary comparison is any violation of the last variant; two other p-values are left to correct, by 2.
     any_violation = new.anomalies[0].paired
     assert any_violation is not None
     assert (comparison.primary, any_violation.primary, lost.paired.primary) == (NEW, True, False)
-    assert (any_violation.p_adjusted, lost.paired.p_adjusted) == (pytest.approx(0.5), pytest.approx(0.5))
+    assert (any_violation.p_adjusted, lost.paired.p_adjusted) == (pytest.approx(0.5), 1.0)
     # Tango without pairs on this side: the near limit is Wilson's of 2 in 10, which is 0.0567 to 0.5098 (Newcombe 1998).
     assert lost.paired.low == pytest.approx(-0.5098, abs=5e-5)
     assert lost.paired.high > 0
@@ -226,7 +230,7 @@ def test_another_baseline_turns_the_pairs_round(
     assert pair is not None
     assert pair.paired is not None
     assert (pair.paired.baseline, pair.paired.only_here, pair.paired.only_baseline) == (NEW, 2, 0)
-    # Somebody chose it after the campaign had begun, so nothing is primary, and both p-values are doubled.
+    # Somebody chose it after the campaign had begun, so nothing is primary, and all three p-values are corrected.
     assert (pair.paired.primary, pair.paired.p_value, pair.paired.p_adjusted) == (False, pytest.approx(0.5), 1.0)
     with pytest.raises(NothingToCompareError, match="kafka-9 is none of"):
         compare(spark, tmp_path, "kafka-9")
@@ -264,6 +268,32 @@ def test_an_example_is_the_violating_run_with_the_fewest_faults(
     # Plan 0 has one fault, 4 has two, 8 has three; the new variant violates in 4 only.
     assert (old.variant, old.plan_index, old.plan["faults"]) == (OLD, 0, ["crash"])
     assert (new.variant, new.plan_index, old.verdict.valid) == (NEW, 4, "invalid")
+
+
+def test_an_example_of_a_loss_is_one_that_somebody_relied_on(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    def first_unacked(spec: CampaignSpec, variant: str, index: int) -> Any:
+        plan, result = simulate(spec, variant, index)
+        if index == 0:
+            anomalies = tuple(replace(one, evidence={}) for one in result.verdict.anomalies)
+            result = replace(result, verdict=replace(result.verdict, anomalies=anomalies))
+        return plan, result
+
+    run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=first_unacked)
+
+    old, _ = choose_examples(spark, tmp_path, first_unacked)
+
+    assert (old.variant, old.plan_index) == (OLD, 4)  # plan 0 has fewer faults, and its record was never acknowledged
+
+
+def test_a_variant_that_does_worse_than_the_one_before_is_held_against_it_on_the_same_plans(
+    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+) -> None:
+    run_campaign(replace(spec, variants=(NEW, OLD)), tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
+
+    # Plans 0 and 8 hit OLD only, 4 both; 3 and 5 are no pairs.
+    assert compare(spark, tmp_path).worse == (Worse(NEW, OLD, LOST, 10, 2, 0, pytest.approx(0.5)),)
 
 
 def test_the_run_list_is_that_of_the_comparison(

@@ -93,6 +93,14 @@ def test_the_smallest_trace_comes_to_it(name):
     assert name not in exercised(trace[:-1])
 
 
+def test_a_leader_that_hears_late_that_it_was_elected_is_not_elected_behind_anybody():
+    """Another leads since, and what that one committed it need not have."""
+    deposed = [*BEGIN, elect(2, 2), elect(1, 3), lead(1, 3), append(1, 0, 3), append(3, 0, 3), committed(1, 1, 3)]
+
+    assert "elected-behind-committed" not in exercised([*deposed, lead(2, 2)])
+    assert "elected-behind-committed" in exercised([*deposed, elect(2, 4), lead(2, 4)])
+
+
 def test_where_nobody_tells_of_elections_those_who_lead_do():
     """There is no controller: a term begins when its leader says that it leads."""
     led = [lead(1, 1, isr=()), follow(2, 1, 1), follow(3, 1, 1)]

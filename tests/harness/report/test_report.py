@@ -34,7 +34,7 @@ from harness.report.answer import answers, nearly_agreeing, oddities
 from harness.report.environment import FILTER, digest_of
 from harness.report.faults import fault_lines
 from harness.report.lanes import Span, Term, lanes_of
-from harness.report.model import RunLine
+from harness.report.model import LOST, RunLine, Worse
 from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
@@ -414,7 +414,8 @@ def test_what_was_exercised_stands_with_its_sentence(comparison_page: Path) -> N
     text = comparison_page.read_text(encoding="utf-8")
 
     assert comparison().never_exercised == ["out-of-order"]
-    assert "No run of any variant came to 1 of them" in text
+    assert "No run of any variant came to out-of-order: what was never tried" in text
+    assert "What no plan came to was not tested: out-of-order" in text
     assert "a leader wrote while a newer one had been elected" in text
 
 
@@ -522,7 +523,7 @@ def test_each_variant_is_answered_in_a_sentence() -> None:
     )
     assert (lost.kept, [(share.kind, share.width) for share in lost.shares]) == (False, [("lost", 7.4)])
     assert kept.plain == (
-        "kafka-2.1 kept what “documented” promises in all 500 runs (95 % sure: it breaks it in fewer than 0.76 % of such runs)."
+        "kafka-2.1 kept what “documented” promises in all 500 runs (95 % interval of runs that break it: 0–0.76 %)."
     )
     assert (kept.kept, kept.shares) == (True, ())
     assert failed.plain == (
@@ -537,14 +538,18 @@ def test_a_newer_rule_that_does_worse_is_told_with_whether_it_may_be_chance() ->
     none, few = Rate(0, 500, 0.0, 0.0076), Rate(2, 500, 0.001, 0.0145)
 
     assert oddities(comparison()) == []
-    (told,) = oddities(replace(comparison(), variants=(replace(new, loss=none), replace(old, loss=few))))
+    paired = Worse("kafka-2.1", "kafka-0.10", LOST, 500, 2, 0, 0.5)
+    variants = (replace(new, loss=none), replace(old, loss=few))
+    (told,) = oddities(replace(comparison(), variants=variants, worse=(paired,)))
     assert told == (
-        "kafka-0.10 lost acknowledged records against its promise in more runs than kafka-2.1 (2 against 0 of 500): the intervals "
-        "overlap, so this may be chance."
+        "kafka-0.10 lost acknowledged records against its promise in more runs than kafka-2.1 (2 against 0 of 500). On the "
+        "same plans 2 hit only kafka-0.10 and 0 only kafka-2.1: this may be chance (exact McNemar test, by itself: p 0.5)."
     )
-    assert oddities(replace(comparison(), variants=(new, old)))[0].endswith(
-        "the intervals lie apart, so this is no chance."
-    )
+    clear = replace(paired, p_value=0.0004)
+    (told,) = oddities(replace(comparison(), variants=variants, worse=(clear,)))
+    assert told.endswith("this is hardly chance (exact McNemar test, by itself: p < 0.001).")
+    (told,) = oddities(replace(comparison(), variants=variants))
+    assert told.endswith("They have no plan in common, so this may be the plans' doing.")
 
 
 def test_the_words_of_the_comparison_name_the_world() -> None:
@@ -588,7 +593,7 @@ def test_what_was_lost_with_permission_is_said_first_too() -> None:
     all_permitted, some = answers(replace(comparison(), variants=(permitted, both)))
 
     assert all_permitted.plain == (
-        "kafka-2.1 kept what “documented” promises in all 60 runs (95 % sure: it breaks it in fewer than 6 % of such runs); "
+        "kafka-2.1 kept what “documented” promises in all 60 runs (95 % interval of runs that break it: 0–6.0 %); "
         "in 59 runs it lost some as it may (after an unclean election that was asked for: 40; after a moment without any live "
         "in-sync replica: 19)."
     )
@@ -634,7 +639,8 @@ def test_a_number_leads_to_its_runs_and_to_an_example(tmp_path: Path) -> None:
 
     assert 'href="#runs-kafka-0.10-lost-committed-write">37 violations</a>' in text
     row = text[text.index('id="runs-kafka-0.10-lost-committed-write"') :]
-    assert "7, 9, … (<code>tidemark runs hand --variant kafka-0.10 --anomaly lost-committed-write" in row
+    assert "<td>7, 9, …</td>" in row
+    assert "<code>tidemark runs hand --variant VARIANT --anomaly NAME --limit 0</code>" in text
     assert 'href="#example-kafka-0.10-lost-committed-write"' in row
     brief = text[text.index('<details id="example-kafka-0.10-lost-committed-write">') :]
     assert "Broker 2 cuts its log from 2 to 1" in brief[: brief.index("</details>")]
@@ -705,8 +711,9 @@ def test_numbers_that_nearly_agree_say_why() -> None:
     told = nearly_agreeing(replace(both, variants=(replace(old, promises={"documented": least}), both.variants[1])))
     (sentence,) = told
     assert sentence == (
-        f"kafka-0.10: {old.loss.hits} runs with a loss above and {old.loss.hits - 3} here, because in 3 of them "
-        "“documented” was void by then, and a promise that counts beside it forbade the loss."
+        f"kafka-0.10 lost acked records in {old.loss.hits} runs, {old.loss.hits - 3} of them against “documented” alone: in 3 runs "
+        "every in-sync replica had been down at one moment, so “documented” promised nothing any more; but no log was lost, so “durable” "
+        "forbade it."
     )
 
 

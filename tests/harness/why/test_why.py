@@ -1,5 +1,7 @@
 """A failing plan under what repairs it: which repair is named, and at which step the two runs part."""
 
+from dataclasses import replace
+
 import pytest
 
 from checkers.verdict import Verdict
@@ -9,6 +11,7 @@ from harness.report.why import Deed, Parting
 from harness.simulator.execute import execute
 from harness.why import why_of, why_of_stored
 from harness.why.candidates import ALL_REPAIRED, candidates
+from harness.why.first_difference import first_difference
 from harness.why.parting import parting_of
 from harness.why.side_by_side import rows_of
 from nemesis import generate_plan
@@ -26,7 +29,7 @@ def test_a_cut_to_the_high_watermark_is_repaired_by_asking_the_leader(tmp_path):
 
     repair = found.repair
     assert found.conditions[0].startswith("Broker 2 cut its log to 23, below the committed record at offset 23")
-    assert (repair.variant, repair.title.split(":")[0]) == ("kafka-0.11", "without KIP-101-loss")
+    assert (repair.variant, repair.title.split(":")[0]) == ("kafka-0.11", "it repairs KIP-101-loss")
     assert repair.parting.node == 2
     assert repair.parting.failing.sentence.startswith(
         "Broker 2 cuts its log from 24 to 23 in epoch 1 (to high watermark)"
@@ -47,6 +50,38 @@ def test_a_fence_that_is_missing_is_named_and_nothing_else_is_changed():
     assert found.repair.variant == "kafka-2.0+truncation-fence"
     assert [row.topic for row in found.repair.differences] == ["fence: truncation"]
     assert found.repair.parting.failing.time == 1_569_879  # when the record is cut off
+
+
+def test_one_thing_repaired_is_preferred_to_a_whole_version_and_the_first_event_that_differs_is_told(tmp_path):
+    """Of a loss that kafka-0.11 and 2.0 share, so that what is between them is not why."""
+    plan, run, found = why("kafka-0.11", 1834)
+
+    repair = found.repair
+    assert (repair.variant, repair.whole) == ("kafka-0.11+hw-fence", False)
+    assert "kafka-2.1" in repair.valid
+    first = repair.first
+    assert first.time < repair.parting.time
+    assert run.history.trace[first.same][:3] == (first.failing.time, 1, "hw")  # the rule that is missing, at work
+    assert first.failing.sentence == "broker 1 moves its high watermark to 52, as leader in epoch 2"
+    repaired = execute(plan, repair.variant).history.trace
+    assert repaired[: first.same] == run.history.trace[: first.same]
+    assert repaired[first.same] != run.history.trace[first.same]
+
+    page = render_run(plan.to_json(), run.history, run.verdict, tmp_path, found).read_text(encoding="utf-8")
+    assert f"for {first.same} events the two runs are the same" in page
+    assert "past the record: it is committed, although broker 2 holds another record there." in page
+    assert "its producer was never told that it is written" in page
+
+
+def test_two_runs_that_are_the_same_have_no_first_difference():
+    plan = generate_plan(1, 0, "intact", ClusterSpec())
+    run = execute(plan, "kafka-2.7")
+
+    assert first_difference(run.history, run.history) is None
+    shorter = replace(run.history, trace=run.history.trace[:-1])
+    found = first_difference(shorter, run.history)
+    assert (found.same, found.failing) == (len(shorter.trace), None)
+    assert found.repaired.time == run.history.trace[-1][0]
 
 
 def test_what_is_stuck_parts_where_the_repaired_controller_acts():
