@@ -712,8 +712,8 @@ def test_numbers_that_nearly_agree_say_why() -> None:
     (sentence,) = told
     assert sentence == (
         f"kafka-0.10 lost acked records in {old.loss.hits} runs, {old.loss.hits - 3} of them against “documented” alone: in 3 runs "
-        "every in-sync replica had been down at one moment, so “documented” promised nothing any more; but no log was lost, so “durable” "
-        "forbade it."
+        "every in-sync replica had been down at one moment, so “documented” promised nothing any more; but no log was lost, so "
+        "“durable” forbade it."
     )
 
 
