@@ -72,6 +72,7 @@ def spark_session(master: str | None = None, *, java_options: str = "", make_arc
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.sql.shuffle.partitions", "4")
             .config("spark.executorEnv.PYTHONPATH", str(ROOT))
+            .config("spark.python.daemon.module", "pipeline.spark_daemon")
         )
     session = builder.getOrCreate()
     _leave_no_socket(session.sparkContext)
