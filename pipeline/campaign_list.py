@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.campaign_spec import IMPORTED
 from pipeline.manifest import RECHECKS, CampaignRefusedError, Manifest
 from pipeline.stock import take_stock
 from pipeline.tables import MANIFEST, RECORDS, SCHEMAS
@@ -66,6 +67,7 @@ def _listed(folder: Path, manifest: Manifest) -> ListedCampaign:
     spec = manifest.spec
     stock = take_stock(folder, manifest, ())  # sizes and bytes are looked at when somebody reads them
     chunks = stock.finished.values()
+    variants = 1 if spec.world == IMPORTED else len(spec.variants)  # of an imported plan there is one run
     return ListedCampaign(
         folder=folder,
         world=spec.world,
@@ -74,7 +76,7 @@ def _listed(folder: Path, manifest: Manifest) -> ListedCampaign:
         seed=spec.seed,
         plans=spec.plans,
         runs=sum(chunk.runs for chunk in chunks),
-        expected=spec.plans * len(spec.variants),
+        expected=spec.plans * variants,
         violating={v: sum(chunk.violating for chunk in chunks if chunk.variant == v) for v in spec.variants},
         unknown=sum(chunk.unknown for chunk in chunks),
         errors=sum(chunk.errors for chunk in chunks),

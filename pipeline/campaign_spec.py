@@ -9,7 +9,7 @@ from typing import Any
 
 from nemesis import PROFILES, AskedWorkload, PlanError
 
-WORLDS = ("sim", "docker")
+SIMULATOR, CONTAINERS, IMPORTED = WORLDS = ("sim", "docker", "imported")
 KEEPS = ("violations", "all", "none")
 
 
@@ -29,7 +29,8 @@ class CampaignSpec:
         profile: `intact` (no replica ever loses its log) or `destructive`.
         cluster: What differs from the default cluster, as JSON values by field name.
         contract: The promise to judge by, or `None` for each variant's own.
-        world: `sim`, or `docker`: real processes in containers.
+        world: `sim`, or `docker`: real processes in containers; or `imported`: nothing was run, and each plan is a history that
+            somebody brought, whose profile is `imported`, too.
         time_scale: Every time of a plan is multiplied by this; 1 in the simulator.
         clients: The client library of the workload in containers.
         system: What runs in the containers, as ``--system`` calls it.
@@ -64,10 +65,11 @@ class CampaignSpec:
             raise SpecError("A campaign needs at least one variant, each named once.")
         if self.plans < 1:
             raise SpecError(f"A campaign needs at least one plan, not {self.plans}.")
-        if self.profile not in PROFILES:
-            raise SpecError(f"Profile {self.profile!r} is none of {', '.join(PROFILES)}.")
         if self.world not in WORLDS:
             raise SpecError(f"World {self.world!r} is none of {', '.join(WORLDS)}.")
+        profiles = (IMPORTED,) if self.world == IMPORTED else tuple(PROFILES)
+        if self.profile not in profiles:
+            raise SpecError(f"Profile {self.profile!r} is none of {', '.join(profiles)}.")
         if self.keep not in KEEPS:
             raise SpecError(f"keep={self.keep!r} is none of {', '.join(KEEPS)}.")
         try:

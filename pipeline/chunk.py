@@ -147,7 +147,8 @@ def plan_digest(plan: Plan) -> str:
     return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
 
 
-def _summary(chunk: Chunk, runs: list[dict[str, Any]]) -> ChunkSummary:
+def summary_of(chunk: Chunk, runs: list[dict[str, Any]]) -> ChunkSummary:
+    """The numbers of a chunk, from its rows of the table `runs`."""
     return ChunkSummary(
         variant=chunk.variant,
         number=chunk.number,
@@ -167,7 +168,7 @@ def _finished(task: Task, chunk: Chunk, tables: Rows) -> FinishedChunk:
         content = parquet(pa.Table.from_pylist(tables[name], schema=schema)).to_pybytes()
         contents[name] = content
         files[name] = Written(len(tables[name]), len(content), sha256(content).hexdigest())
-    return FinishedChunk(ChunkRecord(task.identity, chunk, _summary(chunk, tables["runs"]), files), contents)
+    return FinishedChunk(ChunkRecord(task.identity, chunk, summary_of(chunk, tables["runs"]), files), contents)
 
 
 def parquet(table: pa.Table) -> pa.Buffer:

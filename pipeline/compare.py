@@ -23,6 +23,7 @@ from harness.report.model import ANY, LOST, AnomalyCount, Comparison, Paired, Ra
 from nodes.core.cluster import ClusterSpec
 from nodes.core.variant import VariantError
 from nodes.families import family_of, parse_variant
+from pipeline.campaign_spec import IMPORTED
 from pipeline.quantiles import QUANTILES, Quantiles
 from pipeline.reason import reason
 from pipeline.replay_command import replay_command
@@ -89,9 +90,11 @@ COUNTS = "SELECT variant, name, verdict, count(*) AS hits FROM hits GROUP BY var
 BROKEN = """
     SELECT a.variant, promise, count(DISTINCT a.plan) AS hits
     FROM (SELECT variant, plan, explode(breaks) AS promise FROM anomalies
-        WHERE name = 'lost-committed-write' AND get_json_object(evidence, '$.ack_time') IS NOT NULL) a
+        WHERE name = 'lost-committed-write' AND get_json_object(evidence, '$.ack_time') IS NOT NULL{or_lost}) a
     LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
     GROUP BY a.variant, promise"""
+SEEN_BY_CLIENTS = " OR name = 'lost-write'"
+"""Of histories without a trace nothing else tells of losses."""
 
 PAIRS = """
     SELECT here.variant, here.plan FROM runs here
@@ -160,18 +163,22 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
         raise NothingToCompareError(f"{baseline} is none of the campaign's variants: {', '.join(spec.variants)}.")
     register_tables(spark, folder)
     most = spec.plans * len(spec.variants)
-    found = found_in_tables(spark, spec.variants, baseline, manifest.first_variants, most)
+    imported = spec.world == IMPORTED
+    settled = () if imported else manifest.first_variants
+    found = found_in_tables(spark, spec.variants, baseline, settled, most, imported=imported)
     variants = tuple(
         replace(found.variant(name), replay=replay_command(spec, as_asked, name, None))
         for name in spec.variants
         if name in found.totals
     )
+    if imported:  # no two histories are of the same plan
+        variants = tuple(map(_unpaired, variants))
     return Comparison(
         campaign=spec.name,
         profile=spec.profile,
         seed=spec.seed,
         plans=spec.plans,
-        cluster=ClusterSpec.from_json(dict(spec.cluster)).to_json(),
+        cluster={} if imported else ClusterSpec.from_json(dict(spec.cluster)).to_json(),
         baseline=baseline,
         variants=variants,
         watched_us=found.watched_us,
@@ -186,6 +193,10 @@ def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> C
     )
 
 
+def _unpaired(variant: VariantResult) -> VariantResult:
+    return replace(variant, anomalies=tuple(replace(anomaly, paired=None) for anomaly in variant.anomalies))
+
+
 def register_tables(spark: SparkSession, folder: Path) -> None:
     """Make the campaign's `runs` and `anomalies` known to Spark SQL under these names.
 
@@ -198,7 +209,13 @@ def register_tables(spark: SparkSession, folder: Path) -> None:
 
 
 def found_in_tables(
-    spark: SparkSession, variants: tuple[str, ...], baseline: str, first_variants: tuple[str, ...], most: int
+    spark: SparkSession,
+    variants: tuple[str, ...],
+    baseline: str,
+    first_variants: tuple[str, ...],
+    most: int,
+    *,
+    imported: bool = False,
 ) -> Found:
     """Ask everything of the views `runs` and `anomalies`.
 
@@ -208,6 +225,7 @@ def found_in_tables(
         baseline: What the others are compared with.
         first_variants: Those that were settled before anything ran.
         most: The views have no more runs.
+        imported: Some are histories of others, perhaps without traces.
 
     Raises:
         UnreadableError: Spark could not.
@@ -220,7 +238,8 @@ def found_in_tables(
             spark.sql(HITS, args=DERIVED).cache().createOrReplaceTempView("hits")
             spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
             try:
-                found = Found(spark, variants, baseline, first_variants, AT_ONCE if most <= FEW_RUNS else 1)
+                at_once = AT_ONCE if most <= FEW_RUNS else 1
+                found = Found(spark, variants, baseline, first_variants, at_once, imported=imported)
                 found.worse = _worse(spark, [found.variant(name) for name in variants if name in found.totals])
                 return found
             finally:
@@ -239,6 +258,8 @@ class Found:
         baseline: str,
         first_variants: tuple[str, ...],
         at_once: int,
+        *,
+        imported: bool = False,
     ) -> None:
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
         self.baseline = baseline
@@ -249,7 +270,7 @@ class Found:
                 "counts": (COUNTS, {}),
                 "discordant": (DISCORDANT, {"baseline": baseline}),
                 "quantiles": (QUANTILES, {}),
-                "broken": (BROKEN, {}),
+                "broken": (BROKEN.format(or_lost=SEEN_BY_CLIENTS if imported else ""), {}),
                 "pairs": (COUNT_PAIRS, {}),
                 "permitted by": (PERMITTED_BY, {}),
                 "first plans": (FIRST_PLANS, {"most": MOST_PLANS}),

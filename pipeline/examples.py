@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.report.model import Example
 from pipeline.campaign import simulator
+from pipeline.campaign_spec import IMPORTED
 from pipeline.compare import register_tables
 from pipeline.evidence import stored_runs
 from pipeline.manifest import Manifest
@@ -43,7 +44,8 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     anomalies of `EASIEST_TO_EXPLAIN`.
 
     Preferred are losses of what had been acknowledged, then few faults in the plan, then an early violation. The runs are simulated
-    again, so it does not matter whether the campaign kept their histories; runs in containers are all kept.
+    again, so it does not matter whether the campaign kept their histories; runs in containers are all kept. Imported histories
+    have no plans: none is chosen.
 
     Raises:
         NothingToCompareError: The folder holds no campaign.
@@ -53,6 +55,8 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     manifest = Manifest.read(folder)
     if manifest is None:
         raise NothingToCompareError(f"{folder} holds no campaign.")
+    if manifest.spec.world == IMPORTED:
+        return ()
     simulate = simulate or (simulator() if manifest.spec.world == "sim" else stored_runs(folder))
     register_tables(spark, folder)
     cases = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(EASIEST_TO_EXPLAIN))

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline.campaign_spec import CampaignSpec
+from pipeline.campaign_spec import IMPORTED, CampaignSpec
 from pipeline.code import changed, code_digest, own_code_parts
 from pipeline.layout import Layout, Stretch
 from pipeline.record import write_whole
@@ -199,7 +199,7 @@ def clear(folder: Path) -> Path | None:
         Where they are now, a campaign's folder as before; None where nothing had to be kept.
     """
     names = [name for name in (MANIFEST, *TABLES_OF_A_CAMPAIGN, EVIDENCE) if (folder / name).exists()]
-    if EVIDENCE not in names:
+    if EVIDENCE not in names and not _is_imported(folder):
         for name in names:
             if name == MANIFEST:
                 (folder / name).unlink()
@@ -214,6 +214,15 @@ def clear(folder: Path) -> Path | None:
     for name in names:
         (folder / name).rename(aside / name)
     return aside
+
+
+def _is_imported(folder: Path) -> bool:
+    """Whether it holds histories whose files may be gone."""
+    try:
+        manifest = Manifest.read(folder)
+    except CampaignRefusedError:
+        return False
+    return manifest is not None and manifest.spec.world == IMPORTED
 
 
 @contextmanager
@@ -244,6 +253,11 @@ def _refuse_change(
         raise CampaignRefusedError(
             f"The campaign in {folder} was written by an earlier version (format {earlier.format}), and can be read but "
             "not go on; choose another folder or start over with --fresh."
+        )
+    if earlier.spec.world == IMPORTED:
+        raise CampaignRefusedError(
+            f"{folder} holds imported histories, which are not run: tidemark import adds to them; choose another folder for a "
+            "campaign."
         )
     before, now = earlier.spec.to_json(), wanted.to_json()
     for name in now:

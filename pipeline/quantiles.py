@@ -25,7 +25,8 @@ _SQL = """
         SELECT variant, q.what, q.value FROM runs LATERAL VIEW stack(3,
             'first_violation', CAST(first_violation_us AS DOUBLE),
             'availability', availability,
-            'recovery', CASE WHEN error IS NULL THEN coalesce(CAST(recovery_us AS DOUBLE), double('infinity')) END
+            'recovery', CASE WHEN error IS NULL AND events IS NOT NULL
+                THEN coalesce(CAST(recovery_us AS DOUBLE), double('infinity')) END
         ) q AS what, value WHERE q.value IS NOT NULL),
     counted AS (SELECT variant, what, value, count(*) AS runs FROM valued GROUP BY variant, what, value),
     totals AS (
@@ -42,7 +43,8 @@ QUANTILES = _SQL.format(
     percentiles=", ".join(text.format(percent=n) for text in (_LOWER, _UPPER, _REACHED) for n in PERCENTS)
 )
 """What `Quantiles` is made from, of the view `runs`. Of what never ends the value is infinite, so that it is slower than all that
-does. Totals are of decimals, so that the order in which they are added up changes nothing."""
+does; of an imported history without a trace (no `events`) nobody knows, and there is none.
+Totals are of decimals, so that the order in which they are added up changes nothing."""
 
 
 class Quantiles:

@@ -24,8 +24,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from checkers.own_checkers import OwnChecker
 from pipeline.campaign import CampaignFailedError, simulator
+from pipeline.campaign_spec import IMPORTED
 from pipeline.chunk import Task
 from pipeline.code import code_digest, judging_parts
+from pipeline.imported_from import imported_from
 from pipeline.java import JavaNotFoundError
 from pipeline.manifest import RECHECKS, Manifest
 from pipeline.reason import is_full_disk, reason
@@ -164,6 +166,10 @@ def recheck_campaign(
         raise NothingToRecheckError(
             f"The campaign in {as_asked} was written by an earlier version (format 1), which stored no history whole: run it again."
         )
+    if question.again and spec.world == IMPORTED:
+        raise NothingToRecheckError(
+            f"The histories in {as_asked} were imported, and all of them are stored: leave --again out, nothing can be run again."
+        )
     for variant in question.variants:
         if variant not in spec.variants:
             raise NothingToRecheckError(f"{variant} is none of the campaign's variants: {', '.join(spec.variants)}.")
@@ -213,6 +219,8 @@ def changed_runs(outcome: RecheckOutcome) -> Iterator[ChangedRun]:
     for chunk in sorted(outcome.chunks, key=lambda chunk: (order[chunk.variant], chunk.number)):
         file = chunk_file(outcome.place, "changes", spec.name, chunk.variant, chunk.number)
         rows = pq.read_table(file, partitioning=None).to_pylist()
+        runs = chunk_file(outcome.folder, "runs", spec.name, chunk.variant, chunk.number)
+        sources = imported_from(runs) if rows and spec.world == IMPORTED else {}
         for plan, mine in groupby(rows, key=lambda row: int(row["plan"])):
             run, *anomalies = mine
             yield ChangedRun(
@@ -221,7 +229,7 @@ def changed_runs(outcome: RecheckOutcome) -> Iterator[ChangedRun]:
                 run["then"],
                 run["now"],
                 tuple((row["anomaly"], row["then"], row["now"]) for row in anomalies),
-                replay_command(spec, outcome.folder, chunk.variant, plan),
+                replay_command(spec, outcome.folder, chunk.variant, plan, sources.get(plan)),
             )
 
 

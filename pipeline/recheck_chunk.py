@@ -22,6 +22,7 @@ from checkers.collector_paused import collector_paused
 from checkers.own_checkers import OwnChecker, and_checked_by
 from checkers.verdict import GRAVITY, Verdict
 from harness.runs.folder import load_history
+from pipeline.campaign_spec import CONTAINERS, SIMULATOR
 from pipeline.chunk import Task, parquet
 from pipeline.evidence import run_folder
 from pipeline.layout import Chunk
@@ -116,7 +117,7 @@ class _Rejudged:
         self._runs: dict[int, dict[str, Any]] = {row["plan"]: row for row in read.to_pylist()}
         self._then = self._stored_anomalies()
         left = set(self._runs)
-        if spec.world == "sim":
+        if spec.world != CONTAINERS:
             metas = {plan: run["meta"] for plan, run in self._runs.items() if run["kept"] and run.get("meta")}
             files = self._file("ops"), self._file("trace")
             for plan, history in stored_histories(*files, metas, rows=bool(task.checkers)):
@@ -150,7 +151,7 @@ class _Rejudged:
     def _without_history(self, plan: int) -> None:
         """Make it again, where that is wanted and the run did not raise."""
         of, run = self._task.campaign, self._runs[plan]
-        if not self._task.again or of.spec.world != "sim" or run["error"] is not None:
+        if not self._task.again or of.spec.world != SIMULATOR or run["error"] is not None:
             self._counts["missing"] += 1
             return
         try:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from harness.runs.folder import HISTORY
+from pipeline.campaign_spec import CONTAINERS
 from pipeline.evidence import run_folder
 from pipeline.recheck_tables import RecheckRecord, read_record
 from pipeline.record import ChunkRecord, RecordError
@@ -63,7 +64,7 @@ class RecheckWork:
     def _evidence(self, chunk: Chunk) -> int:
         """About how many rows there are of runs in containers, whose histories are files."""
         of = self.task.campaign
-        if of.spec.world == "sim":
+        if of.spec.world != CONTAINERS:
             return 0
         files = (run_folder(of.folder, chunk.variant, plan) / HISTORY for plan in range(chunk.first, chunk.stop))
         return sum(file.stat().st_size for file in files if file.is_file()) // LINE_BYTES

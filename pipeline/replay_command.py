@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING
 
 from nemesis import AskedWorkload
 from nodes.core.cluster import ClusterSpec
+from pipeline.campaign_spec import IMPORTED
 from pipeline.evidence import run_folder
 
 if TYPE_CHECKING:
     from pipeline.campaign_spec import CampaignSpec
 
 
-def replay_command(spec: CampaignSpec, folder: Path, variant: str, plan: int | None) -> str:
+def replay_command(spec: CampaignSpec, folder: Path, variant: str, plan: int | None, source: str | None = None) -> str:
     """What to type: in the simulator to have the same run again, byte for byte; of a real world, which repeats nothing, to see the
     page of the run that was stored. Without a plan ``PLAN`` stands in its place.
+
+    Of an imported history, which came from `source`, to see a page about that; without one, to see which they are.
     """
     number = "PLAN" if plan is None else str(plan)
+    if spec.world == IMPORTED:
+        listed = ["tidemark", "runs", str(folder), "--variant", variant]
+        return shlex.join(listed if source is None else ["tidemark", "report", source])
     if spec.world != "sim":
         stored = run_folder(folder, variant, plan or 0)
         return shlex.join(["tidemark", "report", str(stored if plan is not None else stored.with_name("plan-PLAN"))])

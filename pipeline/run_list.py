@@ -18,6 +18,8 @@ import pyarrow.parquet as pq
 
 from checkers.verdict import GRAVITY
 from harness.report.model import LOST
+from pipeline.campaign_spec import IMPORTED
+from pipeline.imported_from import imported_from
 from pipeline.manifest import Manifest
 from pipeline.replay_command import replay_command
 from pipeline.stock import take_stock
@@ -108,6 +110,7 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
         raise NoCampaignError(f"{wanted.variant} is none of the campaign's variants: {', '.join(spec.variants)}.")
     # Bytes are not compared here, a list begins at once; what cannot be read is told when it is its turn.
     stock = take_stock(folder, manifest, ())
+    imported = spec.world == IMPORTED
     for variant in spec.variants if wanted.variant is None else (wanted.variant,):
         for number in sorted(number for of, number in stock.finished if of == variant):
             runs = _read(chunk_file(folder, "runs", spec.name, variant, number), _OF_RUNS, RUNS)
@@ -116,6 +119,7 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
                 if not runs.num_rows:
                     continue
             found = _anomalies(chunk_file(folder, "anomalies", spec.name, variant, number))
+            sources = imported_from(chunk_file(folder, "runs", spec.name, variant, number)) if imported else {}
             for row in runs.to_pylist():
                 found[row["plan"]] += Counter({(LOST, verdict): row[column] or 0 for verdict, column in _LOST.items()})
                 if _is_wanted(row, found[row["plan"]], wanted):
@@ -128,7 +132,7 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
                         row["first_violation_us"],
                         tuple(row["marks"] or ()),
                         row["error"].strip().splitlines()[-1] if row["error"] else row["unknown_because"],
-                        replay_command(spec, folder, variant, row["plan"]),
+                        replay_command(spec, folder, variant, row["plan"], sources.get(row["plan"])),
                     )
 
 

@@ -16,6 +16,7 @@ from harness.report.model import Comparison
 from nemesis import AskedWorkload
 from nemesis.asked_workload import DRAWN
 from nodes.core.cluster import ClusterSpec
+from pipeline.campaign_spec import IMPORTED
 from pipeline.compare import found_in_tables
 from pipeline.replay_command import replay_command
 from pipeline.spark_tables import NothingToCompareError, campaign_in, campaign_tables
@@ -62,7 +63,8 @@ def compare_campaigns(spark: SparkSession, folders: Sequence[Path], baseline: st
     for name, table in together.items():
         table.createOrReplaceTempView(name)
     most = sum(manifest.spec.plans * len(manifest.spec.variants) for manifest in manifests)
-    found = found_in_tables(spark, tuple(arms), baseline, (), most)
+    imported = any(manifest.spec.world == IMPORTED for manifest in manifests)
+    found = found_in_tables(spark, tuple(arms), baseline, (), most, imported=imported)
     spec = manifests[0].spec
     return Comparison(
         campaign=" and ".join(labels),
@@ -93,11 +95,11 @@ def differences(folders: Sequence[Path]) -> list[str]:
     labels = labels_of(folders)
     manifests = [campaign_in(folder) for folder in folders]
     told = [_settings(manifest.spec) | {"code": manifest.code[:12]} for manifest in manifests]
-    names = dict.fromkeys(name for one in told for name in one)
+    names = [name for name in told[0] if all(name in one for one in told)]
     return [
-        f"{name}: " + ", ".join(f"{label} {one.get(name)}" for label, one in zip(labels, told, strict=True))
+        f"{name}: " + ", ".join(f"{label} {one[name]}" for label, one in zip(labels, told, strict=True))
         for name in names
-        if len({str(one.get(name)) for one in told}) > 1
+        if len({str(one[name]) for one in told}) > 1
     ]
 
 
@@ -108,7 +110,11 @@ def labels_of(folders: Sequence[Path]) -> list[str]:
 
 
 def _settings(spec: CampaignSpec) -> dict[str, object]:
-    """All of a spec but its name and variants; the fields of cluster and workload one by one."""
+    """All of a spec but its name and variants; the fields of cluster and workload one by one. Of imported histories nobody knows
+    how they were run.
+    """
+    if spec.world == IMPORTED:
+        return {"world": spec.world, "contract": spec.contract}
     cluster = ClusterSpec.from_json(dict(spec.cluster)).to_json()
     asked = asdict(AskedWorkload.from_json(spec.workload))
     flat = {name: DRAWN if value is None else value for name, value in asked.items()}

@@ -7,7 +7,7 @@ more is in memory than the run that is wanted. Nothing is asked of their shape: 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -19,8 +19,15 @@ from checkers.columns import ColumnsBuilder
 from checkers.history import History, NemesisOp, Op, TraceEvent
 
 BATCH_ROWS: Final = 1 << 14
+IMPORTED_FROM: Final = "imported_from"
+"""In the column `meta` of an imported run, beside what its meta line has: the path of its file, or of its run's folder."""
+NUMBERED_PROCESSES: Final = "numbered_processes"
+"""Likewise, and true: its processes are integers, as Jepsen's are, whose column is text."""
 NEMESIS: Final = "nemesis"
-_ACTIONS: Final = ("strike", "heal")
+NEMESIS_ACTIONS: Final = ("strike", "heal")
+IS_REBALANCED: Final = "rebalanced"
+"""Begins an entry at the end of an operation's value that names a key which was assigned anew meanwhile; only imported histories
+have them (`pipeline.history_tables`)."""
 _OPS: Final = ("time_us", "process", "type", "f", "value", "error", "acks", "final")
 _TRACE: Final = ("time_us", "node", "event", "partition", "fields")
 _NAMES: Final = ("process", "type", "f", "acks", "event", "partition")
@@ -46,14 +53,17 @@ def stored_histories(
     operations, events = _Plans(ops, _OPS), _Plans(trace, _TRACE)
     for plan in sorted(metas):
         meta = json.loads(metas[plan])
+        meta.pop(IMPORTED_FROM, None)
+        numbered = meta.pop(NUMBERED_PROCESSES, False)
         history = History(meta, cut_off=meta.pop("cut_off", ""), gaps=meta.pop("gaps", ""))
         history.trace = list(_events(events.of(plan)))
+        told = _operations(operations.of(plan), history.nemesis, numbered=numbered)
         if history.trace or rows:
-            history.ops = list(_operations(operations.of(plan), history.nemesis))
+            history.ops = [op for op, _ in told]
         else:
             builder = ColumnsBuilder()
-            for op in _operations(operations.of(plan), history.nemesis):
-                builder.add(op)
+            for op, rebalanced in told:
+                builder.add(op, rebalanced)
             history.columns = builder.columns().in_time()
         yield plan, history
 
@@ -100,13 +110,22 @@ def _values(column: pa.Array, name: str) -> list[Any]:
     return plain
 
 
-def _operations(rows: Rows, nemesis: list[NemesisOp]) -> Iterator[Op]:
-    """What the clients did; the nemesis's rows go where they belong."""
-    for time, process, type_, f, value, error, acks, final in rows:
-        if process == NEMESIS and f in _ACTIONS:
-            nemesis.append((time, f, value["index"], value["kind"], _tuples(value["detail"])))
-        else:
-            yield Op(time, process, type_, f, _tuples(value), error, acks, bool(final))
+def _operations(rows: Rows, nemesis: list[NemesisOp], *, numbered: bool) -> Iterator[tuple[Op, Sequence[str]]]:
+    """What the clients did, with the keys that were assigned anew meanwhile; the nemesis's rows go where they belong."""
+    for time, process, type_, f, told, error, acks, final in rows:
+        if process == NEMESIS and f in NEMESIS_ACTIONS:
+            nemesis.append((time, f, told["index"], told["kind"], _tuples(told["detail"])))
+            continue
+        value, rebalanced = _tuples(told), ()
+        if value.__class__ is tuple and value and _is_rebalanced(value[-1]):
+            begin = next(place for place, one in enumerate(value) if _is_rebalanced(one))
+            value, rebalanced = value[:begin], tuple(key for _, key in value[begin:])
+        whose: Any = int(process) if numbered else process
+        yield Op(time, whose, type_, f, value, error, acks, bool(final)), rebalanced
+
+
+def _is_rebalanced(entry: object) -> bool:
+    return entry.__class__ is tuple and entry[:1] == (IS_REBALANCED,)
 
 
 def _events(rows: Rows) -> Iterator[TraceEvent]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pipeline.at_work import begun_at, is_at_work
+from pipeline.campaign_spec import IMPORTED
 from pipeline.java import JavaNotFoundError
 from pipeline.manifest import Manifest
 from pipeline.reason import reason
@@ -124,6 +125,10 @@ def watch_campaign(
     if manifest.format == 1:
         raise WatchFailedError(
             f"The campaign in {as_asked} was written by an earlier version (format 1): tidemark report tells of it."
+        )
+    if manifest.spec.world == IMPORTED:
+        raise WatchFailedError(
+            f"The histories in {as_asked} were imported, and nothing runs there: tidemark list tells of them."
         )
     session: _Session | None = None
     watching: _Watching | None = None

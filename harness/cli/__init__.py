@@ -25,6 +25,7 @@ from harness.cli.export import export_command
 from harness.cli.extras import absences_told
 from harness.cli.hunt import hunt_command
 from harness.cli.images import images_group
+from harness.cli.import_histories import import_command
 from harness.cli.report import report_command
 from harness.cli.run import run_command
 from harness.cli.runs import runs_command
@@ -74,6 +75,7 @@ for command in (
     explore_command,
     zoo_command,
     check_command,
+    import_command,
     export_command,
     report_command,
     runs_command,

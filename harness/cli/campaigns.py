@@ -56,11 +56,14 @@ def _print(found: ListedCampaign, console: Console) -> None:
     done = "complete" if found.runs == found.expected else f"{found.runs} of {found.expected} runs"
     where = "" if found.world == "sim" else f", {found.system} in containers"
     begun = f", begun {found.begun}" if found.begun else ""
-    console.print(
-        f"[bold]{found.folder}[/]: {done}, {found.plans} plans of seed {found.seed} ({found.profile}){where}{begun}"
-    )
+    imported = found.world == "imported"
+    what = f"{done}, {found.plans} plans of seed {found.seed} ({found.profile}){where}"
+    if imported:
+        what = f"{found.runs} imported {'history' if found.runs == 1 else 'histories'}"
+    console.print(f"[bold]{found.folder}[/]: {what}{begun}")
     for day, plans, variants in found.asked[1:]:
-        console.print(f"  grown on {day} to {plans} plans under {variants} variants")
+        grown = f"{plans} histories of" if imported else f"{plans} plans under"
+        console.print(f"  grown on {day} to {grown} {variants} variants")
     told = ", ".join(f"{variant} {runs}" for variant, runs in found.violating.items())
     console.print(f"  runs with a violation: {told}", markup=False)
     if found.unknown:

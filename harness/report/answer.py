@@ -65,7 +65,11 @@ def answers(comparison: Comparison) -> list[Answer]:
 
 
 def oddities(comparison: Comparison) -> list[str]:
-    """A sentence for each variant that did worse than the one before it, whose rule is older: can it be chance?"""
+    """A sentence for each variant that did worse than the one before it, whose rule is older: can it be chance? Of imported
+    histories, whose variants are whatever they are, none.
+    """
+    if comparison.world == "imported":
+        return []
     told = []
     for older, newer in zip(comparison.variants, comparison.variants[1:], strict=False):
         for what, one, other in (

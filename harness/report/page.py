@@ -181,7 +181,9 @@ def render(
             oddities=oddities(comparison),
             nearly_agreeing=nearly_agreeing(comparison),
             runs=runs,
-            elsewise=elsewise_under([variant.variant for variant in comparison.variants]),
+            elsewise=()
+            if comparison.world == "imported"
+            else elsewise_under([variant.variant for variant in comparison.variants]),
             briefs=briefs,
             lines=lines,
             more_lines=more_lines,

@@ -24,6 +24,11 @@ def what_ran_of(meta: Mapping[str, Any]) -> tuple[str, str]:
 
 def what_ran(world: str, system: str) -> tuple[str, str]:
     """What a run's brokers were: a word or two, and a sentence or two about what that means for a reader."""
+    if world == "imported":
+        return "Histories of others", (
+            "Tidemark ran nothing here: it judges what the imported files say. They are whatever somebody recorded and chose to "
+            "import, so shares are of these files, and not of plans that anybody drew."
+        )
     if system.startswith("kafka:"):
         version = system.removeprefix("kafka:")
         return (

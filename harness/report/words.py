@@ -115,6 +115,9 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
 def compared(comparison: Comparison) -> str:
     """One sentence: what was compared, with what cluster."""
     variants = [variant.variant for variant in comparison.variants]
+    if comparison.world == "imported":
+        counts = listed([f"{variant.runs} of {variant.variant}" for variant in comparison.variants])
+        return f"Imported histories were checked against what their contracts promise: {counts}."
     faults = {
         "intact": "crashes, pauses, network faults and clean elections, but no log loss",
         "destructive": "crashes, pauses, network faults, power and disk loss and unclean elections",

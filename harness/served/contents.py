@@ -57,11 +57,12 @@ class CampaignState:
     plans: int
     begun: str
     variants: tuple[VariantState, ...]
+    imported: bool = False  # each plan is one history, of one variant
 
     @property
     def runs(self) -> int:
         """How many there are to be."""
-        return self.plans * len(self.variants)
+        return self.plans if self.imported else self.plans * len(self.variants)
 
     @property
     def done(self) -> int:
@@ -185,4 +186,5 @@ def campaign_state(folder: Path) -> CampaignState:
                 sum(chunk.unknown for chunk in mine),
             )
         )
-    return CampaignState(spec.name, spec.profile, spec.seed, spec.plans, manifest.begun, tuple(variants))
+    plans, imported = spec.plans, spec.world == "imported"
+    return CampaignState(spec.name, spec.profile, spec.seed, plans, manifest.begun, tuple(variants), imported)

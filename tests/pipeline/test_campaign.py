@@ -393,9 +393,10 @@ def test_campaigns_are_held_against_each_other_where_their_plans_are_the_same(
 
 def test_the_slowest_percentiles_are_of_runs_that_never_recovered(spark: SparkSession) -> None:
     rows = [("a", 1_000_000)] * 49 + [("a", None)] * 51 + [("b", time) for time in (30, 20, 20, 10, None)]
-    columns = "variant STRING, recovery_us BIGINT, first_violation_us BIGINT, availability DOUBLE, error STRING"
+    columns = "variant STRING, recovery_us BIGINT, first_violation_us BIGINT, availability DOUBLE, error STRING, events BIGINT"
     shares = [0.1, 0.2, 0.4] + [None] * 102
-    table = [(variant, time, None, share, None) for (variant, time), share in zip(rows, shares, strict=True)]
+    table = [(variant, time, None, share, None, 9) for (variant, time), share in zip(rows, shares, strict=True)]
+    table += [("without a trace", None, None, None, None, None)]
     spark.createDataFrame(table, columns).createOrReplaceTempView("runs")
 
     found = Quantiles(spark.sql(QUANTILES).collect())
@@ -410,3 +411,4 @@ def test_the_slowest_percentiles_are_of_runs_that_never_recovered(spark: SparkSe
     assert (share.runs, share.p5, share.p50, share.p95) == (3, pytest.approx(0.11), 0.2, pytest.approx(0.38))
     assert found.spread("a", "first_violation").p50 is None
     assert found.recovery("c", 2).never.runs == 0
+    assert found.recovery("without a trace", 0).never.runs == 0
