@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.campaign_parts import PARTS, added_folders
 from pipeline.campaign_spec import IMPORTED
 from pipeline.manifest import RECHECKS, CampaignRefusedError, Manifest
 from pipeline.stock import take_stock
@@ -19,7 +20,9 @@ NOT_ENTERED = {*SCHEMAS, RECORDS, RECHECKS, "evidence", "set-aside"}
 
 @dataclass(frozen=True, slots=True)
 class ListedCampaign:
-    """One campaign. Numbers count runs; `violating` by variant; `asked` has (day, plans, variants) of its beginning and growth."""
+    """One campaign, or a part that was added to one. Numbers count runs; `violating` by variant; `asked` has (day, plans, variants)
+    of its beginning and growth; `part_of` is the folder of the campaign it was added to.
+    """
 
     folder: Path
     world: str
@@ -35,35 +38,46 @@ class ListedCampaign:
     begun: str
     asked: tuple[tuple[str, int, int], ...]
     trouble: str | None = None
+    part_of: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self) | {"folder": str(self.folder), "asked": [list(one) for one in self.asked]}
+        """Plain values; `part_of` of parts alone."""
+        data = asdict(self) | {"folder": str(self.folder), "asked": [list(one) for one in self.asked]}
+        of = data.pop("part_of")
+        return data if of is None else data | {"part_of": str(of)}
 
 
 def list_campaigns(root: Path) -> Iterator[ListedCampaign | tuple[Path, str]]:
-    """The campaigns in `root` and below it, by path; of one whose manifest cannot be read its folder and why."""
-    for folder in _folders(root):
+    """The campaigns in `root` and below it, by path, each with its parts behind it; of one whose manifest cannot be read its folder
+    and why.
+    """
+    for folder, whole in _folders(root):
         try:
             manifest = Manifest.read(folder)
         except CampaignRefusedError as error:
             yield folder, str(error)
             continue
         if manifest is not None:
-            yield _listed(folder, manifest)
+            yield _listed(folder, manifest, whole)
 
 
-def _folders(root: Path) -> Iterator[Path]:
+def _folders(root: Path) -> Iterator[tuple[Path, Path | None]]:
+    """Of campaigns, each with that of the campaign it was added to."""
     for place, below, names in os.walk(root):
         depth = len(Path(place).relative_to(root).parts)
         below[:] = (
             [] if depth >= DEEPEST else sorted(name for name in below if name not in NOT_ENTERED and name[0] != ".")
         )
         if MANIFEST in names:
-            yield Path(place)
+            folder = Path(place)
+            yield folder, None
+            added = added_folders(folder)
+            for part in added:
+                yield from ((below_it, folder if below_it == part else None) for below_it, _ in _folders(part))
+            below[:] = [name for name in below if name != PARTS or not added]
 
 
-def _listed(folder: Path, manifest: Manifest) -> ListedCampaign:
+def _listed(folder: Path, manifest: Manifest, whole: Path | None) -> ListedCampaign:
     spec = manifest.spec
     stock = take_stock(folder, manifest, ())  # sizes and bytes are looked at when somebody reads them
     chunks = stock.finished.values()
@@ -83,4 +97,5 @@ def _listed(folder: Path, manifest: Manifest) -> ListedCampaign:
         begun=manifest.begun,
         asked=tuple((asked.day, asked.plans, len(asked.variants)) for asked in manifest.asked),
         trouble=stock.damaged[0].words() if stock.damaged else None,
+        part_of=whole,
     )

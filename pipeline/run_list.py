@@ -7,8 +7,8 @@ runs than for ten.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from checkers.verdict import GRAVITY
 from harness.report.model import LOST
+from pipeline.campaign_parts import several_parts
 from pipeline.campaign_spec import IMPORTED
 from pipeline.imported_from import imported_from
 from pipeline.manifest import Manifest
@@ -66,7 +67,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """One run. `anomalies` has (name, verdict, how often), the gravest first; `first_violation_us` is None without violation."""
+    """One run. `anomalies` has (name, verdict, how often), the gravest first; `first_violation_us` is None without violation.
+
+    In a campaign of several parts `part` has profile, world and system, and `part_title` the same in words; else they are empty.
+    """
 
     variant: str
     plan: int
@@ -77,10 +81,13 @@ class ListedRun:
     marks: tuple[str, ...]
     because: str | None
     command: str
+    part: Mapping[str, str] = field(default_factory=dict)
+    part_title: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
         return {
+            **self.part,
             "variant": self.variant,
             "plan": self.plan,
             "faults": self.faults,
@@ -93,6 +100,27 @@ class ListedRun:
             "because": self.because,
             "command": self.command,
         }
+
+
+def list_runs_of_all_parts(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
+    """`list_runs` of a campaign, and of one of several parts those of each.
+
+    Raises:
+        NoCampaignError: as there.
+        UnreadableTableError: as there.
+        CampaignRefusedError: a part's manifest cannot be read.
+    """
+    parts = several_parts(folder)
+    if not parts:
+        yield from list_runs(folder, wanted)
+        return
+    known = dict.fromkeys(variant for part in parts for variant in part.spec.variants)
+    if wanted.variant is not None and wanted.variant not in known:
+        raise NoCampaignError(f"{wanted.variant} is none of the campaign's variants: {', '.join(known)}.")
+    for part in parts:
+        if wanted.variant is None or wanted.variant in part.spec.variants:
+            for run in list_runs(part.folder, wanted):
+                yield replace(run, part=part.apart, part_title=part.title)
 
 
 def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:

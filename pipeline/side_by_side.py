@@ -16,6 +16,7 @@ from harness.report.model import Comparison
 from nemesis import AskedWorkload
 from nemesis.asked_workload import DRAWN
 from nodes.core.cluster import ClusterSpec
+from pipeline.campaign_parts import part_of
 from pipeline.campaign_spec import IMPORTED
 from pipeline.compare import found_in_tables
 from pipeline.replay_command import replay_command
@@ -104,8 +105,13 @@ def differences(folders: Sequence[Path]) -> list[str]:
 
 
 def labels_of(folders: Sequence[Path]) -> list[str]:
-    """What the campaigns are called beside each other: their folders' names, or paths where names are the same."""
-    names = [folder.resolve().name for folder in folders]
+    """What the campaigns are called beside each other: their folders' names, a part's behind its campaign's, or paths where names
+    are the same.
+    """
+    names = [
+        folder.resolve().name if (whole := part_of(folder)) is None else f"{whole.name}/{folder.resolve().name}"
+        for folder in folders
+    ]
     return names if len(set(names)) == len(names) else [str(folder) for folder in folders]
 
 

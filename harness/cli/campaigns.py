@@ -60,13 +60,14 @@ def _print(found: ListedCampaign, console: Console) -> None:
     what = f"{done}, {found.plans} plans of seed {found.seed} ({found.profile}){where}"
     if imported:
         what = f"{found.runs} imported {'history' if found.runs == 1 else 'histories'}"
-    console.print(f"[bold]{found.folder}[/]: {what}{begun}")
+    part, in_ = ("", "") if found.part_of is None else ("  and its part ", "  ")
+    console.print(f"{part}[bold]{found.folder}[/]: {what}{begun}")
     for day, plans, variants in found.asked[1:]:
         grown = f"{plans} histories of" if imported else f"{plans} plans under"
-        console.print(f"  grown on {day} to {grown} {variants} variants")
+        console.print(f"{in_}  grown on {day} to {grown} {variants} variants")
     told = ", ".join(f"{variant} {runs}" for variant, runs in found.violating.items())
-    console.print(f"  runs with a violation: {told}", markup=False)
+    console.print(f"{in_}  runs with a violation: {told}", markup=False)
     if found.unknown:
-        console.print(f"  {found.unknown} unknown, {found.errors} of them raised")
+        console.print(f"{in_}  {found.unknown} unknown, {found.errors} of them raised")
     if found.trouble:
-        console.print(f"  damaged: {found.trouble}", markup=False)
+        console.print(f"{in_}  damaged: {found.trouble}", markup=False)

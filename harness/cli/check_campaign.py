@@ -31,7 +31,7 @@ def is_campaign(path: Path) -> bool:
 
 
 def check_campaign(path: Path, options: dict[str, Any]) -> int:
-    """Judge the campaign's stored histories again, and tell what changed.
+    """Judge the campaign's stored histories again, of all its parts, and tell what changed.
 
     Args:
         path: Its folder.
@@ -41,30 +41,72 @@ def check_campaign(path: Path, options: dict[str, Any]) -> int:
         click.ClickException: it cannot be done.
     """
     need(campaign=True)
+    from pipeline.campaign_parts import several_parts
+    from pipeline.manifest import CampaignRefusedError
+
+    try:
+        parts = several_parts(path)
+    except CampaignRefusedError as error:
+        raise click.ClickException(str(error)) from None
+    wanted = set(options["variants"] or ())
+    if not wanted <= {name for part in parts for name in part.spec.variants}:
+        parts = []  # and the campaign says that it has none of that name
+    outcomes: list[RecheckOutcome] = []
+    for part in parts:
+        variants = tuple(name for name in part.spec.variants if name in wanted)
+        if variants or not wanted:
+            outcomes.append(_judge(part.folder, options | {"variants": variants}))
+            if outcomes[-1].interrupted:
+                break
+    if not outcomes:
+        outcomes.append(_judge(path, options))
+    limit = SHOWN if options["limit"] is None else options["limit"]
+    titles = {part.folder: part.title for part in parts}
+    tell_ci(
+        [case for outcome in outcomes for case in _cases(outcome)], options["junit"], annotations=options["annotations"]
+    )
+    for outcome in outcomes:
+        _show(outcome, limit, titles.get(outcome.folder), as_json=options["as_json"])
+    if outcomes[-1].interrupted:
+        status = Console(stderr=True)
+        status.print("Stopped; what was judged is kept. Give the same command again to go on.", highlight=False)
+        return INTERRUPTED
+    return exit_code(verdict for outcome in outcomes for verdict in outcome.verdicts)
+
+
+def _judge(path: Path, options: dict[str, Any]) -> RecheckOutcome:
+    """Judge what is stored in one folder.
+
+    Raises:
+        click.ClickException: it cannot be done.
+    """
     from pipeline.campaign import CampaignFailedError
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError
-    from pipeline.recheck import NothingToRecheckError, Question, changed_runs, recheck_campaign
+    from pipeline.recheck import NothingToRecheckError, Question, recheck_campaign
 
     question = Question(
         options["contract"], load_checkers(options["checkers"]), options["again"], tuple(options["variants"] or ())
     )
-    status = Console(stderr=True)
     try:
-        outcome = recheck_campaign(path, question, master=options["master"], fresh=options["fresh"], console=status)
+        return recheck_campaign(
+            path, question, master=options["master"], fresh=options["fresh"], console=Console(stderr=True)
+        )
     except (CampaignRefusedError, CampaignFailedError, NothingToRecheckError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
-    limit = SHOWN if options["limit"] is None else options["limit"]
+
+
+def _show(outcome: RecheckOutcome, limit: int, title: str | None, *, as_json: bool) -> None:
+    """Print one outcome; `title` is that of a part."""
+    from pipeline.recheck import changed_runs
+
     changed = islice(changed_runs(outcome), limit or None)
-    tell_ci(_cases(outcome), options["junit"], annotations=options["annotations"])
-    if options["as_json"]:
+    if as_json:
         click.echo(json.dumps(_to_json(outcome, changed)))
-    else:
-        _print(outcome, changed, limit)
-    if outcome.interrupted:
-        status.print("Stopped; what was judged is kept. Give the same command again to go on.", highlight=False)
-        return INTERRUPTED
-    return exit_code(outcome.verdicts)
+        return
+    if title is not None:
+        click.secho(f"Part {title}, in {outcome.folder}", bold=True)
+    _print(outcome, changed, limit)
 
 
 def _to_json(outcome: RecheckOutcome, changed: Any) -> dict[str, Any]:  # noqa: ANN401 - an iterator of pipeline's, loaded late

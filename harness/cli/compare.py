@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from harness.cli.compare_part import part_to_run
 from harness.cli.compare_plan import compare_plan
 from harness.cli.exits import ANOMALY, INTERNAL_ERROR, INTERRUPTED, UNKNOWN, VALID
 from harness.cli.extras import need
@@ -40,6 +41,7 @@ EPILOG = """\b
 Examples:
   tidemark compare --variants kafka-0.10,kafka-2.1 --plans 200 --report
   tidemark compare --profile destructive --variants kafka-2.7,kafka-3.7,kafka-4.0 --plans 1000 --out results/power
+  tidemark compare --out results/power --profile intact                         a part beside it, of the same variants
   tidemark compare --variants kafka-2.1,kafka-2.1+no-fetch-fence --baseline kafka-2.1
   tidemark compare --campaign results/acks-all --campaign results/acks-1        two that are stored, side by side
   tidemark compare --plan results/shrunk/kafka-0.10-1-30.json                   one plan under each variant
@@ -50,8 +52,8 @@ Examples:
 
 \b
 The same command again resumes a campaign that was stopped, and with more --plans, or more --variants behind the others,
-the campaign grows. A comparison measures, so it exits 0 when it is complete, whatever it found, unless there is
---fail-on-violation."""
+the campaign grows; another --profile or --system becomes a part of its own beside what is there. A comparison measures, so it
+exits 0 when it is complete, whatever it found, unless there is --fail-on-violation."""
 
 DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 
@@ -80,7 +82,8 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
     "campaigns",
     type=click.Path(path_type=Path, file_okay=False),
     multiple=True,
-    help="Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more).",
+    help="Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
+    "or once for the parts of one).",
 )
 @click.option(
     "--plan",
@@ -104,7 +107,8 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @click.option(
     "--fresh",
     is_flag=True,
-    help="Throw away what an earlier campaign left in the folder; runs in containers are moved aside (earlier-1, …).",
+    help="Throw away what an earlier campaign left in the folder, of several parts only of the one that is meant; runs in "
+    "containers are moved aside (earlier-1, …).",
 )
 @click.option(
     "--retry-errors", is_flag=True, help="Try again what raised: those of its chunks, in containers those runs."
@@ -158,11 +162,9 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         raise click.UsageError("--profile machines needs --world docker: the simulator has no machines")
     if docker and (options["master"] or options["chunk"]):
         raise click.UsageError("--master and --chunk are for the simulator: containers run one plan after the other")
-    if options["baseline"] and options["baseline"] not in options["variants"]:
-        raise click.UsageError(f"the baseline {options['baseline']!r} is not among the variants")
-    folder = options["out"] or _default_folder(options)
+    whole = options["out"] or _default_folder(options)
     spec = CampaignSpec(
-        name=folder.resolve().name,
+        name=whole.resolve().name,
         variants=options["variants"],
         plans=options["plans"] or (10 if docker else 200),
         seed=options["seed"],
@@ -177,6 +179,9 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         broker_config=options["broker_config"],
         workload=workload_of(options).to_json(),
     )
+    folder, spec, which_part = part_to_run(whole, spec, options, system)
+    if options["baseline"] and options["baseline"] not in spec.variants:
+        raise click.UsageError(f"the baseline {options['baseline']!r} is not among the variants")
     try:
         plan_of(spec, 0)
     except PlanError as error:
@@ -184,12 +189,15 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
     writable_folder(folder)
     if docker:
         _check(spec, system)
+    if which_part:
+        click.echo(which_part, err=True)
     return _campaign(spec, folder, options, system)
 
 
 def _side_by_side(options: dict[str, Any]) -> int:
     """Compare stored campaigns."""
-    if len(options["campaigns"]) < 2:
+    folders = _with_their_parts(options["campaigns"])
+    if len(folders) < 2:
         raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
     if options["report"]:
         raise click.UsageError("--report is of one campaign")
@@ -197,7 +205,7 @@ def _side_by_side(options: dict[str, Any]) -> int:
         raise click.UsageError(
             "--campaign runs nothing, so nothing can be asked of clients, and there is nothing to stop"
         )
-    from harness.cli.report import cases
+    from harness.cli.campaign_report import cases
     from pipeline.compare import UnreadableError
     from pipeline.compare_table import print_comparison
     from pipeline.java import JavaNotFoundError
@@ -207,7 +215,6 @@ def _side_by_side(options: dict[str, Any]) -> int:
     from pipeline.spark_tables import NothingToCompareError
     from pipeline.stock import DamagedTableError
 
-    folders = options["campaigns"]
     try:
         differ = differences(folders)  # before a JVM is started for nothing
         comparison = compare_campaigns(reading_session(options["master"], *folders), folders, options["baseline"])
@@ -228,6 +235,17 @@ def _side_by_side(options: dict[str, Any]) -> int:
         print_comparison(comparison, console, between_campaigns=True)
     tell_ci(cases(comparison), options["junit"], annotations=options["annotations"])
     return _exit_code(comparison) if options["fail_on_violation"] else VALID
+
+
+def _with_their_parts(campaigns: tuple[Path, ...]) -> list[Path]:
+    """The folders, and behind each those of its parts, once each."""
+    from pipeline.campaign_parts import added_folders
+
+    found: dict[Path, Path] = {}
+    for campaign in campaigns:
+        for folder in (campaign, *added_folders(campaign)):
+            found.setdefault(folder.resolve(), folder)
+    return list(found.values())
 
 
 def _check(spec: CampaignSpec, system: System) -> None:
@@ -286,7 +304,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
     status.print(outcome.sentences(), highlight=False)
     if outcome.status == "interrupted":
         return INTERRUPTED
-    from harness.cli.report import summarise
+    from harness.cli.campaign_report import summarise
 
     try:
         comparison = summarise(

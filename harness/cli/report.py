@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from checkers import HistoryFormatError, check
 from checkers.own_checkers import and_checked_by
+from harness.cli.campaign_report import summarise_all
 from harness.cli.check import STANDARD_INPUT, read
 from harness.cli.extras import need
-from harness.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
 from harness.cli.model import model_option
 from harness.cli.options import RealRange, contract_option, json_option
 from harness.cli.own_checkers import checker_option, load_checkers
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from checkers import History, Verdict
     from checkers.own_checkers import OwnChecker
     from checkers.result import Result
-    from harness.report.model import Comparison, RunLine
 
 EPILOG = """\b
 Examples:
@@ -43,8 +40,6 @@ Examples:
 """
 
 MANIFEST = "manifest.json"
-MOST_LISTED = 2000
-"""So many runs are listed one by one on a comparison's page; more would make it slow to open."""
 Window = tuple[float | None, float | None]
 
 
@@ -93,7 +88,7 @@ def report_command(
                 "a campaign's page is report.html in its folder; of these options only --baseline is for it"
             )
         need(campaign=True, report=True)
-        summarise(path, baseline, as_json, report=True)
+        summarise_all(path, baseline, as_json)
         return 0
     if path != STANDARD_INPUT and not path.exists():
         raise click.ClickException(f"{path}: there is no such file or folder")
@@ -202,96 +197,3 @@ def _told(page: Path, timeline: Path | None, judged: Verdict | Result, over_time
         "verdict": judged.to_json(),
         "over_time": over_time,
     }
-
-
-def summarise(
-    folder: Path,
-    baseline: str | None,
-    as_json: bool,
-    *,
-    report: bool,
-    master: str | None = None,
-    ci: tuple[Path | None, bool] = (None, False),
-) -> Comparison:
-    """Print the comparison of a campaign, write its page if wanted, and return it.
-
-    Raises:
-        click.ClickException: nothing to compare.
-    """
-    from pipeline.manifest import CampaignRefusedError, Manifest
-
-    try:
-        Manifest.read(folder)  # before all of Spark is loaded for nothing
-    except CampaignRefusedError as error:
-        raise click.ClickException(str(error)) from None
-    from pipeline.compare import UnreadableError, compare
-    from pipeline.compare_table import print_comparison
-    from pipeline.java import JavaNotFoundError
-    from pipeline.reading import reading_session
-    from pipeline.spark_tables import NothingToCompareError
-    from pipeline.stock import DamagedTableError
-
-    try:
-        spark = reading_session(master, folder)
-        comparison = compare(spark, folder, baseline)
-    except (
-        NothingToCompareError,
-        CampaignRefusedError,
-        DamagedTableError,
-        UnreadableError,
-        JavaNotFoundError,
-    ) as error:
-        raise click.ClickException(str(error)) from None
-    if as_json:
-        click.echo(json.dumps(comparison.to_json()))
-    else:
-        print_comparison(comparison, Console())
-    tell_ci(cases(comparison), ci[0], annotations=ci[1])
-    if report:
-        from harness.report.page import render
-        from harness.why import deciding_faults_of_example, why_of_example
-        from pipeline.examples import RunChangedError, choose_examples
-        from pipeline.run_list import UnreadableTableError
-
-        try:
-            examples = choose_examples(spark, folder)
-            lines, more = _lines(comparison, folder)
-            page = render(
-                comparison, examples, folder, why_of_example, deciding_faults_of_example, lines, more_lines=more
-            )
-        except (RunChangedError, UnreadableTableError) as error:
-            raise click.ClickException(str(error)) from None
-        click.echo(f"Report: {page}", err=as_json)
-    return comparison
-
-
-def _lines(comparison: Comparison, folder: Path) -> tuple[list[RunLine], bool]:
-    """The runs for a comparison's page: those that broke their promise or could not be judged, by variant and plan; and whether
-    there are more.
-    """
-    from harness.report.model import RunLine
-    from pipeline.run_list import Wanted, list_runs
-
-    wanted = []
-    if any(variant.violating.hits for variant in comparison.variants):
-        wanted.append(Wanted())
-    if any(variant.unknown for variant in comparison.variants):
-        wanted.append(Wanted(unknown=True))
-    found = chain.from_iterable(list_runs(folder, one) for one in wanted)
-    lines = [
-        RunLine(run.variant, run.plan, run.valid, run.anomalies, run.first_violation_us, run.because)
-        for run in islice(found, MOST_LISTED)
-    ]
-    return lines, next(found, None) is not None
-
-
-def cases(comparison: Comparison) -> list[Case]:
-    """Each variant as a case: it failed if any of its runs broke its promise, and is skipped if none could be judged."""
-    from harness.report.answer import answers
-
-    found = []
-    for variant, answer in zip(comparison.variants, answers(comparison), strict=True):
-        outcome = FAILED if variant.violating.hits else PASSED if variant.judged else SKIPPED
-        message = "" if outcome == PASSED else answer.plain
-        found.append(Case(f"tidemark compare {comparison.campaign}", variant.variant, outcome, message, [answer.plain]))
-    return found

@@ -57,12 +57,12 @@ def runs_command(
     """List the runs of a campaign: those that broke their promise, unless other ones are asked for."""
     need(campaign=True)
     from pipeline.manifest import CampaignRefusedError
-    from pipeline.run_list import NoCampaignError, UnreadableTableError, Wanted, list_runs
+    from pipeline.run_list import NoCampaignError, UnreadableTableError, Wanted, list_runs_of_all_parts
 
     if unknown and (anomaly or verdict or mark):
         raise click.UsageError("--unknown stands alone, or with --variant")
     try:
-        found = list_runs(campaign, Wanted(variant, anomaly, verdict, mark, unknown))
+        found = list_runs_of_all_parts(campaign, Wanted(variant, anomaly, verdict, mark, unknown))
         shown = 0
         for run in islice(found, limit or None):
             shown += 1
@@ -89,7 +89,8 @@ def _print(run: ListedRun, *, as_json: bool) -> None:
     when = "" if run.first_violation_us is None else f" at {run.first_violation_us / 1e6:.2f} s"
     faults = "" if run.faults is None else f", {run.faults} faults"
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"[bold]{run.variant}, plan {run.plan}[/]{faults}{when}: {', '.join(told) or run.valid}")
+    part = f" ({run.part_title})" if run.part_title else ""
+    console.print(f"[bold]{run.variant}, plan {run.plan}[/]{part}{faults}{when}: {', '.join(told) or run.valid}")
     if run.because:
         console.print(f"  because {run.because}", markup=False)
     console.print(f"  {run.command}", markup=False)

@@ -58,6 +58,7 @@ def watch_command(campaign: Path, every: float, master: str | None, *, as_json: 
     from pipeline.watch import WatchFailedError, watch_campaign
 
     console = Console(highlight=False)
+    campaign = _at_work(campaign)
     try:
         with closing(watch_campaign(campaign, master=master, seconds=every)) as told:
             if as_json:
@@ -76,6 +77,16 @@ def watch_command(campaign: Path, every: float, master: str | None, *, as_json: 
             "the command that ran it goes on with it."
         )
     return UNKNOWN
+
+
+def _at_work(campaign: Path) -> Path:
+    """The folder of the part on which somebody works, in a campaign of several; else the campaign's."""
+    from pipeline.at_work import is_at_work
+    from pipeline.campaign_parts import added_folders
+
+    if is_at_work(campaign):
+        return campaign
+    return next((part for part in added_folders(campaign) if is_at_work(part)), campaign)
 
 
 def _changes(told: Iterator[Watched]) -> Iterator[Watched]:

@@ -191,6 +191,26 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PartLine:
+    """One variant of one part, in the list of a campaign's parts.
+
+    Attributes:
+        part: what tells the part from the others, in words.
+        here: whether it is the part of the page.
+        page: the part's page, as a link from there; None where there is none.
+        runs: how many are done, of those `expected`.
+    """
+
+    part: str
+    here: bool
+    page: str | None
+    variant: str
+    runs: int
+    expected: int
+    violating: Rate
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A paired campaign: the same plans under every variant."""
 

@@ -24,7 +24,7 @@ from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
 from harness.report.faults import FaultLine, fault_lines
 from harness.report.latency import QUANTILE_WORDS
-from harness.report.model import ANY, LOST, Comparison, Example, RunLine
+from harness.report.model import ANY, LOST, Comparison, Example, PartLine, RunLine
 from harness.report.operations import Operations
 from harness.report.plots import Plots, plots_of
 from harness.report.recovery import SHARE_OF_BEFORE
@@ -127,6 +127,7 @@ def render(
     lines: Sequence[RunLine] = (),
     *,
     more_lines: bool = False,
+    parts: Sequence[PartLine] = (),
 ) -> Path:
     """Write `report.html`, its figures and the examples' plans to `out_dir`.
 
@@ -138,6 +139,7 @@ def render(
         deciding: says which faults one of its anomalies takes, if somebody can.
         lines: runs to list one by one.
         more_lines: there are more runs than these.
+        parts: those of the campaign, where there are several.
 
     Returns:
         The path of the page, which needs none of the other files.
@@ -187,6 +189,7 @@ def render(
             briefs=briefs,
             lines=lines,
             more_lines=more_lines,
+            parts=parts,
             listed_anomalies=sorted({name for line in lines for name, _, _ in line.found}),
             explained={brief.anchor for brief in briefs},
             anchor=anchor,

@@ -94,7 +94,7 @@ def _below(folder: Path, root: Path, depth: int) -> Iterator[Found]:
     path = str(folder.relative_to(root))
     if MANIFEST in names and HISTORY not in names and _is_campaign(folder):
         yield Found("campaign", path, folder.name, _how_far(folder), _changed(folder), REPORT in names)
-        entries = [entry for entry in entries if entry.name == "evidence"]
+        entries = [entry for entry in entries if entry.name in ("evidence", "parts")]
     elif HISTORY in names:
         yield Found("run", path, folder.name, _verdict_of(folder), _changed(folder), REPORT in names)
         return

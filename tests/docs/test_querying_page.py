@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,12 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def odd(history: Any) -> Any:
         yield Anomaly("odd", "near-miss", 1, "t-0", "It is odd.")
 
+    for part, profile in (("both", "intact"), ("both/parts/destructive", "destructive")):
+        place, of = desk / "results" / part, replace(spec, name="both", profile=profile)
+        manifest = open_campaign(place, of, chunk_size=8)
+        for task in range(manifest.layout.tasks):
+            run_chunk(Task(of, place, manifest.identity, simulate), manifest.layout.task(task))
+
     for checkers in ({"odd": odd}, {}):
         recheck_campaign(folder, Question(checkers=checkers))
     return desk
@@ -77,7 +84,7 @@ def test_spark_and_pandas_give_the_same_answers(
 ) -> None:
     monkeypatch.chdir(desk)
     asked = questions()
-    assert len(asked) == 6
+    assert len(asked) == 7
     for title, blocks in asked.items():
         program, command, folder, question = shlex.split(blocks["tidemark"])
         assert (program, command) == ("tidemark", "sql")

@@ -12,9 +12,12 @@ import pytest
 from click.testing import CliRunner, Result
 from rich.console import Console
 
+from harness.cli.watch import _at_work as at_work
 from harness.cli.watch import _on_screen, watch_command
 from harness.report.model import Rate
 from pipeline import watch as watch_module
+from pipeline.campaign_spec import CampaignSpec
+from pipeline.manifest import locked, open_campaign
 from pipeline.watch import Violation, Watched
 from pipeline.watch_tally import NewViolation, WatchedVariant
 
@@ -119,3 +122,15 @@ def test_whoever_waits_for_a_campaign_can_be_stopped(number: int, tmp_path: Path
 
     assert process.returncode == 130
     assert "Traceback" not in error
+
+
+def test_of_a_campaign_of_several_parts_the_one_at_work_is_followed(tmp_path: Path) -> None:
+    part = tmp_path / "parts" / "destructive"
+    for folder, profile in ((tmp_path, "intact"), (part, "destructive")):
+        open_campaign(folder, CampaignSpec("mine", ("kafka-2.7",), 2, 1, profile=profile))
+
+    assert at_work(tmp_path) == tmp_path
+    with locked(part):
+        assert at_work(tmp_path) == part
+        with locked(tmp_path):
+            assert at_work(tmp_path) == tmp_path

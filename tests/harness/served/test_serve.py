@@ -4,6 +4,7 @@ import http.client
 import json
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -39,6 +40,8 @@ def root(tmp_path_factory):
     manifest = open_campaign(campaign, spec, chunk_size=1)
     for number in range(3):
         run_chunk(Task(spec, campaign, manifest.identity, simulate), manifest.layout.task(number))
+    part = open_campaign(campaign / "parts" / "destructive", replace(spec, profile="destructive"), chunk_size=1)
+    run_chunk(Task(part.spec, campaign / "parts" / "destructive", part.identity, simulate), part.layout.task(0))
     damaged = folder / "damaged" / "runs"
     damaged.mkdir(parents=True)
     (folder / "damaged" / "manifest.json").write_text('{"spec":')
@@ -84,6 +87,13 @@ def test_the_folder_lists_runs_and_campaigns_with_their_state(get):
     assert "3 of 4 runs" in page
     assert "not judged" in page
     assert "cannot be read" in page  # the damaged campaign
+
+
+def test_a_part_of_a_campaign_is_listed_and_shown_with_its_profile(get):
+    assert 'href="/campaign/camp/parts/destructive"' in get("/")[1]
+    _, page, _ = get("/campaign/camp/parts/destructive")
+    assert "1 of 4 runs are done" in page
+    assert "destructive" in page.partition("<h1>")[2].partition("<table")[0]
 
 
 def test_it_can_be_filtered(get):
