@@ -1,7 +1,7 @@
 """Spark's daemon of Python workers, without the stack trace that each idle worker prints when Spark lets it go.
 
-After a minute without work Spark closes a worker's connection, and `pyspark.daemon` (4.3) tells of that as of any error. Workers of a
-campaign idle while its report is made, so it would stand on everybody's terminal.
+After a minute without work Spark closes a worker's connection, and `pyspark.daemon` (4.3) tells of that as of any error. Workers of
+a campaign idle while its report is made, so it would stand on everybody's terminal.
 """
 
 from __future__ import annotations
@@ -20,5 +20,5 @@ def print_error() -> None:
 
 
 if __name__ == "__main__":
-    daemon.traceback = SimpleNamespace(print_exc=print_error, format_exc=traceback.format_exc)  # type: ignore[attr-defined]
+    daemon.traceback = SimpleNamespace(print_exc=print_error, format_exc=traceback.format_exc)  # type: ignore[assignment, attr-defined]
     daemon.manager()
