@@ -49,12 +49,14 @@ bench: env ## run the benchmarks
 env: ## make .venv
 	@.ci/make-env
 
-tools: ## install what tests need of Debian, or say which tests will be skipped
+tools: env ## install what tests need of Debian, and an S3 server, or say which tests will be skipped
 	@.ci/make-test-tools
+	@.ci/make-test-store
 
 lock: env ## pin again what pyproject.toml and the requirements*.in files ask for (UPGRADE=--upgrade for newest)
 	$(LOCK) $(UPGRADE) requirements-build.in -o requirements-build.lock
 	$(LOCK) $(UPGRADE) requirements-java.in -o requirements-java.lock
+	$(LOCK) $(UPGRADE) requirements-moto.in -o requirements-moto.lock
 	$(LOCK) $(UPGRADE) --all-extras pyproject.toml -o requirements.lock
 	$(LOCK) $(UPGRADE) -c requirements.lock requirements-node.in -o requirements-node.lock
 	$(LOCK) $(UPGRADE) -c requirements.lock docker/spark/requirements.in -o docker/spark/requirements.lock

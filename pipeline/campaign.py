@@ -10,8 +10,10 @@ import importlib
 import os
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,6 +28,7 @@ from pipeline.progress import CampaignProgress
 from pipeline.reason import is_full_disk, reason
 from pipeline.record import ChunkSummary
 from pipeline.stock import Stock, set_right, take_stock
+from pipeline.store_place import StoreError
 from pipeline.tables import record_file
 from pipeline.workers import WorkersUnfitError
 
@@ -33,8 +36,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from pipeline.campaign_spec import CampaignSpec
+    from pipeline.chunk import FinishedChunk
     from pipeline.contained import Contained
     from pipeline.simulate import Simulate
+    from pipeline.stored_campaign import StoredCampaign
 
 __all__ = ["CampaignFailedError", "CampaignOutcome", "CampaignRefusedError", "Manifest", "run_campaign"]
 
@@ -94,6 +99,7 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
     console: Console | None = None,
     simulate: Simulate | None = None,
     contained: Contained | None = None,
+    stored: StoredCampaign | None = None,
 ) -> CampaignOutcome:
     """Run the missing chunks of a campaign and wait for them; Ctrl-C ends it early with what is finished.
 
@@ -109,17 +115,21 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
         console: Where the progress is shown, standard error unless told.
         simulate: How to run one plan; the simulator unless told.
         contained: Runs plans in containers instead, one after the other, without Spark.
+        stored: Where the campaign is kept, if the folder is only its working copy; not for plans in containers.
 
     Raises:
         CampaignRefusedError: The folder holds another campaign, or another process works on it.
         CampaignFailedError: Spark gave up.
         JavaNotFoundError: There is no Java for Spark.
+        StoreError: The store cannot be used, or another driver works on the campaign in it.
     """
     run = contained or simulate or simulator()
     limits = limits or RunLimits()
     console = console or Console(stderr=True)
     folder = folder.resolve()
-    with locked(folder):
+    with locked(folder), stored.driving(folder) if stored else nullcontext():
+        if stored is not None:
+            stored.begin(folder, fresh=fresh)
         earlier = None if fresh else Manifest.read(folder)
         first = earlier.spec.plans if earlier else 0
 
@@ -130,11 +140,12 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
 
         manifest = open_campaign(folder, spec, chunk_size=chunk_size, fresh=fresh, measured=measured)
         spec = manifest.spec
-        stock = take_stock(folder, manifest)
-        set_right(folder, manifest, stock)
+        if stored is not None:
+            stored.keep_manifest(manifest)
+        stock = _settled(folder, manifest, stored, console)
         _tell(stock, console)
         if retry_errors:
-            stock = _without_errors(folder, spec, stock)
+            stock = _without_errors(folder, spec, stock, stored)
         task = Task(spec, folder, manifest.identity, run, limits)
         complete = True
         for _ in range(ROUNDS):
@@ -147,9 +158,11 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
                     task, manifest, numbers, before, console, contained, stop_at_first=stop_at_first
                 )
             else:
-                complete = _work_off(task, manifest, numbers, before, master, console, stop_at_first=stop_at_first)
-            stock = take_stock(folder, manifest)
-            set_right(folder, manifest, stock)
+                keep = partial(stored.keep, campaign=spec.name) if stored else None
+                complete = _work_off(
+                    task, manifest, numbers, before, master, console, keep, stop_at_first=stop_at_first
+                )
+            stock = _settled(folder, manifest, stored, console)
     lost = len(_missing(manifest, stock))
     if complete and lost and stop_at_first and _has_violation(stock.finished.values()):
         return _outcome("stopped", spec, folder, list(stock.finished.values()))
@@ -159,6 +172,24 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
             "nothing else may write there; give the same command again to go on."
         )
     return _outcome("finished" if complete else "interrupted", spec, folder, list(stock.finished.values()))
+
+
+def _settled(folder: Path, manifest: Manifest, stored: StoredCampaign | None, console: Console) -> Stock:
+    """What is finished, in the folder and in the store alike; what is not as it should be counts as missing from now on."""
+    stock = take_stock(folder, manifest)
+    set_right(folder, manifest, stock)
+    if stored is None:
+        return stock
+    from pipeline.store_exchange import exchange
+
+    found = exchange(stored, folder, manifest, stock)
+    if found.fetched:
+        console.print(
+            f"Finished chunks fetched from {stored.place.uri}: {len(found.fetched)}.", highlight=False, markup=False
+        )
+    finished = stock.finished | found.fetched
+    damaged = {(one.variant, one.number): one for one in (*found.damaged, *stock.damaged)}
+    return Stock(finished, tuple(one for place, one in damaged.items() if place not in finished), stock.foreign)
 
 
 def cores_of(master: str | None) -> int:
@@ -195,9 +226,11 @@ def _tell(stock: Stock, console: Console) -> None:
         console.print(f"{path} is no file of this campaign, and was set aside.", highlight=False, markup=False)
 
 
-def _without_errors(folder: Path, spec: CampaignSpec, stock: Stock) -> Stock:
+def _without_errors(folder: Path, spec: CampaignSpec, stock: Stock, stored: StoredCampaign | None) -> Stock:
     """The stock without the chunks that have a run that raised; their records are gone."""
     again = [place for place, chunk in stock.finished.items() if chunk.errors]
+    if stored is not None:
+        stored.forget(again, spec.name)
     for variant, number in again:
         record_file(folder, spec.name, variant, number).unlink(missing_ok=True)
     left = {place: chunk for place, chunk in stock.finished.items() if not chunk.errors}
@@ -211,6 +244,7 @@ def _work_off(
     before: Sequence[ChunkSummary],
     master: str | None,
     console: Console,
+    keep: Callable[[FinishedChunk], object] | None,
     *,
     stop_at_first: bool,
 ) -> bool:
@@ -235,7 +269,7 @@ def _work_off(
             context = sessions[0].sparkContext
             check_workers(context, lambda sentence: console.print(sentence, highlight=False, markup=False))
             if not enough.is_set():
-                run_job(context, task, manifest.layout, numbers, told)
+                run_job(context, task, manifest.layout, numbers, told, keep)
         except Exception as error:  # noqa: BLE001  handed to the thread that waits
             failure.append(error)
 
@@ -265,6 +299,8 @@ def _work_off(
         raise failure[0]
     if failure and isinstance(failure[0], WorkersUnfitError):
         raise CampaignFailedError(str(failure[0])) from failure[0]
+    if failure and isinstance(failure[0], StoreError):
+        raise CampaignFailedError(f"{failure[0]} What is finished is kept here: give the same command again to go on.")
     if failure:
         raise CampaignFailedError(_why(failure[0], task.folder)) from failure[0]
     return True

@@ -58,7 +58,7 @@ def list_campaigns(root: Path) -> Iterator[ListedCampaign | tuple[Path, str]]:
             yield folder, str(error)
             continue
         if manifest is not None:
-            yield _listed(folder, manifest, whole)
+            yield listed(folder, manifest, whole)
 
 
 def _folders(root: Path) -> Iterator[tuple[Path, Path | None]]:
@@ -77,7 +77,17 @@ def _folders(root: Path) -> Iterator[tuple[Path, Path | None]]:
             below[:] = [name for name in below if name != PARTS or not added]
 
 
-def _listed(folder: Path, manifest: Manifest, whole: Path | None) -> ListedCampaign:
+def listed(
+    folder: Path, manifest: Manifest, whole: Path | None = None, *, trouble: str | None = None
+) -> ListedCampaign:
+    """One campaign.
+
+    Args:
+        folder: The campaign's.
+        manifest: What it says.
+        whole: The folder of the campaign it was added to, if it is a part.
+        trouble: What is wrong with it elsewhere, if anything is.
+    """
     spec = manifest.spec
     stock = take_stock(folder, manifest, ())  # sizes and bytes are looked at when somebody reads them
     chunks = stock.finished.values()
@@ -96,6 +106,6 @@ def _listed(folder: Path, manifest: Manifest, whole: Path | None) -> ListedCampa
         errors=sum(chunk.errors for chunk in chunks),
         begun=manifest.begun,
         asked=tuple((asked.day, asked.plans, len(asked.variants)) for asked in manifest.asked),
-        trouble=stock.damaged[0].words() if stock.damaged else None,
+        trouble=stock.damaged[0].words() if stock.damaged else trouble,
         part_of=whole,
     )

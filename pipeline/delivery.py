@@ -19,6 +19,7 @@ from pipeline.chunk import FinishedChunk
 from pipeline.record import ChunkSummary
 
 THREADS = 4  # a chunk's five files are synced, and a disk syncs several as fast as one
+THREADS_THAT_UPLOAD = 16  # an upload waits for the network most of its time
 WAITING = 16
 """So many chunks wait for the disk at most; then Spark waits."""
 
@@ -30,19 +31,27 @@ class Delivery:
         folder: The campaign's folder. campaign: Its name.
         told: Gets the summary of each chunk that is stored.
         give_up: Called once if something cannot be stored; what comes after that is dropped.
+        keep: Puts a chunk that is stored in the folder where it is to be kept besides, in a store say.
     """
 
     def __init__(
-        self, folder: Path, campaign: str, told: list[ChunkSummary], give_up: Callable[[], object] = lambda: None
+        self,
+        folder: Path,
+        campaign: str,
+        told: list[ChunkSummary],
+        give_up: Callable[[], object] = lambda: None,
+        keep: Callable[[FinishedChunk], object] | None = None,
     ) -> None:
         self._folder = folder
+        self._keep = keep
         self._campaign = campaign
         self._told = told
         self._give_up = give_up
         self._failures: list[Exception] = []
         self._lock = threading.Lock()
         self._waiting: queue.Queue[FinishedChunk | None] = queue.Queue(WAITING)
-        self._threads = [threading.Thread(target=self._store, name="delivery", daemon=True) for _ in range(THREADS)]
+        threads = THREADS if keep is None else THREADS_THAT_UPLOAD
+        self._threads = [threading.Thread(target=self._store, name="delivery", daemon=True) for _ in range(threads)]
 
     def take(self, chunks: Sequence[FinishedChunk]) -> None:
         """Have them stored; waits where too many wait already."""
@@ -61,7 +70,7 @@ class Delivery:
         """Wait until all that was taken is stored.
 
         Raises:
-            OSError: Something could not be stored; that is why, whatever the work ended with.
+            OSError: Something could not be stored, or kept; that is why, whatever the work ended with.
         """
         for _ in self._threads:
             self._waiting.put(None)
@@ -76,6 +85,8 @@ class Delivery:
                 continue
             try:
                 chunk.store(self._folder, self._campaign)
+                if self._keep is not None:
+                    self._keep(chunk)
                 self._told.append(chunk.record.summary)
             except Exception as failure:  # noqa: BLE001  told to who waits
                 with self._lock:

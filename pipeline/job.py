@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyspark import AccumulatorParam, TaskContext
 
-from pipeline.chunk import Task, work_out
+from pipeline.chunk import FinishedChunk, Task, work_out
 from pipeline.delivery import Brought, Delivery
 from pipeline.tables import MANIFEST
 
@@ -43,7 +43,12 @@ def collected_in(context: SparkContext) -> Accumulator[list[Any]]:
 
 
 def run_job(
-    context: SparkContext, task: Task, layout: Layout, numbers: Sequence[int], told: list[ChunkSummary]
+    context: SparkContext,
+    task: Task,
+    layout: Layout,
+    numbers: Sequence[int],
+    told: list[ChunkSummary],
+    keep: Callable[[FinishedChunk], object] | None = None,
 ) -> None:
     """Run chunks, one task each, in the given order, and store what they bring; blocks until all have ended.
 
@@ -56,11 +61,12 @@ def run_job(
         layout: How a chunk follows from its number.
         numbers: Of the layout's tasks.
         told: Gets the summary of each chunk that is stored.
+        keep: See `Delivery`.
 
     Raises:
-        OSError: A chunk cannot be stored, and the job is given up.
+        OSError: A chunk cannot be stored or kept, and the job is given up.
     """
-    with Delivery(task.folder, task.spec.name, told, give_up=context.cancelAllJobs) as delivery:
+    with Delivery(task.folder, task.spec.name, told, give_up=context.cancelAllJobs, keep=keep) as delivery:
         brought = context.accumulator([], Brought(delivery.take))
 
         def work(mine: Iterable[int]) -> None:

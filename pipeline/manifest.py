@@ -98,16 +98,31 @@ class Manifest:
         """
         path = folder / MANIFEST
         try:
-            return cls._of(path, json.loads(path.read_text(encoding="utf-8")))
+            content = path.read_bytes()
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        except OSError as error:
+            raise CampaignRefusedError(
+                f"{path} is not a campaign's manifest ({error}); start over with --fresh."
+            ) from error
+        return cls.of(content, str(path))
+
+    @classmethod
+    def of(cls, content: bytes, path: str) -> Manifest:
+        """Understand what a manifest's file has; `path` is what to call it.
+
+        Raises:
+            CampaignRefusedError: It is none.
+        """
+        try:
+            return cls._of(path, json.loads(content.decode("utf-8")))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise CampaignRefusedError(
                 f"{path} is not a campaign's manifest ({error}); start over with --fresh."
             ) from error
 
     @classmethod
-    def _of(cls, path: Path, data: Any) -> Manifest:  # noqa: ANN401  whatever the file says
+    def _of(cls, path: str, data: Any) -> Manifest:  # noqa: ANN401  whatever the file says
         format_ = data["format"] if isinstance(data, dict) and "spec" in data else None
         if format_ is not None and format_ not in READABLE:
             raise CampaignRefusedError(
@@ -129,9 +144,13 @@ class Manifest:
             tuple(Asked(one["day"], one["plans"], tuple(one["variants"])) for one in data["asked"]),
         )
 
+    def content(self) -> bytes:
+        """What its file has."""
+        return (json.dumps(self.to_json(), indent=1) + "\n").encode()
+
     def write(self, folder: Path) -> None:
         """Write the manifest, whole or not at all."""
-        write_whole((json.dumps(self.to_json(), indent=1) + "\n").encode(), folder / MANIFEST)
+        write_whole(self.content(), folder / MANIFEST)
 
 
 def open_campaign(

@@ -58,8 +58,8 @@ class ChunkRecord:
     summary: ChunkSummary
     files: Mapping[str, Written]
 
-    def write(self, folder: Path, campaign: str) -> None:
-        """Put it beside the tables: from now on the chunk is finished."""
+    def content(self) -> bytes:
+        """What its file has."""
         data = {
             "format": FORMAT,
             "identity": self.identity,
@@ -67,8 +67,11 @@ class ChunkRecord:
             "summary": asdict(self.summary),
             "files": {table: asdict(written) for table, written in self.files.items()},
         }
-        path = record_file(folder, campaign, self.chunk.variant, self.chunk.number)
-        write_whole((json.dumps(data) + "\n").encode(), path)
+        return (json.dumps(data) + "\n").encode()
+
+    def write(self, folder: Path, campaign: str) -> None:
+        """Put it beside the tables: from now on the chunk is finished."""
+        write_whole(self.content(), record_file(folder, campaign, self.chunk.variant, self.chunk.number))
 
     @classmethod
     def read(cls, path: Path) -> ChunkRecord:
@@ -78,7 +81,20 @@ class ChunkRecord:
             RecordError: It did not.
         """
         try:
-            data: dict[str, Any] = json.loads(path.read_bytes())
+            content = path.read_bytes()
+        except OSError as error:
+            raise RecordError("its record cannot be read") from error
+        return cls.of(content)
+
+    @classmethod
+    def of(cls, content: bytes) -> ChunkRecord:
+        """Understand what `content` gave.
+
+        Raises:
+            RecordError: It did not.
+        """
+        try:
+            data: dict[str, Any] = json.loads(content)
             if data["format"] != FORMAT:
                 raise RecordError(f"its record has format {data['format']}")
             return cls(
@@ -87,7 +103,7 @@ class ChunkRecord:
                 ChunkSummary(**data["summary"]),
                 {table: Written(**written) for table, written in data["files"].items()},
             )
-        except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             if isinstance(error, RecordError):
                 raise
             raise RecordError("its record cannot be read") from error

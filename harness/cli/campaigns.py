@@ -9,50 +9,70 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from harness.cli.campaign_place import CampaignPlace, StoreAddress, error_words, place_of
 from harness.cli.exits import VALID
 from harness.cli.extras import need
 from harness.cli.options import RESULTS, json_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pipeline.campaign_list import ListedCampaign
 
 EPILOG = """\b
 Examples:
   tidemark list                        every campaign in results/
   tidemark list /shared/campaigns
+  tidemark list s3://BUCKET            those in a bucket, or below a place in it
   tidemark list --json | jq -r 'select(.runs < .expected) | .folder'     those that are not finished"""
 
 
 @click.command("list", epilog=EPILOG)
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=RESULTS)
+@click.argument("folder", type=CampaignPlace(path_type=Path, file_okay=False), default=RESULTS)
 @json_option
-def list_command(folder: Path, *, as_json: bool) -> int:
-    """List the campaigns in FOLDER (results unless told) and below it."""
+def list_command(folder: Path | StoreAddress, *, as_json: bool) -> int:
+    """List the campaigns in FOLDER (results unless told) and below it. It may be a place in an object store."""
     need(campaign=True)
-    from pipeline.campaign_list import list_campaigns
-
-    if not folder.is_dir():
-        raise click.ClickException(f"{folder}: there is no such folder")
     console = Console(highlight=False, soft_wrap=True)
     none = True
-    for found in list_campaigns(folder):
+    for where, found in _in_store(folder) if isinstance(folder, StoreAddress) else _in_folder(folder):
         none = False
-        if isinstance(found, tuple):
+        if isinstance(found, str):
             if as_json:
-                click.echo(json.dumps({"folder": str(found[0]), "trouble": found[1]}))
+                click.echo(json.dumps({"folder": where, "trouble": found}))
             else:
-                console.print(f"[bold]{found[0]}[/]")
-                console.print(f"  {found[1]}", markup=False)
+                console.print(f"[bold]{where}[/]")
+                console.print(f"  {found}", markup=False)
         elif as_json:
-            click.echo(json.dumps(found.to_json()))
+            click.echo(json.dumps(found.to_json() | {"folder": where}))
         else:
-            _print(found, console)
+            _print(where, found, console)
     if none and not as_json:
         click.echo(f"There is no campaign in {folder}.")
     return VALID
 
 
-def _print(found: ListedCampaign, console: Console) -> None:
+def _in_folder(folder: Path) -> Iterator[tuple[str, ListedCampaign | str]]:
+    from pipeline.campaign_list import list_campaigns
+
+    if not folder.is_dir():
+        raise click.ClickException(f"{folder}: there is no such folder")
+    for found in list_campaigns(folder):
+        yield (str(found[0]), found[1]) if isinstance(found, tuple) else (str(found.folder), found)
+
+
+def _in_store(address: StoreAddress) -> Iterator[tuple[str, ListedCampaign | str]]:
+    place = place_of(address, whole_bucket=True)
+    from pipeline.fetched import campaigns_below
+
+    try:
+        for where, found in campaigns_below(place):
+            yield where.uri, found
+    except OSError as error:
+        raise click.ClickException(error_words(error)) from None
+
+
+def _print(place: str, found: ListedCampaign, console: Console) -> None:
     done = "complete" if found.runs == found.expected else f"{found.runs} of {found.expected} runs"
     where = "" if found.world == "sim" else f", {found.system} in containers"
     begun = f", begun {found.begun}" if found.begun else ""
@@ -61,7 +81,7 @@ def _print(found: ListedCampaign, console: Console) -> None:
     if imported:
         what = f"{found.runs} imported {'history' if found.runs == 1 else 'histories'}"
     part, in_ = ("", "") if found.part_of is None else ("  and its part ", "  ")
-    console.print(f"{part}[bold]{found.folder}[/]: {what}{begun}")
+    console.print(f"{part}[bold]{place}[/]: {what}{begun}")
     for day, plans, variants in found.asked[1:]:
         grown = f"{plans} histories of" if imported else f"{plans} plans under"
         console.print(f"{in_}  grown on {day} to {grown} {variants} variants")

@@ -12,6 +12,7 @@ from rich.console import Console
 
 from checkers import HistoryFormatError, check, read_stream
 from checkers.own_checkers import and_checked_by
+from harness.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from harness.cli.check_campaign import check_campaign, is_campaign
 from harness.cli.exits import exit_code
 from harness.cli.for_ci import case_of, ci_options, tell_ci
@@ -62,7 +63,7 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
 
 
 @click.command("check", epilog=EPILOG)
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=CampaignPlace(path_type=Path))
 @contract_option
 @model_option
 @checker_option
@@ -82,7 +83,7 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
 @ci_options
 @json_option
 def check_command(
-    path: Path,
+    path: Path | StoreAddress,
     contract: str | None,
     model: str | None,
     checkers: tuple[str, ...],
@@ -98,6 +99,7 @@ def check_command(
     Of a campaign's folder all stored histories are judged again, by these checkers. What they say stands beside what was said then,
     and the runs that are judged otherwise are listed.
     """
+    path = at_hand(path)
     if is_campaign(path):
         if model is not None:
             raise click.UsageError("a campaign's histories are logs: --model is for one history")

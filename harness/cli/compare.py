@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import Console
 
+from harness.cli.campaign_place import CampaignPlace, StoreAddress, at_hand, keep_pages, place_of
 from harness.cli.compare_part import part_to_run
 from harness.cli.compare_plan import compare_plan
 from harness.cli.exits import ANOMALY, INTERNAL_ERROR, INTERRUPTED, UNKNOWN, VALID
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from harness.report.model import Comparison
     from harness.systems.system import System
     from pipeline.campaign_spec import CampaignSpec
+    from pipeline.store_place import StorePlace
+    from pipeline.stored_campaign import StoredCampaign
 
 EPILOG = """\b
 Examples:
@@ -47,6 +50,7 @@ Examples:
   tidemark compare --plan results/shrunk/kafka-0.10-1-30.json                   one plan under each variant
   tidemark compare --variants kafka-2.7 --producers 4 --rate 50 --duration 10 --stop-at-first     busier clients, for a build
   tidemark compare --master spark://host:7077 --plans 20000                    workers need no folder, and nothing of ours
+  tidemark compare --plans 20000 --out s3://BUCKET/night                       kept in an object store: goes on from any machine
   tidemark compare --world docker --variants kafka-0.10,kafka-0.11,kafka-2.1,kafka-2.7 --plans 10 --report
   tidemark compare --system kafka:2.8.2 --variants kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.7 --plans 10 --report
 
@@ -80,7 +84,7 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @click.option(
     "--campaign",
     "campaigns",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=CampaignPlace(path_type=Path, file_okay=False),
     multiple=True,
     help="Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
     "or once for the parts of one).",
@@ -101,8 +105,8 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
+    type=CampaignPlace(path_type=Path, file_okay=False),
+    help="Folder, or s3://BUCKET/PATH in an object store.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
 )
 @click.option(
     "--fresh",
@@ -162,7 +166,13 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         raise click.UsageError("--profile machines needs --world docker: the simulator has no machines")
     if docker and (options["master"] or options["chunk"]):
         raise click.UsageError("--master and --chunk are for the simulator: containers run one plan after the other")
-    whole = options["out"] or _default_folder(options)
+    out = options["out"] or _default_folder(options)
+    place = place_of(out) if isinstance(out, StoreAddress) else None
+    if place is not None and docker:
+        raise click.UsageError(
+            "--out in a store is for the simulator: runs in containers leave folders of evidence, which stay on this machine"
+        )
+    whole = out if place is None else place.working_copy()
     spec = CampaignSpec(
         name=whole.resolve().name,
         variants=options["variants"],
@@ -179,7 +189,9 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         broker_config=options["broker_config"],
         workload=workload_of(options).to_json(),
     )
-    folder, spec, which_part = part_to_run(whole, spec, options, system)
+    folder, which_part = whole, ""
+    if place is None:  # a campaign in a store has one part
+        folder, spec, which_part = part_to_run(whole, spec, options, system)
     if options["baseline"] and options["baseline"] not in spec.variants:
         raise click.UsageError(f"the baseline {options['baseline']!r} is not among the variants")
     try:
@@ -191,12 +203,30 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         _check(spec, system)
     if which_part:
         click.echo(which_part, err=True)
+    if place is not None:
+        return _in_store(spec, folder, options, system, place)
     return _campaign(spec, folder, options, system)
+
+
+def _in_store(spec: CampaignSpec, folder: Path, options: dict[str, Any], system: System, place: StorePlace) -> int:
+    """Run a campaign that is kept in a store; the folder is its working copy."""
+    from pipeline.store_place import StoreError
+    from pipeline.stored_campaign import StoredCampaign
+
+    try:
+        code = _campaign(spec, folder, options, system, StoredCampaign(place))
+    except StoreError as error:
+        raise click.ClickException(str(error)) from None
+    except click.ClickException as error:
+        raise click.ClickException(error.message.replace(str(folder), place.uri)) from None
+    if code != INTERRUPTED and options["report"]:
+        keep_pages(place, folder)
+    return code
 
 
 def _side_by_side(options: dict[str, Any]) -> int:
     """Compare stored campaigns."""
-    folders = _with_their_parts(options["campaigns"])
+    folders = _with_their_parts(tuple(at_hand(campaign) for campaign in options["campaigns"]))
     if len(folders) < 2:
         raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
     if options["report"]:
@@ -265,7 +295,13 @@ def _default_folder(options: dict[str, Any]) -> Path:
     return RESULTS / f"compare-{options['profile']}-{options['seed']}{suffix_of(options)}"
 
 
-def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) -> int:  # noqa: ANN401 - pipeline's type, loaded late
+def _campaign(
+    spec: Any,  # noqa: ANN401 - pipeline's type, loaded late
+    folder: Path,
+    options: dict[str, Any],
+    system: System,
+    stored: StoredCampaign | None = None,
+) -> int:
     from pipeline.campaign import CampaignFailedError, CampaignRefusedError, run_campaign
     from pipeline.guard import RunLimits
     from pipeline.java import JavaNotFoundError
@@ -283,6 +319,7 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
                 stop_at_first=options["stop_at_first"],
                 limits=RunLimits(options["run_seconds"], options["run_memory"]),
                 console=status,
+                stored=stored,
             )
         else:
             from pipeline.contained import Contained
@@ -301,7 +338,8 @@ def _campaign(spec: Any, folder: Path, options: dict[str, Any], system: System) 
                 )
     except (CampaignRefusedError, CampaignFailedError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
-    status.print(outcome.sentences(), highlight=False)
+    words = outcome.sentences()
+    status.print(words if stored is None else words.replace(str(folder), stored.place.uri), highlight=False)
     if outcome.status == "interrupted":
         return INTERRUPTED
     from harness.cli.campaign_report import summarise

@@ -11,6 +11,7 @@ import click
 
 from checkers import HistoryFormatError, check
 from checkers.own_checkers import and_checked_by
+from harness.cli.campaign_place import CampaignPlace, StoreAddress, at_hand, keep_pages, place_of
 from harness.cli.campaign_report import summarise_all
 from harness.cli.check import STANDARD_INPUT, read
 from harness.cli.extras import need
@@ -44,7 +45,7 @@ Window = tuple[float | None, float | None]
 
 
 @click.command("report", epilog=EPILOG)
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=CampaignPlace(path_type=Path))
 @click.option("--baseline", type=str, help="Of a campaign: variant the others are compared with.  [default: the first]")
 @click.option(
     "--out",
@@ -59,7 +60,7 @@ Window = tuple[float | None, float | None]
 @click.option("--force", is_flag=True, help="Write over files that Tidemark did not write.")
 @json_option
 def report_command(
-    path: Path,
+    path: Path | StoreAddress,
     baseline: str | None,
     out: Path | None,
     begin: float | None,
@@ -82,6 +83,8 @@ def report_command(
         raise click.UsageError("a model makes no promise: --model or --contract, not both")
     if checkers and model is not None:
         raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
+    store = path if isinstance(path, StoreAddress) else None
+    path = at_hand(path)
     if (path / MANIFEST).is_file() and not (path / HISTORY).is_file():
         if out or contract or model or checkers or (begin, end) != (None, None):
             raise click.UsageError(
@@ -89,6 +92,8 @@ def report_command(
             )
         need(campaign=True, report=True)
         summarise_all(path, baseline, as_json)
+        if store is not None:
+            keep_pages(place_of(store), path)
         return 0
     if path != STANDARD_INPUT and not path.exists():
         raise click.ClickException(f"{path}: there is no such file or folder")

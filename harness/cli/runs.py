@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from harness.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from harness.cli.exits import VALID
 from harness.cli.extras import need
 from harness.cli.options import json_option
@@ -25,11 +26,12 @@ Examples:
   tidemark runs results/demo --anomaly strong-isr                   near misses, too
   tidemark runs results/demo --mark reign-skipped-by-leader         what came to a mark (tidemark compare tells of them)
   tidemark runs results/demo --unknown                              what nobody could judge, and why
+  tidemark runs s3://BUCKET/night                                   of a campaign in an object store
   tidemark runs results/demo --json --limit 0 | jq -r .command      one JSON object a line, all of them"""
 
 
 @click.command("runs", epilog=EPILOG)
-@click.argument("campaign", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("campaign", type=CampaignPlace(path_type=Path, file_okay=False))
 @click.option("--variant", help="Only of this variant.")
 @click.option("--anomaly", help="Only runs with this anomaly (tidemark anomalies lists them), or lost-acked-record.")
 @click.option(
@@ -44,7 +46,7 @@ Examples:
 )
 @json_option
 def runs_command(
-    campaign: Path,
+    campaign: Path | StoreAddress,
     variant: str | None,
     anomaly: str | None,
     verdict: str | None,
@@ -61,8 +63,9 @@ def runs_command(
 
     if unknown and (anomaly or verdict or mark):
         raise click.UsageError("--unknown stands alone, or with --variant")
+    folder = at_hand(campaign, "runs", "anomalies")
     try:
-        found = list_runs_of_all_parts(campaign, Wanted(variant, anomaly, verdict, mark, unknown))
+        found = list_runs_of_all_parts(folder, Wanted(variant, anomaly, verdict, mark, unknown))
         shown = 0
         for run in islice(found, limit or None):
             shown += 1

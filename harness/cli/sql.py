@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from harness.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from harness.cli.exits import VALID
 from harness.cli.extras import need
 from harness.cli.options import SparkMaster, json_option
@@ -26,7 +27,7 @@ rejudged_anomalies and changes. docs/results.md has their columns, docs/querying
 
 
 @click.command("sql", epilog=EPILOG)
-@click.argument("campaign", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("campaign", type=CampaignPlace(path_type=Path, file_okay=False))
 @click.argument("question")
 @click.option(
     "--limit",
@@ -37,7 +38,7 @@ rejudged_anomalies and changes. docs/results.md has their columns, docs/querying
 )
 @click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[*]]")
 @json_option
-def sql_command(campaign: Path, question: str, limit: int, master: str | None, *, as_json: bool) -> int:
+def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master: str | None, *, as_json: bool) -> int:
     """Answer QUESTION, a SELECT in Spark SQL, from the tables of CAMPAIGN."""
     need(campaign=True)
     from pipeline.java import JavaNotFoundError
@@ -47,9 +48,10 @@ def sql_command(campaign: Path, question: str, limit: int, master: str | None, *
     from pipeline.spark_tables import NothingToCompareError, campaign_in
     from pipeline.stock import DamagedTableError
 
+    folder = at_hand(campaign)
     try:
-        campaign_in(campaign)  # before a JVM is started for nothing
-        answer = ask(reading_session(master, campaign), campaign, question, limit)
+        campaign_in(folder)  # before a JVM is started for nothing
+        answer = ask(reading_session(master, folder), folder, question, limit)
     except (NothingToCompareError, CampaignRefusedError, DamagedTableError, QueryError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     if as_json:

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli.campaign_place import CampaignPlace, StoreAddress, place_of
 from harness.cli.exits import UNKNOWN, VALID
 from harness.cli.extras import need
 from harness.cli.options import RealRange, SparkMaster, json_option
@@ -44,23 +45,23 @@ WORDS: Final = {
 
 
 @click.command("watch", epilog=EPILOG)
-@click.argument("campaign", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("campaign", type=CampaignPlace(path_type=Path, file_okay=False))
 @click.option(
     "--every", type=RealRange(min=0.1), default=2.0, show_default=True, help="Look for news so often, seconds."
 )
 @click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[1]]")
 @json_option
-def watch_command(campaign: Path, every: float, master: str | None, *, as_json: bool) -> int:
+def watch_command(campaign: Path | StoreAddress, every: float, master: str | None, *, as_json: bool) -> int:
     """Follow CAMPAIGN while it runs, until it ends: rates with 95 % intervals, the newest violations, pace, time left."""
     need(campaign=True)
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError
     from pipeline.watch import WatchFailedError, watch_campaign
 
+    folder = _run_here(campaign) if isinstance(campaign, StoreAddress) else _at_work(campaign)
     console = Console(highlight=False)
-    campaign = _at_work(campaign)
     try:
-        with closing(watch_campaign(campaign, master=master, seconds=every)) as told:
+        with closing(watch_campaign(folder, master=master, seconds=every)) as told:
             if as_json:
                 last = _as_json(told)
             elif console.is_terminal:
@@ -72,8 +73,9 @@ def watch_command(campaign: Path, every: float, master: str | None, *, as_json: 
     if last.status == "finished":
         return VALID
     if not as_json:
+        where = campaign if isinstance(campaign, StoreAddress) else folder
         click.echo(
-            f"Nobody works on {campaign} here, and {last.expected - last.runs} runs are missing: "
+            f"Nobody works on {where} here, and {last.expected - last.runs} runs are missing: "
             "the command that ran it goes on with it."
         )
     return UNKNOWN
@@ -87,6 +89,24 @@ def _at_work(campaign: Path) -> Path:
     if is_at_work(campaign):
         return campaign
     return next((part for part in added_folders(campaign) if is_at_work(part)), campaign)
+
+
+def _run_here(address: StoreAddress) -> Path:
+    """The working copy of a campaign that is run on this machine.
+
+    Raises:
+        click.ClickException: None is.
+    """
+    place = place_of(address)
+    from pipeline.at_work import is_at_work
+
+    folder = place.working_copy()
+    if not is_at_work(folder):
+        raise click.ClickException(
+            f"Nobody on this machine runs {place.uri}: a campaign in a store is watched where it is run, and tidemark list "
+            f"{place.uri} says how far it has come."
+        )
+    return folder
 
 
 def _changes(told: Iterator[Watched]) -> Iterator[Watched]:

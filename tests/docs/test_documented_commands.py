@@ -125,6 +125,8 @@ def test_it_is_understood(command):
 def what_is_lacking(words, folder):
     """A file or folder that the command reads and the page does not give."""
     for before, word in pairwise(words):
+        if word.startswith(("s3://", "s3a://")):
+            return word
         if before in WRITTEN:
             continue
         path = word.partition(":")[0] if word.startswith("./") else word

@@ -1,0 +1,85 @@
+"""A campaign in a store, for whoever reads it: its working copy, with what the store has by now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.campaign_list import DEEPEST, NOT_ENTERED, ListedCampaign, listed
+from pipeline.manifest import CampaignRefusedError, Manifest, locked
+from pipeline.object_store import ObjectStore
+from pipeline.stock import Damage, take_stock
+from pipeline.store_exchange import exchange
+from pipeline.store_place import StoreError, StorePlace
+from pipeline.stored_campaign import StoredCampaign
+from pipeline.tables import MANIFEST, SCHEMAS
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A working copy; `chunks` of it came just now, and those that are `damaged` in the store did not."""
+
+    folder: Path
+    chunks: int
+    damaged: tuple[Damage, ...]
+
+
+def fetch(place: StorePlace, tables: tuple[str, ...] = tuple(SCHEMAS)) -> Fetched:
+    """Fetch what the working copy lacks of these tables; nothing is written to the store.
+
+    While a campaign is run from the working copy, that is ahead of the store, and is left as it is.
+
+    Raises:
+        StoreError: There is no campaign, or the store cannot be read.
+        CampaignRefusedError: It cannot be understood.
+        OSError: The working copy cannot be written.
+    """
+    folder = place.working_copy()
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked(folder))
+        except CampaignRefusedError:
+            return Fetched(folder, 0, ())
+        campaign = StoredCampaign(place)
+        campaign.begin(folder)
+        manifest = Manifest.read(folder)
+        if manifest is None:
+            ObjectStore(place, quick=True).names()  # says so if there is no bucket
+            raise StoreError(
+                f"There is no campaign in {place.uri}: tidemark list s3://{place.bucket} says where there are some."
+            )
+        stock = take_stock(folder, manifest, tables)
+        found = exchange(campaign, folder, manifest, stock, tables=tables, only_fetch=True)
+        damaged = tuple(one for one in found.damaged if (one.variant, one.number) not in stock.finished)
+        return Fetched(folder, len(found.fetched), damaged)
+
+
+def campaigns_below(place: StorePlace) -> Iterator[tuple[StorePlace, ListedCampaign | str]]:
+    """The campaigns at a place and below it, by path, with what could not be read of one; only records are fetched.
+
+    Raises:
+        StoreError: The store cannot be read.
+    """
+    for one in _places(place, 0):
+        try:
+            got = fetch(one, ())
+            manifest = Manifest.read(got.folder)
+        except CampaignRefusedError as error:
+            yield one, str(error)
+            continue
+        if manifest is not None:
+            trouble = got.damaged[0].words() if got.damaged else None
+            yield one, listed(got.folder, manifest, trouble=trouble)
+
+
+def _places(place: StorePlace, depth: int) -> Iterator[StorePlace]:
+    """Where there is a manifest."""
+    objects, below = ObjectStore(place, quick=True).names()
+    if MANIFEST in objects:
+        yield place
+    if depth < DEEPEST:
+        for name in below:
+            if name not in NOT_ENTERED and not name.startswith("."):
+                yield from _places(place.below(name), depth + 1)
