@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -128,9 +129,12 @@ def find_place(folder: Path, spec: CampaignSpec, *, named: Collection[str], fres
     """
     if fresh and not added_folders(folder):
         return Place(folder, None, ())
-    parts = parts_of(folder)
+    parts = _readable_parts(folder) if fresh else parts_of(folder)
     mine = next((part for part in parts if part.apart == apart(spec)), None)
     others = tuple(part for part in parts if part is not mine)
+    usual = folder / PARTS / _folder_name(spec)
+    if fresh and mine is None and usual in added_folders(folder) and usual not in {part.folder for part in parts}:
+        return Place(usual, None, others)  # its manifest cannot be read
     if mine is not None or not parts or parts[0].folder != folder:
         return Place(folder if mine is None else mine.folder, mine, others)
     if fresh:
@@ -197,10 +201,25 @@ def _shared(spec: CampaignSpec, beside: CampaignSpec) -> dict[str, Any]:
     return {name: getattr(spec, name) for name in names} | flat
 
 
-def _free_folder(folder: Path, parts: Sequence[Part], spec: CampaignSpec) -> Path:
-    """Of a name that tells of it: `destructive`, `intact-docker`, `intact-kafka-4.3.1`."""
+def _readable_parts(folder: Path) -> list[Part]:
+    """The parts whose manifests can be read, as `parts_of` has them."""
+    found = []
+    for place in (folder, *added_folders(folder)):
+        with suppress(CampaignRefusedError):
+            manifest = Manifest.read(place)
+            if manifest is not None:
+                found.append(Part(place, manifest))
+    return found
+
+
+def _folder_name(spec: CampaignSpec) -> str:
+    """What tells of a part: `destructive`, `intact-docker`, `intact-kafka-4.3.1`."""
     system = "docker" if spec.system == OWN else re.sub(r"[^A-Za-z0-9.]+", "-", spec.system).strip("-.")
-    name = spec.profile if spec.world == "sim" else f"{spec.profile}-{system}"
+    return spec.profile if spec.world == "sim" else f"{spec.profile}-{system}"
+
+
+def _free_folder(folder: Path, parts: Sequence[Part], spec: CampaignSpec) -> Path:
+    name = _folder_name(spec)
     taken = {part.folder for part in parts}
     number = 1
     while (place := folder / PARTS / (name if number == 1 else f"{name}-{number}")) in taken:

@@ -178,6 +178,26 @@ def test_a_part_begun_anew_leaves_the_others(tmp_path: Path) -> None:
     assert content(second.folder) == before
 
 
+def test_a_part_whose_manifest_cannot_be_read_can_be_begun_anew(tmp_path: Path) -> None:
+    begun(tmp_path, INTACT)
+    begun(tmp_path, DESTRUCTIVE)
+    part = tmp_path / "parts" / "destructive"
+    whole = (tmp_path / "manifest.json").read_text()
+    (part / "manifest.json").write_text("[]")
+
+    with pytest.raises(CampaignRefusedError, match=r"destructive/manifest\.json is not a campaign's manifest"):
+        find_place(tmp_path, DESTRUCTIVE, named=("profile",), fresh=False)
+    place = find_place(tmp_path, DESTRUCTIVE, named=("profile",), fresh=True)
+    assert (place.folder, [other.title for other in place.others]) == (part, ["intact"])
+    open_campaign(place.folder, DESTRUCTIVE, fresh=True)
+
+    (tmp_path / "manifest.json").write_text("[]")
+    place = find_place(tmp_path, INTACT, named=(), fresh=True)
+    assert (place.folder, [other.title for other in place.others]) == (tmp_path, ["destructive"])
+    (tmp_path / "manifest.json").write_text(whole)
+    assert [other.title for other in parts_of(tmp_path)] == ["intact", "destructive"]
+
+
 def test_a_campaign_of_one_part_is_begun_anew_as_ever(tmp_path: Path) -> None:
     run(tmp_path, INTACT)
 
@@ -237,14 +257,16 @@ def test_parts_of_one_system_have_its_settings_in_common(tmp_path: Path) -> None
     assert begun(tmp_path, other).spec == other
 
 
-def test_a_part_of_other_code_is_refused(tmp_path: Path) -> None:
+def test_a_part_of_other_code_is_refused_and_one_that_is_there_goes_on(tmp_path: Path) -> None:
     begun(tmp_path, INTACT)
+    there = begun(tmp_path, replace(INTACT, profile="deletions"))
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     manifest["parts"]["nemesis/plan.py"] = "another"
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
 
     assert "The code has changed since" in refusal(tmp_path, DESTRUCTIVE)
     assert "(nemesis/plan.py)" in refusal(tmp_path, replace(DESTRUCTIVE, world="docker"))
+    assert begun(tmp_path, there.spec) == there  # its own manifest says that it is of this code
 
 
 def test_where_replicas_move_there_is_a_broker_more(tmp_path: Path) -> None:
