@@ -2,8 +2,8 @@
 
 An operation is an invocation and a completion. 20 keys, 50 processes: in each round 30 send a record, and 20 poll a key each and
 get what was sent to it since; the history is valid. The same is judged as if each were a transaction: then it takes a longer look
-to see that there is no cycle. CPU time, one core; ``json.loads`` of a small object, done along with it, tells
-how fast the machine is while it is measured.
+to see that there is no cycle. A file of a million is read by one process, and in blocks by two. CPU time of one core, where nothing
+else is said; ``json.loads`` of a small object, done along with it, tells how fast the machine is while it is measured.
 """
 
 from __future__ import annotations
@@ -12,28 +12,35 @@ import gc
 import io
 import json
 import resource
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from time import process_time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
 
 import numpy as np
 
-from checkers import check, read_stream
+from checkers import check, read_any, read_stream
 from checkers.columns import Columns
 from checkers.columns.columns import F_TXN, INVOKE, OK, READ, SEND
 from checkers.columns.rows_back import ops_of
 from checkers.edn_history import edn_lines
 from checkers.history import History
-from checkers.history_file import history_lines
+from checkers.history_blocks import places, read_block, together
+from checkers.history_file import history_lines, op_line
 
 KEYS, SENDERS, ROUND = 20, 30, 50
 SIZES = (100_000, 1_000_000, 10_000_000)
 READ_SIZE = 100_000
+BLOCKS_SIZE = 1_000_000
+PROCESSES = 2
 
 
 def main() -> None:
     """Print rates."""
     print(f"json.loads: {_calibration():,.0f} small objects a second just now")
     _reading(valid_history(READ_SIZE))
+    _reading_in_blocks(valid_history(BLOCKS_SIZE))
     for size in SIZES:
         _judging("operations", valid_history(size))
     for size in SIZES[:2]:
@@ -69,6 +76,32 @@ def _reading(columns: Columns) -> None:
             f"read {READ_SIZE:,} operations of {name} ({len(data) / 2**20:.0f} MiB): {READ_SIZE / cpu:,.0f} a second, "
             f"{len(data) / 2**20 / cpu:.1f} MiB a second"
         )
+
+
+def _reading_in_blocks(columns: Columns) -> None:
+    """As `tidemark check FILE --jobs 2` does, by the clock, and the judging after it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "history.jsonl"
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(op_line(op, number) + "\n" for number, op in enumerate(ops_of(columns), 1))
+        start = perf_counter()
+        alone = read_any(path)
+        one = perf_counter() - start
+        start = perf_counter()
+        with ProcessPoolExecutor(PROCESSES) as pool:
+            found = together(path, pool.map(read_block, places(path, PROCESSES)))
+        several = perf_counter() - start
+    assert found is not None
+    assert found.columns is not None
+    assert alone.columns is not None
+    assert (found.columns.row_value == alone.columns.row_value).all()
+    start = perf_counter()
+    check(found)
+    judged = perf_counter() - start
+    print(
+        f"read {BLOCKS_SIZE:,} operations of JSON lines: {one:.1f} s by one process, {several:.1f} s by {PROCESSES}; "
+        f"judged: {judged:.1f} s (by the clock)"
+    )
 
 
 def valid_history(size: int) -> Columns:

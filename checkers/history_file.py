@@ -160,12 +160,12 @@ def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False
         if not line.strip():
             continue
         try:
-            entry = _json(line, number)
+            entry = entry_of(line, number)
             counted.add(number, entry)
             _add(history, entry, number, order)
             if columns and len(history.ops) >= MANY:
                 many.take()
-        except _NotJsonError as error:
+        except NotJsonError as error:
             torn = HistoryFormatError(number, str(error))
             if line[-1:] in ("\n", b"\n"):
                 raise torn from None
@@ -215,20 +215,24 @@ class _ManyOps:
         history.ops[:0] = ops_of(self._builder.columns())
 
 
-class _NotJsonError(ValueError):
+class NotJsonError(ValueError):
     """A line is no JSON; says why."""
 
 
-def _json(line: str | bytes, number: int) -> dict[str, Any]:
-    """The object in a line."""
+def entry_of(line: str | bytes, number: int) -> dict[str, Any]:
+    """The object in a line, which is the `number`-th of its file.
+
+    Raises:
+        NotJsonError, ShapeError: There is none.
+    """
     try:
         text = line.decode() if isinstance(line, bytes) else line
         entry = _whole(_decode(text.removeprefix("\ufeff") if number == 1 else text), text)
     except json.JSONDecodeError as error:
-        raise _NotJsonError(f"this is not JSON ({error.msg} at column {error.colno})") from None
+        raise NotJsonError(f"this is not JSON ({error.msg} at column {error.colno})") from None
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
-        raise _NotJsonError(f"this is not UTF-8 (byte 0x{byte:02x} at column {error.start + 1})") from None
+        raise NotJsonError(f"this is not UTF-8 (byte 0x{byte:02x} at column {error.start + 1})") from None
     except RecursionError:
         raise ShapeError(f"arrays and objects are nested more than {DEEPEST} deep") from None
     except ValueError as error:

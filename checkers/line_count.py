@@ -44,6 +44,20 @@ class LineCount:
         else:
             self._follow(number)
 
+    def follow(self, first: int | None, lines: int) -> bool:
+        """The next so many lines, numbered one after the other from `first` on, or None if they have no numbers; false, and
+        nothing is counted, if something is missing before them.
+        """
+        if first is None and self._numbered == 0:
+            self._lines += lines
+            return True
+        if first != self._last + 1 or self._numbered < self._lines:
+            return False
+        self._lines += lines
+        self._numbered += lines
+        self._last += lines
+        return True
+
     def _follow(self, number: int) -> None:
         missing = number - self._last - 1
         if missing < 0:

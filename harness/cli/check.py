@@ -20,6 +20,7 @@ from harness.cli.model import check_by_model, model_option
 from harness.cli.options import SparkMaster, VariantList, contract_option, json_option
 from harness.cli.own_checkers import checker_option, load_checkers
 from harness.cli.show import print_verdict
+from harness.cli.spread import spread_over
 from harness.runs.folder import HISTORY, load_file, load_history, store_verdict_again
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ Examples:
   tidemark check history.jsonl --contract durable --json      a file, by another promise
   tidemark check store/latest/history.edn                     what Jepsen wrote
   zcat history.jsonl.gz | tidemark check -                    what comes in
+  tidemark check history.jsonl --jobs 8                       a long one, read by eight processes
   tidemark check history.edn --model cas-register             is the register linearizable?
   tidemark check history.jsonl --checker mine.py              and by a checker of one's own
   tidemark check history.jsonl --junit report.xml --annotations    for a CI system
@@ -42,8 +44,9 @@ Examples:
 STANDARD_INPUT = Path("-")
 
 
-def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
-    """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are, `rows` all values.
+def read(path: Path, *, forms: bool = False, rows: bool = False, jobs: int = 1) -> History:
+    """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are, `rows` all values. So many
+    processes read a long file of JSON lines, and the history is the same.
 
     Raises:
         click.ClickException: there is none, or it is none.
@@ -53,7 +56,7 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
             return read_stream(sys.stdin.buffer, allow_torn_tail=True, forms=forms, rows=rows)
         if (forms or rows) and not path.is_dir():
             return load_file(path, forms=forms, rows=rows)
-        return load_history(path)
+        return (_read_in_blocks(path, jobs) if jobs > 1 else None) or load_history(path)
     except HistoryFormatError as error:
         raise click.ClickException(f"{path}: {error}") from None
     except OSError as error:
@@ -62,11 +65,28 @@ def read(path: Path, *, forms: bool = False, rows: bool = False) -> History:
         raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def _read_in_blocks(path: Path, jobs: int) -> History | None:
+    """The history in a file or a run's folder, read by several processes; None if it takes one."""
+    from checkers.history_blocks import places, read_block, together
+
+    file = path / HISTORY if path.is_dir() else path
+    blocks = places(file, jobs)
+    if not blocks:
+        return None
+    with spread_over(jobs, dear=True) as spread:
+        return together(file, spread(read_block, blocks))
+
+
 @click.command("check", epilog=EPILOG)
 @click.argument("path", type=CampaignPlace(path_type=Path))
 @contract_option
 @model_option
 @checker_option
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
+)
 @click.option(
     "--again", is_flag=True, help="Of a campaign: make the histories that are not stored again, from plan and seed."
 )
@@ -88,6 +108,7 @@ def check_command(
     model: str | None,
     checkers: tuple[str, ...],
     junit: Path | None,
+    jobs: int | None,
     *,
     annotations: bool,
     as_json: bool,
@@ -103,11 +124,17 @@ def check_command(
     if is_campaign(path):
         if model is not None:
             raise click.UsageError("a campaign's histories are logs: --model is for one history")
+        if jobs is not None:
+            raise click.UsageError("--jobs is for one history: a campaign is spread by --master")
         common = {"contract": contract, "checkers": checkers, "junit": junit, "annotations": annotations}
         return check_campaign(path, {**common, "as_json": as_json, **of_campaign})
     for name, value in of_campaign.items():
         if value:
             raise click.UsageError(f"--{name} is for a campaign, and {path} is none")
+    if jobs is not None and (model is not None or checkers):
+        raise click.UsageError(
+            "--jobs is for our own checkers of logs: --model and --checker want each operation, by one reader"
+        )
     if model is not None:
         if contract is not None:
             raise click.UsageError("a model makes no promise: --model or --contract, not both")
@@ -117,7 +144,7 @@ def check_command(
             raise click.UsageError("--junit and --annotations are for what the checkers find, not for --model")
         return check_by_model(path, read(path, rows=True), model, as_json=as_json)
     own = load_checkers(checkers)
-    history = read(path, rows=bool(own))
+    history = read(path, rows=bool(own), jobs=jobs or 1)
     try:
         verdict = check(history, contract)
     except ValueError as error:
