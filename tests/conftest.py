@@ -7,6 +7,8 @@ does that before, in sight (.ci/make-test-tools).
 import gc
 import os
 import shutil
+import signal
+import threading
 from collections import Counter
 
 import pytest
@@ -31,6 +33,9 @@ settings.load_profile("tidemark")
 
 
 def pytest_configure(config):
+    # Who is started with nohup or in the background of a script ignores Ctrl-C, and so does all that it starts.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):
         config.stash[_engine] = OneEngine()
 

@@ -118,7 +118,10 @@ def test_whoever_waits_for_a_campaign_can_be_stopped(number: int, tmp_path: Path
         assert process.stdout is not None
         assert "there is no campaign yet" in process.stdout.readline()
         process.send_signal(number)
-        _, error = process.communicate(timeout=60)
+        try:
+            _, error = process.communicate(timeout=60)
+        finally:
+            process.kill()
 
     assert process.returncode == 130
     assert "Traceback" not in error
