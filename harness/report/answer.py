@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.report.model import ANY, LOST, Comparison, Rate, VariantResult, Worse
-from harness.report.words import bounds, interval, listed, p_words, percent
+from harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
 
-CLEAR = 0.05
-"""A p-value below it is told as hardly chance."""
 CLAUSES = {
     "no-live-isr-member": "after a moment without any live in-sync replica",
     "unclean-shutdowns>=min-isr": "after as many of its holders as min ISR had shut down uncleanly",

@@ -201,6 +201,8 @@ def render(
             own_promises=_own_promises(comparison),
             listed_runs=_listed_runs(comparison),
             MARKS=MARKS,
+            tested=_tested(comparison),
+            compared_with_baseline=[v for v in comparison.variants if v.variant != comparison.baseline],
         )
     )
     return _written(out_dir / "report.html", page)
@@ -265,6 +267,17 @@ def write_run_page(
 def _own_promises(comparison: Comparison) -> list[str]:
     """The promises that runs were judged by, of those that have a sentence."""
     return [name for name in dict.fromkeys(n for v in comparison.variants for n in v.contracts) if name in PROMISES]
+
+
+def _tested(comparison: Comparison) -> list[str]:
+    """The kinds of violations in which some variant differs from the baseline on some plan."""
+    differs = {
+        row.name
+        for variant in comparison.variants
+        for row in variant.anomalies
+        if row.paired is not None and row.paired.only_here + row.paired.only_baseline
+    }
+    return [name for name in comparison.anomaly_names if name in differs and name != ANY]
 
 
 def _listed_runs(comparison: Comparison) -> set[str]:

@@ -8,6 +8,8 @@ from typing import Any
 from harness.report.model import Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
+CLEAR = 0.05
+"""A p-value below it is told as hardly chance."""
 
 
 def percent(share: float | None, digits: int = 2) -> str:
@@ -75,6 +77,13 @@ def p_words(p_value: float) -> str:
 def p_of(pair: Paired) -> str:
     """The p-value to read: `p 0.031`, corrected unless the comparison is the primary one."""
     return f"p {p_words(pair.p_adjusted)}"
+
+
+def clearly(pair: Paired) -> str:
+    """`fewer` or `more` than the baseline, where the p-value to read is below `CLEAR`; else nothing."""
+    if pair.p_adjusted >= CLEAR or pair.only_here == pair.only_baseline:
+        return ""
+    return "more" if pair.only_here > pair.only_baseline else "fewer"
 
 
 def points(pair: Paired, unit: str = "points", lead: str = "") -> str:

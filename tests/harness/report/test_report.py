@@ -40,7 +40,7 @@ from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks
 from harness.report.what_ran import what_ran_of
-from harness.report.words import compared, interval, p_words, percent, primary_words, recovered, seconds
+from harness.report.words import clearly, compared, interval, p_words, percent, primary_words, recovered, seconds
 
 PARTITION = "t-0"
 M1, M2, M3 = 101, 102, 103
@@ -385,7 +385,7 @@ def test_the_page_stands_alone_with_figures_finding_and_command(comparison_page:
     )
     assert '<h2 id="near">Near misses</h2>' in text
     assert re.search(
-        r'<th scope="row">strong-isr<br>.+it is elected, the record is lost.</span></th><td>39 of 500</td>', text
+        r">strong-isr<br>.+it is elected, the record is lost.</span></th><td [^>]+><div>39 of 500</div></td>", text
     )
     assert "tidemark run --plan kafka-0.10-plan-7-plan.json --variant kafka-0.10" in text
     assert "--contract" not in text
@@ -405,7 +405,7 @@ def test_the_introduction_stands_before_the_finding(comparison_page: Path) -> No
 def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> None:
     text = comparison_page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
 
-    assert text.count("<td>1.40 s (never)</td>") == 2
+    assert text.count("<div>1.40 s (never)</div></td>") == 2
     assert "30 of 500" in text
     assert recovered(None, Recovery(Rate(0, 0, 0.0, 1.0), *[None] * 5)) == "–"
 
@@ -433,8 +433,52 @@ def test_one_comparison_is_primary_and_the_others_are_corrected(comparison_page:
         "kafka-0.10, a difference of -7.4 percentage points (95 % interval -10.0 to -5.4), p &lt; 0.001. The other p-value is "
         "corrected (Holm)."
     ) in text
-    assert "<br>primary: p &lt; 0.001" in text
-    assert "0 / 37:<br>-7.4 points (-10.0 to -5.4)<br>corrected: p &lt; 0.001" in text
+    assert '<span class="line small">p &lt; 0.001 (primary)</span>' in text
+    assert "All p-values but the primary one are corrected" in text
+
+
+def test_a_kind_of_violation_says_fewer_or_more_and_keeps_its_p_values_folded(tmp_path: Path) -> None:
+    old, new = comparison().variants
+    any_violation, loss = new.anomalies
+    by_chance = replace(loss.paired, only_here=0, only_baseline=3, p_adjusted=0.25)
+    perhaps = replace(new, variant="kafka-2.7", anomalies=(any_violation, replace(loss, paired=by_chance)))
+    both = replace(comparison(), variants=(old, new, perhaps))
+
+    text = render(both, [], tmp_path).read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
+
+    line = '<span class="line small">'
+    shown, folded = text[text.index('id="kind-lost-committed-write"') :].split("<details><summary>Each difference", 1)
+    assert re.findall(r'data-of="([^"]+)"><div>(.*?)</div>', shown) == [
+        ("kafka-0.10", '<a class="bad" href="#runs-kafka-0.10-lost-committed-write">37</a>'),
+        ("kafka-2.1", f'<span class="none">0</span> {line}fewer</span>'),
+        ("kafka-2.7", '<span class="none">0</span>'),
+    ]
+    assert re.findall(r'data-of="([^"]+)"><div>(.*?)</div>', folded[: folded.index("</details>")]) == [
+        ("kafka-2.1", f"0 / 37 {line}-7.4 points (-10.0 to -5.4)</span> {line}p &lt; 0.001</span>"),
+        ("kafka-2.7", f"0 / 3 {line}-0.6 points (-10.0 to -5.4)</span> {line}p 0.25</span>"),
+    ]
+
+
+def test_what_differs_clearly_is_more_or_fewer() -> None:
+    pair = Paired("kafka-0.10", 500, 8, 1, 0.039, 0.04, 0.0, 0.03, primary=False)
+    assert [clearly(pair), clearly(replace(pair, p_adjusted=0.05))] == ["more", ""]
+    assert clearly(replace(pair, only_here=1, only_baseline=8)) == "fewer"
+    assert clearly(replace(pair, only_here=4, only_baseline=4)) == ""
+
+
+def test_a_table_that_turns_names_the_column_of_each_cell_and_stays_a_table(comparison_page: Path) -> None:
+    text = comparison_page.read_text(encoding="utf-8")
+    tables = re.findall(r'<table class="[^"]*turns"[^>]*>.*?</table>', text, re.DOTALL)
+    assert len(tables) > 6
+    for table in tables:
+        head, body = table.split("</thead>")
+        names = re.findall(r'role="columnheader">(.*?)</th>', head)[-2:]
+        rows = re.findall(r'<tr role="row".*?</tr>', body, re.DOTALL)
+        assert ' role="table">' in table[: table.index("\n")]
+        assert [row for row in rows if '<th scope="row" role="rowheader"' in row] == rows != []
+        assert not re.findall(r"<(?:td|tr|th|thead|tbody)(?![^>]* role=)[ >]", table)
+        if "faults" not in table[: table.index("\n")]:
+            assert {tuple(re.findall(r'data-of="([^"]+)"', row)) for row in rows} <= {tuple(names), tuple(names[-1:])}
 
 
 def test_a_comparison_without_a_primary_one_says_that_all_are_corrected() -> None:
@@ -626,7 +670,7 @@ def test_a_promise_that_means_nothing_for_a_variant_is_no_zero(tmp_path: Path) -
 
     assert both.promises == ("documented", "kip-966", "durable", "majority")
     row = text[text.index("against “documented”, had it been promised") :]
-    assert row[: row.index("</tr>")].endswith("<td>–</td>")
+    assert row[: row.index("</tr>")].endswith("<div>–</div></td>")
 
 
 def test_a_number_leads_to_its_runs_and_to_an_example(tmp_path: Path) -> None:
@@ -637,7 +681,7 @@ def test_a_number_leads_to_its_runs_and_to_an_example(tmp_path: Path) -> None:
 
     text = render(replace(comparison(), variants=(listed, new)), [explained], tmp_path).read_text(encoding="utf-8")
 
-    assert 'href="#runs-kafka-0.10-lost-committed-write">37 violations</a>' in text
+    assert 'href="#runs-kafka-0.10-lost-committed-write">37</a>' in text
     row = text[text.index('id="runs-kafka-0.10-lost-committed-write"') :]
     assert "<td>7, 9, …</td>" in row
     assert "<code>tidemark runs hand --variant VARIANT --anomaly NAME --limit 0</code>" in text

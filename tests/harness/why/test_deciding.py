@@ -80,8 +80,10 @@ def test_the_page_marks_the_fault_in_picture_steps_and_table(tmp_path):
     assert "<strong>Which fault:</strong> Fault 1 decided" in page
     assert "a decisive fault strikes" in page  # the picture's legend
     assert page.count('<li class="key decided">') == 1
-    assert page.count('<tr class="decided"><td>1 <strong>◆ decided</strong>') == 1
-    assert page.count('<tr class="decided">') == 1
+    assert (
+        page.count('<tr role="row" class="decided"><th scope="row" role="rowheader">1 <strong>◆ decided</strong>') == 1
+    )
+    assert page.count('<tr role="row" class="decided">') == 1
 
 
 def test_of_real_brokers_nobody_says_what_decided():
