@@ -156,9 +156,11 @@ def partition_of(history: History, anomaly: Anomaly) -> str:
     return str(before[-1][3]) if before else ""
 
 
-def all_moments(history: History, partition: str, offset: int | None, value: object) -> list[Moment]:
-    """Everything that a run's history tells of a record (or, without one, of a partition), by time."""
-    teller = _Teller(history, partition, offset, value, lanes_of(history, partition, offset), [])
+def all_moments(
+    history: History, partition: str, offset: int | None, value: object, deciding: Collection[int] = ()
+) -> list[Moment]:
+    """Everything that a run's history tells of a record (or, without one, of a partition), by time; `deciding` as of `tell`."""
+    teller = _Teller(history, partition, offset, value, lanes_of(history, partition, offset), [], deciding)
     return sorted(teller.moments(), key=lambda moment: moment.time)
 
 

@@ -10,10 +10,11 @@ from nodes.core.describe import Difference
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One thing that a node did: when, µs, and as a sentence."""
+    """One thing that a node did: when, µs, and as a sentence; `decided`: it is a fault that decided, as it strikes."""
 
     time: int
     sentence: str
+    decided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,25 @@ class SideBySide:
         """Whether both do the same at the same time."""
         return self.failing == self.repaired
 
+    @property
+    def decided(self) -> bool:
+        """Whether a fault that decided strikes here, in either run."""
+        return any(deed is not None and deed.decided for deed in (self.failing, self.repaired))
+
+
+@dataclass(frozen=True, slots=True)
+class NotEnough:
+    """A variant under which the same plan is not valid either.
+
+    Attributes:
+        variant: its name. title: what it repairs, or what it is.
+        valid: ``invalid`` or ``unknown``.
+    """
+
+    variant: str
+    title: str
+    valid: str
+
 
 @dataclass(frozen=True, slots=True)
 class Repair:
@@ -105,12 +125,12 @@ class Why:
         conditions: what decided, each in a sentence, from the history alone.
         cause: the same in short, as facts.
         repair: None where the run cannot be had again, or nothing that was tried gets through the plan.
-        tried: how many variants were tried without success, where there is no repair.
+        not_enough: what was tried without success, whether or not there is a repair.
         deciding: the faults that it takes; None where the run cannot be had again, or after too many tries.
     """
 
     conditions: tuple[str, ...]
     cause: tuple[str, ...] = ()
     repair: Repair | None = None
-    tried: int = 0
+    not_enough: tuple[NotEnough, ...] = ()
     deciding: DecidingFaults | None = None

@@ -34,7 +34,7 @@ def _deeds(moments: Sequence[Moment], but: Deed | None) -> dict[Deed, None]:
         if but is not None and moment.time == but.time:
             sentence = sentence.replace(but.sentence, "").replace("  ", " ").strip()
         if sentence:
-            found[Deed(moment.time, sentence)] = None
+            found[Deed(moment.time, sentence, moment.decided)] = None
     return found
 
 

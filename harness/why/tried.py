@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,7 +10,7 @@ from checkers.history import History
 from checkers.verdict import VIOLATION, Anomaly, Verdict
 from harness.report.decisive import decisive_conditions
 from harness.report.story import Moment, all_moments, choose_anomaly, most_telling, same_story, tell
-from harness.report.why import Parting, Repair, Why
+from harness.report.why import NotEnough, Parting, Repair, Why
 from harness.runs.judged import JudgedRun
 from harness.search.shrink.cause import facts_with_numbers
 from harness.simulator.execute import execute
@@ -57,17 +57,21 @@ def why_of(
     facts = facts_with_numbers(anomaly, verdict, history) if history.trace else ()
     if not again:
         return Why(conditions, facts)
-    repair, tried = _repair(plan, variant, contract, history, anomaly)
     deciding = deciding_faults(plan, variant, contract, history, verdict, anomaly) if history.trace else None
-    return Why(conditions, facts, repair, tried, deciding)
+    marked = deciding.enough if deciding is not None else ()
+    repair, not_enough = _repair(plan, (variant, contract), (history, anomaly), marked)
+    return Why(conditions, facts, repair, not_enough, deciding)
 
 
 def _repair(
-    plan: Plan, variant: str, contract: str | None, history: History, anomaly: Anomaly
-) -> tuple[Repair | None, int]:
+    plan: Plan, asked: tuple[str, str | None], failing: tuple[History, Anomaly], marked: Collection[int]
+) -> tuple[Repair | None, tuple[NotEnough, ...]]:
+    variant, contract = asked
+    history, anomaly = failing
     partition, offset, value = same_story(history, anomaly)
     moments = all_moments(history, partition, offset, value)
     found: list[_Valid] = []
+    not_enough: list[NotEnough] = []
     tried = [0, 0]
     for candidate in candidates(variant):
         if candidate.rank == 2 and found:  # a later preset only where no single repair will do
@@ -79,13 +83,14 @@ def _repair(
             parting = parting_of((history, moments), (run.history, theirs), partition)
             never = value is not None and _place_of(run.history, partition, value) is None
             found.append(_Valid(candidate, run, parting, never))
+        else:
+            not_enough.append(NotEnough(candidate.variant, candidate.title, run.verdict.valid))
     if not found:
-        return None, sum(tried)
+        return None, tuple(not_enough)
     best = min(found, key=lambda one: _order(one, variant, anomaly))
     names = tuple(one.candidate.variant for one in found)
     record = partition, offset, value
-    told = _told(best, (variant, contract), (history, anomaly), record, (names, (tried[0], tried[1])))
-    return told, sum(tried)
+    return _told(best, asked, failing, record, (names, (tried[0], tried[1])), marked), tuple(not_enough)
 
 
 def _is_another_version(candidate: str, variant: str) -> bool:
@@ -124,12 +129,13 @@ def _told(
     failing: tuple[History, Anomaly],
     record: tuple[str, int | None, object],
     tried: tuple[tuple[str, ...], tuple[int, int]],
+    marked: Collection[int],
 ) -> Repair:
     variant, contract = asked
     history, anomaly = failing
     one, other = parse_variant(variant), parse_variant(best.candidate.variant)
     rows = rows_that_differ(family_of(one).describe(one), family_of(other).describe(other))
-    mine, theirs = _stories(best, history, anomaly, record)
+    mine, theirs = _stories(best, history, anomaly, record, marked)
     asked_for = f" --contract {contract}" if contract else ""
     command = f"tidemark run --plan PLAN --variant {best.candidate.variant}{asked_for}"
     return Repair(
@@ -153,17 +159,21 @@ def _idle(row: Difference) -> bool:
 
 
 def _stories(
-    best: _Valid, history: History, anomaly: Anomaly, record: tuple[str, int | None, object]
+    best: _Valid,
+    history: History,
+    anomaly: Anomaly,
+    record: tuple[str, int | None, object],
+    marked: Collection[int],
 ) -> tuple[Sequence[Moment], Sequence[Moment]]:
     """The moments of both runs: the story of the failure, or, where it tells of no record or begins too late, the time around the
-    step at which they part.
+    step at which they part. The faults of the plan that decided, at the places `marked`, are told of both.
     """
-    story = tell(history, anomaly).moments
-    theirs = all_moments(best.run.history, *_there(best.run.history, *record))
+    story = tell(history, anomaly, marked).moments
+    theirs = all_moments(best.run.history, *_there(best.run.history, *record), marked)
     first, last = min((one.time for one in story), default=0), max((one.time for one in story), default=0)
     parted = best.parting.time if best.parting is not None else first
     if record[1] is None or parted < first:
-        mine = [one for one in all_moments(history, *record) if one.kind != "ask"]
+        mine = [one for one in all_moments(history, *record, marked) if one.kind != "ask"]
         span = (parted - BEFORE_US, parted + AFTER_US)
         found = [one for one in story if one.kind == "found"]
         theirs = [one for one in theirs if one.kind != "ask"]
@@ -172,4 +182,4 @@ def _stories(
 
 
 def _within(moments: Sequence[Moment], span: tuple[int, int], around: int | None) -> list[Moment]:
-    return most_telling([one for one in moments if span[0] <= one.time <= span[1]], around)
+    return most_telling([one for one in moments if one.decided or span[0] <= one.time <= span[1]], around)

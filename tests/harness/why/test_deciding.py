@@ -83,7 +83,21 @@ def test_the_page_marks_the_fault_in_picture_steps_and_table(tmp_path):
     assert (
         page.count('<tr role="row" class="decided"><th scope="row" role="rowheader">1 <strong>◆ decided</strong>') == 1
     )
-    assert page.count('<tr role="row" class="decided">') == 1
+    both = '<tr role="row" class="decided"><th scope="row" role="rowheader">0.7169\N{NO-BREAK SPACE}s</th><td role="cell" colspan="2"'
+    assert page.count(f'{both} data-of="both"><div>Decisive: fault 1 of the plan strikes broker 3') == 1
+    assert page.count('<tr role="row" class="decided">') == 2
+
+
+def test_a_fault_that_decided_is_marked_in_both_runs_side_by_side_where_the_story_tells_of_no_record():
+    plan, run, _, found = failing("kafka-2.1", 1059)
+    rows = why_of_stored(plan, run.history, run.verdict).repair.rows
+
+    assert found.enough == (3,)
+    told = [(row.failing.sentence, row.same) for row in rows if row.decided]
+    assert [
+        sentence.startswith("Decisive: fault 4 of the plan strikes broker 2: restart (") for sentence, _ in told
+    ] == [True]
+    assert told[0][1]
 
 
 def test_of_real_brokers_nobody_says_what_decided():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from markupsafe import escape
 
 from checkers.verdict import Verdict
 from harness.report.page import render_run
@@ -30,6 +31,11 @@ def test_a_cut_to_the_high_watermark_is_repaired_by_asking_the_leader(tmp_path):
     repair = found.repair
     assert found.conditions[0].startswith("Broker 2 cut its log to 23, below the committed record at offset 23")
     assert (repair.variant, repair.title.split(":")[0]) == ("kafka-0.11", "it repairs KIP-101-loss")
+    names = [one.variant for one in found.not_enough]
+    assert len(names) + len(repair.valid) == sum(repair.tried)
+    assert {one.valid for one in found.not_enough} == {"invalid"}
+    assert "kafka-0.10+hw-fence" in names
+    assert not {*names} & {*repair.valid}
     assert repair.parting.node == 2
     assert repair.parting.failing.sentence.startswith(
         "Broker 2 cuts its log from 24 to 23 in epoch 1 (to high watermark)"
@@ -41,6 +47,8 @@ def test_a_cut_to_the_high_watermark_is_repaired_by_asking_the_leader(tmp_path):
     page = render_run(plan.to_json(), run.history, run.verdict, tmp_path, found).read_text(encoding="utf-8")
     assert "Here the two runs part, at 2.71" in page
     assert "tidemark run --plan plan.json --variant kafka-0.11" in page
+    for one in found.not_enough:
+        assert f"<li><code>{one.variant}</code> ({escape(one.title)}): breaks its promise too</li>" in page
 
 
 def test_a_fence_that_is_missing_is_named_and_nothing_else_is_changed():
