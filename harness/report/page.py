@@ -22,6 +22,7 @@ from harness.report.answer import answers, nearly_agreeing, oddities
 from harness.report.deciding import DecidingFaults
 from harness.report.elsewise import elsewise_in, elsewise_under
 from harness.report.environment import environment
+from harness.report.epoch_requests import why_none
 from harness.report.faults import FaultLine, fault_lines
 from harness.report.latency import QUANTILE_WORDS
 from harness.report.model import ANY, LOST, Comparison, Example, PartLine, RunLine
@@ -34,6 +35,7 @@ from harness.report.style import looks, save
 from harness.report.timeline import timeline_of
 from harness.report.timeline_page import write_timeline
 from harness.report.what_ran import what_ran_of
+from harness.report.when_stuck import seen_by_clients
 from harness.report.whole_run import whole_run
 from harness.report.why import Why
 
@@ -104,6 +106,7 @@ class RunView:
     decided: str = ""  # which faults it takes
     elsewise: tuple[str, ...] = ()  # what of the plan was left out, or something else
     why: Why | None = None
+    seen: Sequence[str] = ()  # what clients saw of partitions that never came to rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ class BriefView:
     story: Story
     command: str
     decided: str = ""
+    seen: Sequence[str] = ()  # what clients saw of a partition that never came to rest
 
 
 def render(
@@ -201,6 +205,7 @@ def render(
             own_promises=_own_promises(comparison),
             listed_runs=_listed_runs(comparison),
             MARKS=MARKS,
+            without_requests={variant.variant: why_none(variant.variant) for variant in comparison.variants},
             tested=_tested(comparison),
             compared_with_baseline=[v for v in comparison.variants if v.variant != comparison.baseline],
         )
@@ -309,7 +314,8 @@ def _brief(example: Example, deciding: Callable[[Example, Anomaly], DecidingFaul
     found = deciding(example, told) if deciding is not None else None
     story = tell(example.history, told, found.enough if found is not None else ())
     decided = found.in_words(example.history) if found is not None else ""
-    return BriefView(where, title, example.variant, story, example.command, decided)
+    seen = seen_by_clients(example.history, [told])
+    return BriefView(where, title, example.variant, story, example.command, decided, seen)
 
 
 def gravest(verdict: Verdict) -> list[Anomaly]:
@@ -366,6 +372,7 @@ def _run_view(
         plan_file=plan_file,
         verdict=verdict,
         why=why,
+        seen=seen_by_clients(history, verdict.anomalies),
     )
 
 

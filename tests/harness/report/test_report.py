@@ -32,6 +32,7 @@ from harness.report import (
 )
 from harness.report.answer import answers, nearly_agreeing, oddities
 from harness.report.environment import FILTER, digest_of
+from harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
 from harness.report.faults import fault_lines
 from harness.report.lanes import Span, Term, lanes_of
 from harness.report.model import LOST, RunLine, Worse
@@ -400,6 +401,29 @@ def test_the_introduction_stands_before_the_finding(comparison_page: Path) -> No
     text = comparison_page.read_text(encoding="utf-8")
 
     assert text.index("with acks=all, 3 brokers, replication factor 3 and min ISR 2") < text.index('class="finding"')
+
+
+def test_a_variant_that_never_asks_where_an_epoch_ends_says_why(tmp_path: Path) -> None:
+    old, new = comparison("kafka-0.10", "kafka-2.7").variants
+    silent = [replace(one, epoch_round_trips=0) for one in (old, new)]
+    asks = replace(new, variant="kafka-2.1")
+    of_others = replace(silent[1], variant="raft")
+    given = replace(comparison(), variants=(*silent, asks, of_others))
+
+    text = render(given, [], tmp_path).read_text(encoding="utf-8")
+
+    row = text[text.index("epoch requests per election") :]
+    assert re.findall(r'data-of="([^"]+)"><div>(.*?)</div>', row[: row.index("</tr>")]) == [
+        ("kafka-0.10", f'0.00 <span class="reason">{NOBODY}</span>'),
+        ("kafka-2.7", f'0.00 <span class="reason">{IN_FETCHES}</span>'),
+        ("kafka-2.1", "2.10"),
+        ("raft", "0.00"),
+    ]
+
+
+def test_brokers_of_one_cluster_with_several_rules_have_no_one_reason() -> None:
+    assert why_none("kafka-0.10+truncation@1=fetch") == ""
+    assert why_none("kafka-2.7+truncation@1=kip279") == ""
 
 
 def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> None:
