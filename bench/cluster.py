@@ -14,9 +14,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from pipeline.brought import Brought
 from pipeline.campaign_spec import CampaignSpec
 from pipeline.chunk import FinishedChunk, Task, work_out
-from pipeline.delivery import Brought, Delivery
+from pipeline.delivery import Delivery
 from pipeline.guard import RunLimits, apart
 from pipeline.layout import Chunk
 from pipeline.parcel import parcel

@@ -21,6 +21,7 @@ from rich.console import Console
 
 from pipeline.chunk import Task
 from pipeline.guard import RunLimits
+from pipeline.here import FEW_RUNS_HERE, run_here
 from pipeline.in_turn import run_in_turn
 from pipeline.java import JavaNotFoundError
 from pipeline.manifest import CampaignRefusedError, Manifest, locked, open_campaign
@@ -252,6 +253,8 @@ def _work_off(
 
     Spark is started and used by a thread of its own: in the main thread Ctrl-C would strike in the middle of its protocol.
     """
+    if master is None and _is_small(manifest, numbers):
+        return _work_off_here(task, manifest, numbers, before, console, keep, stop_at_first=stop_at_first)
     failure: list[Exception] = []
     enough = threading.Event()
     sessions: list[SparkSession] = []
@@ -299,19 +302,56 @@ def _work_off(
         raise failure[0]
     if failure and isinstance(failure[0], WorkersUnfitError):
         raise CampaignFailedError(str(failure[0])) from failure[0]
-    if failure and isinstance(failure[0], StoreError):
-        raise CampaignFailedError(f"{failure[0]} What is finished is kept here: give the same command again to go on.")
     if failure:
         raise CampaignFailedError(_why(failure[0], task.folder)) from failure[0]
     return True
 
 
+def _is_small(manifest: Manifest, numbers: Sequence[int]) -> bool:
+    """Whether Spark would take longer to start than the chunks take."""
+    chunks = [manifest.layout.task(number) for number in numbers]
+    return sum(chunk.stop - chunk.first for chunk in chunks) <= FEW_RUNS_HERE
+
+
+def _work_off_here(
+    task: Task,
+    manifest: Manifest,
+    numbers: Sequence[int],
+    before: Sequence[ChunkSummary],
+    console: Console,
+    keep: Callable[[FinishedChunk], object] | None,
+    *,
+    stop_at_first: bool,
+) -> bool:
+    """Run the chunks without Spark, as `_work_off` does with it."""
+    told: list[ChunkSummary] = []
+    with CampaignProgress(manifest.spec, console, before) as progress:
+
+        def go_on() -> bool:
+            progress.show(told)
+            return not (stop_at_first and _has_violation(told))
+
+        try:
+            run_here(task, manifest.layout, numbers, told, go_on, keep)
+        except KeyboardInterrupt:
+            console.print("Stopping; finished chunks are kept.")
+            return False
+        except OSError as error:
+            raise CampaignFailedError(_why(error, task.folder)) from error
+        progress.show(told)
+    return True
+
+
 def _why(error: Exception, folder: Path) -> str:
+    if isinstance(error, StoreError):
+        return f"{error} What is finished is kept here: give the same command again to go on."
     if is_full_disk(error):
         return (
             f"The disk is full ({reason(error)}); what is finished is kept: make room, and give the same command again to go "
             f"on in {folder}."
         )
+    if isinstance(error, OSError):
+        return f"{folder} cannot be written: {reason(error)}; the same command goes on when it can."
     return f"Spark gave up: {reason(error)}"
 
 

@@ -24,14 +24,16 @@ from nodes.core.cluster import ClusterSpec
 from nodes.core.variant import VariantError
 from nodes.families import family_of, parse_variant
 from pipeline.campaign_spec import IMPORTED
+from pipeline.found_campaign import NothingToCompareError, campaign_in
 from pipeline.quantiles import QUANTILES, Quantiles
 from pipeline.reason import reason
 from pipeline.replay_command import replay_command
-from pipeline.spark_tables import FEW_RUNS, NothingToCompareError, campaign_in, campaign_tables, quick_where_few
+from pipeline.small_session import SmallSession
+from pipeline.spark_tables import FEW_RUNS, campaign_tables, quick_where_few
 from pipeline.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 
 if TYPE_CHECKING:
-    from pyspark.sql import Row, SparkSession
+    from pyspark.sql import SparkSession
 
 Question: TypeAlias = tuple[str, Mapping[str, Any]]
 """SQL and its parameters."""
@@ -147,7 +149,7 @@ class UnreadableError(RuntimeError):
     """Spark gave up on the tables; the text is one sentence."""
 
 
-def compare(spark: SparkSession, folder: Path, baseline: str | None = None) -> Comparison:
+def compare(spark: SparkSession | SmallSession, folder: Path, baseline: str | None = None) -> Comparison:
     """Compare all variants of the campaign in `folder` with `baseline`, the first variant unless told.
 
     Raises:
@@ -197,19 +199,23 @@ def _unpaired(variant: VariantResult) -> VariantResult:
     return replace(variant, anomalies=tuple(replace(anomaly, paired=None) for anomaly in variant.anomalies))
 
 
-def register_tables(spark: SparkSession, folder: Path) -> None:
+def register_tables(spark: SparkSession | SmallSession, folder: Path) -> None:
     """Make the campaign's `runs` and `anomalies` known to Spark SQL under these names.
 
     Raises:
         NothingToCompareError: No chunk is finished yet.
         DamagedTableError: A file is not what the campaign wrote.
     """
-    for name, table in campaign_tables(spark, folder, ("runs", "anomalies")).items():
-        table.createOrReplaceTempView(name)
+    names = ("runs", "anomalies")
+    if isinstance(spark, SmallSession):
+        spark.load(folder, names)
+    else:
+        for name, table in campaign_tables(spark, folder, names).items():
+            table.createOrReplaceTempView(name)
 
 
 def found_in_tables(
-    spark: SparkSession,
+    spark: SparkSession | SmallSession,
     variants: tuple[str, ...],
     baseline: str,
     first_variants: tuple[str, ...],
@@ -230,9 +236,6 @@ def found_in_tables(
     Raises:
         UnreadableError: Spark could not.
     """
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
     try:
         with quick_where_few(spark, most):
             spark.sql(HITS, args=DERIVED).cache().createOrReplaceTempView("hits")
@@ -243,9 +246,20 @@ def found_in_tables(
                 found.worse = _worse(spark, [found.variant(name) for name in variants if name in found.totals])
                 return found
             finally:
-                spark.catalog.uncacheTable("hits")
-    except (PySparkException, Py4JError) as error:
-        raise UnreadableError(f"Spark could not read the campaign's tables: {reason(error)}.") from error
+                if not isinstance(spark, SmallSession):
+                    spark.catalog.uncacheTable("hits")
+    except _errors_of(spark) as error:
+        raise UnreadableError(f"The campaign's tables could not be read: {reason(error)}.") from error
+
+
+def _errors_of(spark: SparkSession | SmallSession) -> tuple[type[Exception], ...]:
+    """What it raises where it cannot answer."""
+    if isinstance(spark, SmallSession):
+        return spark.errors
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JError
 
 
 class Found:
@@ -253,7 +267,7 @@ class Found:
 
     def __init__(
         self,
-        spark: SparkSession,
+        spark: SparkSession | SmallSession,
         variants: tuple[str, ...],
         baseline: str,
         first_variants: tuple[str, ...],
@@ -278,7 +292,7 @@ class Found:
             },
             at_once,
         )
-        self.totals: dict[str, Row] = {row["variant"]: row for row in rows["totals"]}
+        self.totals: dict[str, Any] = {row["variant"]: row for row in rows["totals"]}
         self.hits: dict[tuple[str, str, str], int] = {
             (row["variant"], row["name"], row["verdict"]): row["hits"] for row in rows["counts"]
         }
@@ -291,7 +305,7 @@ class Found:
             (row["variant"], row["name"]): (row["only_here"], row["only_baseline"]) for row in rows["discordant"]
         }
         self.permitted_by: dict[str, dict[str, int]] = defaultdict(dict)
-        for row in rows["permitted by"]:
+        for row in sorted(rows["permitted by"], key=lambda row: (row["variant"], -row["hits"], row["clause"])):
             self.permitted_by[row["variant"]][row["clause"]] = row["hits"]
         self.plans = {(row["variant"], row["name"]): tuple(sorted(row["plans"])) for row in rows["first plans"]}
         self.primary = primary_variant(first_variants, baseline, self.totals)
@@ -372,7 +386,7 @@ class Found:
         )
 
 
-def _worse(spark: SparkSession, variants: Sequence[VariantResult]) -> tuple[Worse, ...]:
+def _worse(spark: SparkSession | SmallSession, variants: Sequence[VariantResult]) -> tuple[Worse, ...]:
     """Each variant that did worse than the one before it: in losses, or else in violations of any kind."""
     found = []
     for older, newer in pairwise(variants):
@@ -388,11 +402,14 @@ def _worse(spark: SparkSession, variants: Sequence[VariantResult]) -> tuple[Wors
     return tuple(found)
 
 
-def _answers(spark: SparkSession, questions: Mapping[str, Question], at_once: int) -> dict[str, list[Row]]:
+def _answers(
+    spark: SparkSession | SmallSession, questions: Mapping[str, Question], at_once: int
+) -> dict[str, list[Any]]:
     """The rows that answer each question, so many of them at a time."""
 
-    def answer(question: Question) -> list[Row]:
-        return spark.sql(question[0], args=dict(question[1])).collect()
+    def answer(question: Question) -> list[Any]:
+        found: list[Any] = spark.sql(question[0], args=dict(question[1])).collect()
+        return found
 
     with ThreadPoolExecutor(at_once, thread_name_prefix="ask") as threads:
         return dict(zip(questions, threads.map(answer, questions.values()), strict=True))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harness.report.model import Example
 from pipeline.campaign import simulator
 from pipeline.campaign_spec import IMPORTED
 from pipeline.compare import register_tables
 from pipeline.evidence import stored_runs
+from pipeline.found_campaign import NothingToCompareError
 from pipeline.manifest import Manifest
 from pipeline.replay_command import replay_command
-from pipeline.spark_tables import NothingToCompareError, quick_where_few
+from pipeline.spark_tables import quick_where_few
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from harness.runs.judged import JudgedRun
     from nemesis import Plan
     from pipeline.simulate import Simulate
+    from pipeline.small_session import SmallSession
 
 EASIEST_TO_EXPLAIN = ("lost-committed-write", "log-matching", "divergence")
 """Anomalies in the order in which a picture of them is preferred; the rest follow by name."""
@@ -39,7 +41,9 @@ class RunChangedError(RuntimeError):
     """A run that was repeated gave another history than the campaign stored; the text is one sentence."""
 
 
-def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None = None) -> tuple[Example, ...]:
+def choose_examples(
+    spark: SparkSession | SmallSession, folder: Path, simulate: Simulate | None = None
+) -> tuple[Example, ...]:
     """One run for each variant and anomaly that was a violation, in the campaign's order of variants; of a variant first the
     anomalies of `EASIEST_TO_EXPLAIN`.
 
@@ -62,7 +66,7 @@ def choose_examples(spark: SparkSession, folder: Path, simulate: Simulate | None
     cases = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(EASIEST_TO_EXPLAIN))
     rank = f"CASE a.name {cases} ELSE {len(EASIEST_TO_EXPLAIN)} END"
     with quick_where_few(spark, manifest.spec.plans * len(manifest.spec.variants)):
-        rows = spark.sql(SIMPLEST.format(rank=rank, relied_on=RELIED_ON)).collect()
+        rows: list[Any] = spark.sql(SIMPLEST.format(rank=rank, relied_on=RELIED_ON)).collect()
     order = {variant: place for place, variant in enumerate(manifest.spec.variants)}
     runs: dict[tuple[str, int], tuple[Plan, JudgedRun]] = {}
     examples = []

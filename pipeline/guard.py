@@ -5,13 +5,11 @@ Nothing here changes a run that stays within them.
 
 from __future__ import annotations
 
-import faulthandler
 import os
 import pickle
 import resource
 import select
 import signal
-import sys
 import threading
 import time
 import traceback
@@ -57,7 +55,8 @@ class RunLimits:
 def within(limits: RunLimits) -> Iterator[None]:
     """The limits hold inside. Time is only watched in a main thread; memory that is not given raises `MemoryError`.
 
-    A run that holds the interpreter, so that no alarm is heard, ends its process after a while (`PATIENCE`) if that is expendable.
+    A run that holds the interpreter, so that no alarm is heard, ends its process after a while (`PATIENCE`, of processor time)
+    if that is expendable.
 
     Raises:
         RunLimitError: Time is up.
@@ -75,7 +74,9 @@ def within(limits: RunLimits) -> Iterator[None]:
     try:
         _hold(limits.memory_mb)
         if seconds and limits.expendable:
-            faulthandler.dump_traceback_later(seconds * PATIENCE, exit=True, file=sys.__stderr__ or sys.stderr)
+            signal.setitimer(
+                signal.ITIMER_PROF, seconds * PATIENCE
+            )  # whose signal ends a process that does not handle it
         if seconds:
             signal.setitimer(signal.ITIMER_REAL, seconds)
         yield
@@ -84,7 +85,7 @@ def within(limits: RunLimits) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         if seconds and limits.expendable:
-            faulthandler.cancel_dump_traceback_later()
+            signal.setitimer(signal.ITIMER_PROF, 0)
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
         signal.signal(signal.SIGALRM, before)
 

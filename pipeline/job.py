@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import AccumulatorParam, TaskContext
 
+from pipeline.brought import Brought
 from pipeline.chunk import FinishedChunk, Task, work_out
-from pipeline.delivery import Brought, Delivery
+from pipeline.delivery import Delivery
 from pipeline.tables import MANIFEST
 
 if TYPE_CHECKING:

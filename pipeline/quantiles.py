@@ -22,16 +22,19 @@ _REACHED = "min(CASE WHEN upto >= ({percent} * n + 99) div 100 THEN value END) A
 
 _SQL = """
     WITH valued AS (
-        SELECT variant, q.what, q.value FROM runs LATERAL VIEW stack(3,
-            'first_violation', CAST(first_violation_us AS DOUBLE),
-            'availability', availability,
-            'recovery', CASE WHEN error IS NULL AND events IS NOT NULL
-                THEN coalesce(CAST(recovery_us AS DOUBLE), double('infinity')) END
-        ) q AS what, value WHERE q.value IS NOT NULL),
+        SELECT variant, what, value FROM (
+            SELECT variant, what, CASE
+                WHEN what = 'first_violation' THEN CAST(first_violation_us AS DOUBLE)
+                WHEN what = 'availability' THEN availability
+                WHEN error IS NULL AND events IS NOT NULL THEN coalesce(CAST(recovery_us AS DOUBLE), double('infinity'))
+                END AS value
+            FROM runs CROSS JOIN (VALUES ('first_violation'), ('availability'), ('recovery')) AS q(what))
+        WHERE value IS NOT NULL),
     counted AS (SELECT variant, what, value, count(*) AS runs FROM valued GROUP BY variant, what, value),
     totals AS (
         SELECT variant, what, sum(runs) AS n, sum(CASE WHEN value < double('infinity') THEN runs ELSE 0 END) AS ended,
-            sum(CASE WHEN value < double('infinity') THEN runs * CAST(value AS DECIMAL(26, 12)) END) AS total
+            sum(CASE WHEN value < double('infinity')
+                THEN CAST(runs AS DECIMAL(10, 0)) * CAST(value AS DECIMAL(26, 12)) END) AS total
         FROM counted GROUP BY variant, what),
     ranked AS (
         SELECT variant, what, value,

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipeline.campaign_parts import APART, Part, several_parts
+from pipeline.found_campaign import NothingToCompareError
 from pipeline.reason import reason
-from pipeline.spark_tables import NothingToCompareError, campaign_tables, recheck_table
+from pipeline.spark_tables import campaign_tables, recheck_table
 from pipeline.tables import SCHEMAS
 
 if TYPE_CHECKING:

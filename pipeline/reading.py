@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from py4j.protocol import Py4JJavaError
-
-from pipeline.session import is_local, spark_session
+from pipeline.here import FEW_RUNS_HERE
+from pipeline.manifest import Manifest
+from pipeline.small_session import SmallSession
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -30,6 +30,8 @@ def reading_session(master: str | None, *folders: Path, java_options: str = "") 
     Raises:
         JavaNotFoundError: There is no Java for Spark.
     """
+    from pipeline.session import is_local, spark_session
+
     session = spark_session(master, java_options=java_options)
     context = session.sparkContext
     if is_local(str(context.master)) or _seen_by_all(context, folders):
@@ -38,8 +40,17 @@ def reading_session(master: str | None, *folders: Path, java_options: str = "") 
     return spark_session()
 
 
+def small_session(master: str | None, folder: Path) -> SmallSession | None:
+    """What answers without Spark, if nobody asked for Spark and the campaign has few runs."""
+    manifest = Manifest.read(folder) if master is None else None
+    small = manifest is not None and manifest.spec.plans * len(manifest.spec.variants) <= FEW_RUNS_HERE
+    return SmallSession() if small else None
+
+
 def _seen_by_all(context: SparkContext, folders: Iterable[Path]) -> bool:
     """Whether each task that is asked sees the very folders, not copies or empty ones of the same name."""
+    from py4j.protocol import Py4JJavaError
+
     with ExitStack() as signs:
         try:
             paths = [str(signs.enter_context(_sign(folder.resolve()))) for folder in folders]

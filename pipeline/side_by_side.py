@@ -19,8 +19,9 @@ from nodes.core.cluster import ClusterSpec
 from pipeline.campaign_parts import part_of
 from pipeline.campaign_spec import IMPORTED
 from pipeline.compare import found_in_tables
+from pipeline.found_campaign import NothingToCompareError, campaign_in
 from pipeline.replay_command import replay_command
-from pipeline.spark_tables import NothingToCompareError, campaign_in, campaign_tables
+from pipeline.spark_tables import campaign_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline.found_campaign import NothingToCompareError, campaign_in
 from pipeline.manifest import RECHECKS, Manifest
 from pipeline.recheck_tables import RECHECK, RECHECK_SCHEMAS
 from pipeline.stock import Stock, whole
@@ -15,6 +16,8 @@ from pipeline.tables import RECORDS, SCHEMAS
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
+
+    from pipeline.small_session import SmallSession
 
 
 FEW_RUNS = 50_000
@@ -26,22 +29,6 @@ QUICK = {
     "spark.sql.shuffle.partitions": "1",
 }
 """Settings for tables of a few runs: queries are interpreted, not compiled, and not planned again half-way."""
-
-
-class NothingToCompareError(ValueError):
-    """The folder holds no campaign, or not the baseline asked for; the text is one sentence."""
-
-
-def campaign_in(folder: Path) -> Manifest:
-    """The manifest of the campaign in a folder.
-
-    Raises:
-        NothingToCompareError: There is none.
-    """
-    manifest = Manifest.read(folder)
-    if manifest is None:
-        raise NothingToCompareError(f"{folder} holds no campaign.")
-    return manifest
 
 
 def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -> dict[str, DataFrame]:
@@ -59,9 +46,9 @@ def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -
 
 
 @contextmanager
-def quick_where_few(spark: SparkSession, runs: int) -> Iterator[None]:
+def quick_where_few(spark: SparkSession | SmallSession, runs: int) -> Iterator[None]:
     """Questions about a campaign of so few runs are asked with the settings `QUICK`, and others with the session's own."""
-    if runs > FEW_RUNS:
+    if runs > FEW_RUNS or not hasattr(spark, "conf"):  # a small session has none
         yield
         return
     before = {name: spark.conf.get(name) for name in QUICK}

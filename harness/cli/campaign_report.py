@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from harness.report.model import Comparison, PartLine, RunLine
+    from pipeline.small_session import SmallSession
 
 MOST_LISTED = 2000
 """So many runs are listed one by one on a comparison's page; more would make it slow to open."""
@@ -82,7 +83,7 @@ def summarise_all(folder: Path, baseline: str | None, as_json: bool) -> None:
         _print_parts(_part_lines(folder, pages))
 
 
-def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[SparkSession, Comparison]:
+def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[SparkSession | SmallSession, Comparison]:
     """The comparison of the variants of one folder, and the session that made it."""
     from pipeline.manifest import CampaignRefusedError, Manifest
 
@@ -91,13 +92,13 @@ def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[S
     except CampaignRefusedError as error:
         raise click.ClickException(str(error)) from None
     from pipeline.compare import UnreadableError, compare
+    from pipeline.found_campaign import NothingToCompareError
     from pipeline.java import JavaNotFoundError
-    from pipeline.reading import reading_session
-    from pipeline.spark_tables import NothingToCompareError
+    from pipeline.reading import reading_session, small_session
     from pipeline.stock import DamagedTableError
 
     try:
-        spark = reading_session(master, folder)
+        spark = small_session(master, folder) or reading_session(master, folder)
         return spark, compare(spark, folder, baseline)
     except (
         NothingToCompareError,
@@ -115,7 +116,9 @@ def _print(comparison: Comparison) -> None:
     print_comparison(comparison, Console())
 
 
-def _write_page(spark: SparkSession, comparison: Comparison, folder: Path, pages: Collection[Path]) -> Path:
+def _write_page(
+    spark: SparkSession | SmallSession, comparison: Comparison, folder: Path, pages: Collection[Path]
+) -> Path:
     """The page of a campaign or of one part; `pages` are the folders of parts that have or get one."""
     from harness.report.page import render
     from harness.why import deciding_faults_of_example, why_of_example

@@ -132,7 +132,7 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
     help="Nor more megabytes; 0: no limit. Both are for the simulator.",
 )
 @click.option("--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.  [default: by what a run takes]")
-@click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[*]]")
+@click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[*]; up to 1,000 runs no Spark]")
 @click.option("--report", is_flag=True, help="Write report.html, with an example of each violation, as well.")
 @click.option(
     "--fail-on-violation",
@@ -238,11 +238,11 @@ def _side_by_side(options: dict[str, Any]) -> int:
     from harness.cli.campaign_report import cases
     from pipeline.compare import UnreadableError
     from pipeline.compare_table import print_comparison
+    from pipeline.found_campaign import NothingToCompareError
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError
     from pipeline.reading import reading_session
     from pipeline.side_by_side import compare_campaigns, differences
-    from pipeline.spark_tables import NothingToCompareError
     from pipeline.stock import DamagedTableError
 
     try:

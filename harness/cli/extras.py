@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Extra = Literal["campaign", "containers", "report"]
 
 EXTRAS: dict[Extra, tuple[str, ...]] = {
-    "campaign": ("pyspark", "py4j", "pandas", "pyarrow", "scipy"),
+    "campaign": ("pyspark", "py4j", "pandas", "pyarrow", "scipy", "duckdb", "sqlglot"),
     "containers": (
         "docker",
         "requests",

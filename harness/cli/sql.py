@@ -41,11 +41,11 @@ rejudged_anomalies and changes. docs/results.md has their columns, docs/querying
 def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master: str | None, *, as_json: bool) -> int:
     """Answer QUESTION, a SELECT in Spark SQL, from the tables of CAMPAIGN."""
     need(campaign=True)
+    from pipeline.found_campaign import NothingToCompareError, campaign_in
     from pipeline.java import JavaNotFoundError
     from pipeline.manifest import CampaignRefusedError
     from pipeline.query import QueryError, ask
     from pipeline.reading import reading_session
-    from pipeline.spark_tables import NothingToCompareError, campaign_in
     from pipeline.stock import DamagedTableError
 
     folder = at_hand(campaign)

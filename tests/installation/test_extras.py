@@ -17,7 +17,7 @@ LOST = """\
 {"kind":"op","time":6000,"process":"c1","type":"ok","f":"poll","value":[["poll",{"t-0":[[1,2]]}]]}
 """
 
-CAMPAIGN = "pyspark and 4 more packages, which are not installed"
+CAMPAIGN = "pyspark and 6 more packages, which are not installed"
 CONTAINERS = "docker and 9 more packages, which are not installed"
 REPORT = "matplotlib, jinja2 and markupsafe, which are not installed"
 
@@ -84,8 +84,8 @@ def test_the_base_is_not_enough_for_containers(tidemark):
 
 MISSING = [
     (("compare",), CAMPAIGN),
-    (("compare", "--report"), "pyspark and 7 more packages, which are not installed"),
-    (("report", "campaign"), "pyspark and 7 more packages, which are not installed"),
+    (("compare", "--report"), "pyspark and 9 more packages, which are not installed"),
+    (("report", "campaign"), "pyspark and 9 more packages, which are not installed"),
     (("report", "run"), REPORT),
     (("run", "--report"), REPORT),
     (("run", "--world", "docker"), CONTAINERS),

@@ -1,4 +1,4 @@
-"""The whole way through Spark with a world small enough to know by heart (see conftest)."""
+"""The whole way of a campaign, through Spark and without it, with a world small enough to know by heart (see conftest)."""
 
 import io
 import json
@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
@@ -26,32 +27,47 @@ from pipeline.quantiles import QUANTILES, Quantiles
 from pipeline.query import QueryError, ask
 from pipeline.run_list import NoCampaignError, UnreadableTableError, Wanted, list_runs
 from pipeline.side_by_side import compare_campaigns, differences
+from pipeline.small_session import SmallSession
 from pipeline.tables import chunk_file
 
 OLD, NEW = "kafka-0.10", "kafka-2.1+no-fetch-fence"
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+SPARK = [pytest.mark.spark, pytest.mark.slow]
+
+
+@pytest.fixture(params=["here", pytest.param("spark", marks=SPARK)])
+def master(request: pytest.FixtureRequest) -> str | None:
+    """A campaign's runs are few: who names no master has them done by this machine's processes."""
+    if request.param == "here":
+        return None
+    request.getfixturevalue("spark")
+    return "local[2,3]"
+
+
+@pytest.fixture(params=["here", pytest.param("spark", marks=SPARK)])
+def asked(request: pytest.FixtureRequest) -> SparkSession | SmallSession:
+    return SmallSession() if request.param == "here" else request.getfixturevalue("spark")
 
 
 def quiet() -> Console:
     return Console(file=io.StringIO())
 
 
-def tables(spark: SparkSession, folder: Path) -> dict[str, list[str]]:
+def tables(folder: Path) -> dict[str, list[str]]:
     found = {}
     for name in ("runs", "anomalies", "ops", "trace"):
-        reader = spark.read.option("__globPaths__", "false")
-        table = reader.parquet(str(folder / name)).drop("wall_us")
-        found[name] = sorted(json.dumps(row.asDict(), default=str) for row in table.collect())
+        table = pq.read_table(folder / name)
+        rows = table.drop_columns([one for one in ("wall_us",) if one in table.column_names]).to_pylist()
+        found[name] = sorted(json.dumps(row, default=str) for row in rows)
     return found
 
 
 def test_a_campaign_stopped_anywhere_resumes_to_the_same_tables(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    master: str | None, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    outcome = run_campaign(spec, whole, chunk_size=5, console=quiet(), simulate=simulate)
-    run_campaign(spec, stopped, chunk_size=5, console=quiet(), simulate=simulate)
+    outcome = run_campaign(spec, whole, chunk_size=5, master=master, console=quiet(), simulate=simulate)
+    run_campaign(spec, stopped, chunk_size=5, master=master, console=quiet(), simulate=simulate)
     variant = "campaign=demo/variant=kafka-0.10"
     # Killed before the record was written, and while a file was written.
     (stopped / "chunks" / variant / "chunk-00001.json").unlink()
@@ -61,47 +77,54 @@ def test_a_campaign_stopped_anywhere_resumes_to_the_same_tables(
     untouched = stopped / "runs" / variant / "chunk-00000.parquet"
     before = untouched.stat().st_mtime_ns
 
-    again = run_campaign(spec, stopped, console=quiet(), simulate=simulate)
+    again = run_campaign(spec, stopped, master=master, console=quiet(), simulate=simulate)
 
     assert again == outcome
     assert (again.status, again.runs, again.expected) == ("finished", 24, 24)
     assert (again.violating, again.unknown, again.errors) == ({OLD: 3, NEW: 1}, 3, 1)
-    assert tables(spark, stopped) == tables(spark, whole)
+    assert tables(stopped) == tables(whole)
     assert untouched.stat().st_mtime_ns == before
     assert not list(stopped.rglob("*.tmp"))
     assert "1 of them because the run raised" in again.sentences()
 
 
 def test_a_plan_that_ends_its_worker_costs_itself_only(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    master: str | None, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     def deadly(spec: CampaignSpec, variant: str, index: int) -> Any:
         if index == 7 and variant == OLD:
             os._exit(1)
         return simulate(spec, variant, index)
 
-    outcome = run_campaign(spec, tmp_path, chunk_size=6, console=quiet(), simulate=deadly)
+    outcome = run_campaign(spec, tmp_path, chunk_size=6, master=master, console=quiet(), simulate=deadly)
 
     assert (outcome.runs, outcome.errors) == (24, 2)  # one raises under the other variant
     (broken,) = [run for run in list_runs(tmp_path, Wanted(OLD, unknown=True)) if run.plan == 7]
     assert broken.because == "The run's process ended with status 1."
 
-    again = run_campaign(spec, tmp_path, retry_errors=True, console=quiet(), simulate=simulate)
+    again = run_campaign(spec, tmp_path, retry_errors=True, master=master, console=quiet(), simulate=simulate)
     assert (again.runs, again.errors) == (24, 1)
 
 
 def test_a_campaign_grows_to_what_it_would_have_been(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    master: str | None, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     at_once, grown = tmp_path / "demo", tmp_path / "a name [with] brackets"
-    run_campaign(replace(spec, plans=30), at_once, chunk_size=10, console=quiet(), simulate=simulate)
-    run_campaign(replace(spec, variants=(OLD,), plans=10), grown, chunk_size=10, console=quiet(), simulate=simulate)
+    run_campaign(replace(spec, plans=30), at_once, chunk_size=10, master=master, console=quiet(), simulate=simulate)
+    run_campaign(
+        replace(spec, variants=(OLD,), plans=10),
+        grown,
+        chunk_size=10,
+        master=master,
+        console=quiet(),
+        simulate=simulate,
+    )
     before = {path: path.stat().st_mtime_ns for path in grown.rglob("*.parquet")}
-    run_campaign(replace(spec, plans=30), grown, chunk_size=20, console=quiet(), simulate=simulate)
+    run_campaign(replace(spec, plans=30), grown, chunk_size=20, master=master, console=quiet(), simulate=simulate)
 
-    assert tables(spark, grown) == tables(spark, at_once)
+    assert tables(grown) == tables(at_once)
     assert all(path.stat().st_mtime_ns == time for path, time in before.items())
-    whole, parts = (compare(spark, folder) for folder in (at_once, grown))
+    whole, parts = (compare(SmallSession(), folder) for folder in (at_once, grown))
     # What was settled before anything ran was one variant, which is compared with none.
     assert (whole.primary, parts.primary) == (NEW, None)
     assert [variant.loss for variant in parts.variants] == [variant.loss for variant in whole.variants]
@@ -109,7 +132,7 @@ def test_a_campaign_grows_to_what_it_would_have_been(
 
 
 def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
-    spark: SparkSession,
+    master: str | None,
     spec: CampaignSpec,
     simulate: Callable[..., Any],
     tmp_path: Path,
@@ -126,15 +149,15 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_go_on(
     monkeypatch.setattr(campaign, "CampaignProgress", Impatient)
     monkeypatch.setattr(SparkSession, "stop", lambda self: None)  # the session serves the other tests too
 
-    outcome = run_campaign(spec, tmp_path, chunk_size=1, console=quiet(), simulate=simulate)
+    outcome = run_campaign(spec, tmp_path, chunk_size=1, master=master, console=quiet(), simulate=simulate)
 
     assert outcome.status == "interrupted"
     assert outcome.sentences().endswith(f"Give the same command again to go on in {tmp_path}.")
-    assert run_campaign(spec, tmp_path, console=quiet(), simulate=simulate).runs == 24
+    assert run_campaign(spec, tmp_path, master=master, console=quiet(), simulate=simulate).runs == 24
 
 
-def test_spark_stops_at_the_first_violation_and_goes_on_from_there(
-    spark: SparkSession,
+def test_it_stops_at_the_first_violation_and_goes_on_from_there(
+    master: str | None,
     spec: CampaignSpec,
     simulate: Callable[..., Any],
     tmp_path: Path,
@@ -143,7 +166,9 @@ def test_spark_stops_at_the_first_violation_and_goes_on_from_there(
     monkeypatch.setattr(SparkSession, "stop", lambda self: None)  # the session serves the other tests too
     many = replace(spec, plans=400)
 
-    outcome = run_campaign(many, tmp_path, chunk_size=1, console=quiet(), simulate=simulate, stop_at_first=True)
+    outcome = run_campaign(
+        many, tmp_path, chunk_size=1, master=master, console=quiet(), simulate=simulate, stop_at_first=True
+    )
 
     assert outcome.status == "stopped"
     assert sum(outcome.violating.values()) > 0
@@ -151,11 +176,11 @@ def test_spark_stops_at_the_first_violation_and_goes_on_from_there(
 
 
 def test_the_comparison_counts_by_hand(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
 
-    comparison = compare(spark, tmp_path)
+    comparison = compare(asked, tmp_path)
 
     old, new = comparison.variants
     assert "with acks=all, 3 brokers, replication factor 3 and min ISR 2" in compared(comparison)
@@ -204,11 +229,11 @@ def test_the_comparison_counts_by_hand(
 
 
 def test_marks_are_counted_by_runs_and_those_that_none_came_to_are_told(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
 
-    comparison = compare(spark, tmp_path)
+    comparison = compare(asked, tmp_path)
 
     old, new = comparison.variants
     assert (old.exercised["follower-paused"], new.exercised["follower-paused"]) == (2, 0)
@@ -219,11 +244,11 @@ def test_marks_are_counted_by_runs_and_those_that_none_came_to_are_told(
 
 
 def test_another_baseline_turns_the_pairs_round(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
-    turned = compare(spark, tmp_path, NEW)
+    turned = compare(asked, tmp_path, NEW)
     pair = turned.variants[0].count("lost-committed-write")
 
     assert turned.primary is None
@@ -233,16 +258,16 @@ def test_another_baseline_turns_the_pairs_round(
     # Somebody chose it after the campaign had begun, so nothing is primary, and all three p-values are corrected.
     assert (pair.paired.primary, pair.paired.p_value, pair.paired.p_adjusted) == (False, pytest.approx(0.5), 1.0)
     with pytest.raises(NothingToCompareError, match="kafka-9 is none of"):
-        compare(spark, tmp_path, "kafka-9")
+        compare(asked, tmp_path, "kafka-9")
 
 
 def test_the_terminal_shows_violations_and_permitted_apart(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
     out = io.StringIO()
 
-    print_comparison(compare(spark, tmp_path), Console(file=out, width=160))
+    print_comparison(compare(asked, tmp_path), Console(file=out, width=160))
 
     text = out.getvalue()
     words = " ".join(text.split())
@@ -259,11 +284,11 @@ def test_the_terminal_shows_violations_and_permitted_apart(
 
 
 def test_an_example_is_the_violating_run_with_the_fewest_faults(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
-    old, new = choose_examples(spark, tmp_path, simulate)
+    old, new = choose_examples(asked, tmp_path, simulate)
 
     # Plan 0 has one fault, 4 has two, 8 has three; the new variant violates in 4 only.
     assert (old.variant, old.plan_index, old.plan["faults"]) == (OLD, 0, ["crash"])
@@ -271,7 +296,7 @@ def test_an_example_is_the_violating_run_with_the_fewest_faults(
 
 
 def test_an_example_of_a_loss_is_one_that_somebody_relied_on(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     def first_unacked(spec: CampaignSpec, variant: str, index: int) -> Any:
         plan, result = simulate(spec, variant, index)
@@ -282,26 +307,26 @@ def test_an_example_of_a_loss_is_one_that_somebody_relied_on(
 
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=first_unacked)
 
-    old, _ = choose_examples(spark, tmp_path, first_unacked)
+    old, _ = choose_examples(asked, tmp_path, first_unacked)
 
     assert (old.variant, old.plan_index) == (OLD, 4)  # plan 0 has fewer faults, and its record was never acknowledged
 
 
 def test_a_variant_that_does_worse_than_the_one_before_is_held_against_it_on_the_same_plans(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(replace(spec, variants=(NEW, OLD)), tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
     # Plans 0 and 8 hit OLD only, 4 both; 3 and 5 are no pairs.
-    assert compare(spark, tmp_path).worse == (Worse(NEW, OLD, LOST, 10, 2, 0, pytest.approx(0.5)),)
+    assert compare(asked, tmp_path).worse == (Worse(NEW, OLD, LOST, 10, 2, 0, pytest.approx(0.5)),)
 
 
 def test_the_run_list_is_that_of_the_comparison(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
 
-    found = compare(spark, tmp_path)
+    found = compare(asked, tmp_path)
     listed = list(list_runs(tmp_path, Wanted()))
 
     for variant in found.variants:
@@ -326,7 +351,7 @@ def test_a_list_of_what_is_not_there_is_refused(tmp_path: Path, spec: CampaignSp
 
 
 def test_a_damaged_file_is_named(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
     file = chunk_file(tmp_path, "runs", spec.name, OLD, 0)
@@ -337,7 +362,7 @@ def test_a_damaged_file_is_named(
 
 
 def test_an_example_that_runs_differently_now_is_not_shown(
-    spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
@@ -346,19 +371,21 @@ def test_an_example_that_runs_differently_now_is_not_shown(
         return plan, replace(result, digest="other")
 
     with pytest.raises(RunChangedError, match=r"Plan 0 under kafka-0\.10"):
-        choose_examples(spark, tmp_path, other)
+        choose_examples(asked, tmp_path, other)
 
 
 def test_a_folder_without_a_finished_chunk_has_nothing_to_compare(
-    spark: SparkSession, spec: CampaignSpec, tmp_path: Path
+    asked: SparkSession | SmallSession, spec: CampaignSpec, tmp_path: Path
 ) -> None:
     with pytest.raises(NothingToCompareError, match="holds no campaign"):
-        compare(spark, tmp_path)
+        compare(asked, tmp_path)
     manifest.open_campaign(tmp_path, spec, chunk_size=1, fresh=False)
     with pytest.raises(NothingToCompareError, match="no finished chunk"):
-        compare(spark, tmp_path)
+        compare(asked, tmp_path)
 
 
+@pytest.mark.spark
+@pytest.mark.slow
 def test_campaigns_are_held_against_each_other_where_their_plans_are_the_same(
     spark: SparkSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
@@ -391,15 +418,19 @@ def test_campaigns_are_held_against_each_other_where_their_plans_are_the_same(
         ask(spark, two, "SELECT nonsense FROM runs", 1)
 
 
-def test_the_slowest_percentiles_are_of_runs_that_never_recovered(spark: SparkSession) -> None:
+def test_the_slowest_percentiles_are_of_runs_that_never_recovered(asked: SparkSession | SmallSession) -> None:
     rows = [("a", 1_000_000)] * 49 + [("a", None)] * 51 + [("b", time) for time in (30, 20, 20, 10, None)]
-    columns = "variant STRING, recovery_us BIGINT, first_violation_us BIGINT, availability DOUBLE, error STRING, events BIGINT"
     shares = [0.1, 0.2, 0.4] + [None] * 102
-    table = [(variant, time, None, share, None, 9) for (variant, time), share in zip(rows, shares, strict=True)]
-    table += [("without a trace", None, None, None, None, None)]
-    spark.createDataFrame(table, columns).createOrReplaceTempView("runs")
+    table = [(variant, time, share, 9) for (variant, time), share in zip(rows, shares, strict=True)]
+    table += [("without a trace", None, None, None)]
+    values = ", ".join(f"({', '.join('NULL' if one is None else repr(one) for one in row)})" for row in table)
+    asked.sql(
+        "SELECT variant, CAST(recovery_us AS BIGINT) AS recovery_us, CAST(NULL AS BIGINT) AS first_violation_us, "
+        "CAST(availability AS DOUBLE) AS availability, CAST(NULL AS STRING) AS error, events "
+        f"FROM VALUES {values} AS rows(variant, recovery_us, availability, events)"
+    ).createOrReplaceTempView("runs")
 
-    found = Quantiles(spark.sql(QUANTILES).collect())
+    found = Quantiles(asked.sql(QUANTILES).collect())
 
     a, b = found.recovery("a", 0), found.recovery("b", 0)
     # Of 100 runs 49 are at rest after 1 s and 51 never: the median run never is.

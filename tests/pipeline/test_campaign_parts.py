@@ -21,13 +21,13 @@ from pipeline.campaign_spec import CampaignSpec
 from pipeline.chunk import Task, run_chunk
 from pipeline.compare import compare
 from pipeline.evidence import run_folder
+from pipeline.found_campaign import NothingToCompareError
 from pipeline.manifest import CampaignRefusedError, Manifest, open_campaign
 from pipeline.part_lines import part_lines
 from pipeline.query import ask
 from pipeline.run_list import NoCampaignError, Wanted, list_runs, list_runs_of_all_parts
 from pipeline.side_by_side import compare_campaigns, differences
 from pipeline.simulate import simulate as really_simulate
-from pipeline.spark_tables import NothingToCompareError
 
 OLD, NEW = "kafka-0.10", "kafka-2.1+no-fetch-fence"
 WALL = {"runs": ["wall_us"], "anomalies": [], "ops": [], "trace": []}

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pipeline import chunk as chunks
+from pipeline.brought import Brought
 from pipeline.campaign_spec import CampaignSpec
 from pipeline.chunk import FinishedChunk, Task, run_chunk, work_out
-from pipeline.delivery import Brought, Delivery
+from pipeline.delivery import Delivery
 from pipeline.layout import Chunk
 from pipeline.record import ChunkSummary
 

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from contextlib import suppress
 
 import pytest
@@ -28,6 +30,16 @@ def test_what_never_ends_is_ended(work) -> None:
         work()
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+def test_what_never_hears_its_alarm_ends_a_process_that_is_expendable() -> None:
+    deaf = (
+        "from itertools import repeat\n"
+        "from pipeline.guard import RunLimits, within\n"
+        "with within(RunLimits(0.05, expendable=True)):\n"
+        "    sum(repeat(0))"
+    )
+    assert subprocess.run([sys.executable, "-c", deaf], check=False, timeout=300).returncode == -signal.SIGPROF
 
 
 def test_memory_that_is_too_much_is_not_given() -> None:

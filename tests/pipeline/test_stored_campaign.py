@@ -121,7 +121,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, *words: str) -> tuple[Any, str, str]:
     return end.value.code, out.getvalue(), error.getvalue()
 
 
+@pytest.mark.parametrize("master", [None, "local[2,3]"])
 def test_it_comes_back_from_the_store_row_for_row(
+    master: str | None,
     spark: SparkSession,
     small: CampaignSpec,
     simulate: Callable[..., Any],
@@ -129,9 +131,14 @@ def test_it_comes_back_from_the_store_row_for_row(
     another_machine: Callable[[str], None],
 ) -> None:
     local = run_campaign(
-        small, tmp_path / "local", chunk_size=2, console=Console(file=io.StringIO()), simulate=simulate
+        small,
+        tmp_path / "local",
+        chunk_size=2,
+        master=master,
+        console=Console(file=io.StringIO()),
+        simulate=simulate,
     )
-    stored = run(small, simulate)
+    stored = run(small, simulate, master=master)
     another_machine("second")
     fetched = fetch(StorePlace.of(URI))
 
@@ -145,9 +152,10 @@ def test_it_comes_back_from_the_store_row_for_row(
     assert len(keys()) == 1 + 6 * 5
 
 
-@pytest.mark.parametrize("uploads", [0, 1, 13, 19])
+@pytest.mark.parametrize(("uploads", "master"), [(0, None), (1, None), (13, "local[2,3]"), (19, None)])
 def test_a_driver_that_ends_between_two_uploads_goes_on_elsewhere(
     uploads: int,
+    master: str | None,
     spark: SparkSession,
     small: CampaignSpec,
     counted: tuple[Callable[..., Any], Callable[[], list[str]]],
@@ -170,14 +178,14 @@ def test_a_driver_that_ends_between_two_uploads_goes_on_elsewhere(
         gone.setattr(ObjectStore, "write", write_some)
         gone.setattr("pipeline.delivery.THREADS_THAT_UPLOAD", 1)  # else many chunks are half-way, and none is there
         with pytest.raises((CampaignFailedError, StoreError), match=r"The store is gone\."):
-            run(small, simulate)
+            run(small, simulate, master=master)
     there = {key for key in keys() if key.startswith("chunks/")}
     assert len(there) == max(0, uploads - 1) // 5
     runs()
     another_machine("second")
 
     told = io.StringIO()
-    again = run(small, simulate, told)
+    again = run(small, simulate, told, master=master)
 
     assert (again.status, again.runs, again.expected) == ("finished", 12, 12)
     assert len(runs()) == 12 - 2 * len(there)
