@@ -141,7 +141,7 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
     imported = spec.world == IMPORTED
     for variant in spec.variants if wanted.variant is None else (wanted.variant,):
         for number in sorted(number for of, number in stock.finished if of == variant):
-            runs = _read(chunk_file(folder, "runs", spec.name, variant, number), _OF_RUNS, RUNS)
+            runs = columns_of(chunk_file(folder, "runs", spec.name, variant, number), _OF_RUNS, RUNS)
             if wanted.by_verdict is not None:  # before rows become objects: most chunks have none
                 runs = runs.filter(pc.equal(runs["valid"], wanted.by_verdict))
                 if not runs.num_rows:
@@ -164,7 +164,12 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
                     )
 
 
-def _read(file: Path, columns: list[str], schema: pa.Schema) -> pa.Table:
+def columns_of(file: Path, columns: list[str], schema: pa.Schema) -> pa.Table:
+    """Some columns of a chunk's file of one table.
+
+    Raises:
+        UnreadableTableError: It is damaged or missing.
+    """
     try:
         return pq.read_table(file, columns=columns, schema=schema)
     except (pa.ArrowException, OSError) as error:
@@ -174,7 +179,7 @@ def _read(file: Path, columns: list[str], schema: pa.Schema) -> pa.Table:
 
 def _anomalies(file: Path) -> dict[int, Counter[tuple[str, str]]]:
     """Plan → (name, verdict) → how often."""
-    table = _read(file, ["plan", "name", "verdict"], ANOMALIES)
+    table = columns_of(file, ["plan", "name", "verdict"], ANOMALIES)
     counted = pa.TableGroupBy(table, ["plan", "name", "verdict"]).aggregate([([], "count_all")])
     found: dict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
     for row in counted.to_pylist():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -123,6 +124,7 @@ def _write_page(
     from harness.report.page import render
     from harness.why import deciding_faults_of_example, why_of_example
     from pipeline.examples import RunChangedError, choose_examples
+    from pipeline.faults_present import faults_present
     from pipeline.manifest import CampaignRefusedError
     from pipeline.run_list import UnreadableTableError
 
@@ -130,7 +132,7 @@ def _write_page(
         examples = choose_examples(spark, folder)
         lines, more = _lines(comparison, folder)
         return render(
-            comparison,
+            replace(comparison, faults=faults_present(folder)),
             examples,
             folder,
             why_of_example,

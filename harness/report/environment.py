@@ -17,6 +17,7 @@ from checkers.known_anomalies import meaning
 from checkers.visible import visible
 from harness.report import words
 from harness.report.answer import CLAUSES
+from harness.report.fault_words import in_general
 from harness.report.model import DERIVED
 from harness.report.what_ran import what_ran
 
@@ -53,6 +54,7 @@ def environment(*packages: str) -> Environment:
         "primary": words.primary_words,
         "asked": words.asked_words,
         "compared": words.compared,
+        "fault_meaning": in_general,
         "clause_meaning": lambda clause: CLAUSES.get(clause, ""),
     }
     found.filters |= filters

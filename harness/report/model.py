@@ -211,6 +211,52 @@ class PartLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PresentIn:
+    """How many of some plans have a fault of each kind: a plan counts once for a kind, however many of it it has.
+
+    Attributes:
+        plans: how many there are.
+        mean: of the number of faults in one.
+        kinds: kind of fault → plans with one, of all of them; without kinds that are left out there.
+    """
+
+    plans: int
+    mean: float
+    kinds: Mapping[str, Rate]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultsPresent:
+    """Kinds of faults in the plans of violating runs, beside those in all plans.
+
+    Attributes:
+        everywhere: in all plans, whatever came of them.
+        violating: variant → in the plans of its violating runs; without variants that violated nothing.
+        whole: all plans were looked at, and not only the first.
+    """
+
+    everywhere: PresentIn
+    violating: Mapping[str, PresentIn]
+    whole: bool
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds that some plan has, most frequent in all plans first."""
+        return sorted(self.everywhere.kinds, key=lambda kind: (-self.everywhere.kinds[kind].hits, kind))
+
+    def stands_out(self, variant: str, kind: str) -> bool:
+        """Whether a kind's share of a variant's violating runs is above its share of all plans, with all of its 95 % interval."""
+        rate = self.violating[variant].kinds.get(kind)
+        return rate is not None and rate.low > self.everywhere.kinds[kind].share
+
+    def standing_out(self, variant: str) -> list[str]:
+        """The kinds that do so, the widest difference first."""
+        here, all_plans = self.violating[variant].kinds, self.everywhere.kinds
+        found = [kind for kind in self.kinds if self.stands_out(variant, kind)]
+        return sorted(found, key=lambda kind: all_plans[kind].share - here[kind].share)
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """A paired campaign: the same plans under every variant."""
 
@@ -230,6 +276,7 @@ class Comparison:
     begun: str = ""  # the day, UTC
     workload: Mapping[str, float] = field(default_factory=dict)  # what was asked for, as `AskedWorkload.to_json` has it
     worse: tuple[Worse, ...] = ()  # than the variant before, whose rule is older
+    faults: FaultsPresent | None = None  # in the plans of violating runs; None where nobody looked
 
     @property
     def pairs(self) -> tuple[Paired, ...]:
@@ -261,6 +308,8 @@ class Comparison:
     def to_json(self) -> dict[str, Any]:
         """The comparison as JSON values."""
         data = asdict(self)
+        if self.faults is None:
+            del data["faults"]
         for variant in data["variants"]:
             variant["hit_curve"] = [list(step) for step in variant["hit_curve"]]
         return data

@@ -175,7 +175,8 @@ def render(
         for example in examples
         if example is pictured[example.variant]
     ]
-    briefs = [view for example in examples if (view := _brief(example, deciding)) is not None]
+    told = [view for example in examples if (view := _brief(example, deciding)) is not None]
+    explained = {brief.anchor: _told_at(brief, runs) for brief in told}
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
     page = (
         environment()
@@ -190,12 +191,14 @@ def render(
             elsewise=()
             if comparison.world == "imported"
             else elsewise_under([variant.variant for variant in comparison.variants]),
-            briefs=briefs,
+            told=told,
+            briefs=[brief for brief in told if explained[brief.anchor] == brief.anchor],
             lines=lines,
             more_lines=more_lines,
             parts=parts,
+            faults=comparison.faults,
             listed_anomalies=sorted({name for line in lines for name, _, _ in line.found}),
-            explained={brief.anchor for brief in briefs},
+            explained=explained,
             anchor=anchor,
             version=version("tidemark"),
             glossary=GLOSSARY | COMPARISON_GLOSSARY | _not_told(comparison, lines),
@@ -316,6 +319,11 @@ def _brief(example: Example, deciding: Callable[[Example, Anomaly], DecidingFaul
     decided = found.in_words(example.history) if found is not None else ""
     seen = seen_by_clients(example.history, [told])
     return BriefView(where, title, example.variant, story, example.command, decided, seen)
+
+
+def _told_at(brief: BriefView, runs: Sequence[RunView]) -> str:
+    """Where an example is told: at length, if it is one that has a picture."""
+    return next((f"run-{run.name}" for run in runs if run.anomaly is brief.story.anomaly), brief.anchor)
 
 
 def gravest(verdict: Verdict) -> list[Anomaly]:

@@ -35,13 +35,15 @@ from harness.report.environment import FILTER, digest_of
 from harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
 from harness.report.faults import fault_lines
 from harness.report.lanes import Span, Term, lanes_of
-from harness.report.model import LOST, RunLine, Worse
+from harness.report.model import LOST, FaultsPresent, PresentIn, RunLine, Worse
 from harness.report.page import render, render_run
 from harness.report.spacetime import draw
 from harness.report.story import choose_anomaly, tell
 from harness.report.style import inline, looks
 from harness.report.what_ran import what_ran_of
+from harness.report.why import Repair, Why
 from harness.report.words import clearly, compared, interval, p_words, percent, primary_words, recovered, seconds
+from nodes.core.describe import Difference
 
 PARTITION = "t-0"
 M1, M2, M3 = 101, 102, 103
@@ -426,6 +428,66 @@ def test_brokers_of_one_cluster_with_several_rules_have_no_one_reason() -> None:
     assert why_none("kafka-2.7+truncation@1=kip279") == ""
 
 
+def present(plans: int, mean: float, **kinds: tuple[int, float, float]) -> PresentIn:
+    """So many plans have a fault of each kind, with the interval of their share."""
+    return PresentIn(plans, mean, {kind: Rate(hits, plans, low, high) for kind, (hits, low, high) in kinds.items()})
+
+
+def test_kinds_of_faults_that_stand_out_in_violating_runs_are_named_with_both_shares(tmp_path: Path) -> None:
+    everywhere = present(500, 4.25, crash=(100, 0.17, 0.24), slow=(200, 0.36, 0.44), pause=(50, 0.08, 0.13))
+    old = present(37, 6.0, crash=(20, 0.38, 0.69), slow=(15, 0.27, 0.57))  # whose family has no pauses
+    faults = FaultsPresent(everywhere, {"kafka-0.10": old}, whole=True)
+
+    page = (
+        render(replace(comparison(), faults=faults), [], tmp_path)
+        .read_text(encoding="utf-8")
+        .replace("\N{NO-BREAK SPACE}", " ")
+    )
+
+    assert faults.kinds == ["slow", "crash", "pause"]
+    assert "more often than in all 500 plans" in page
+    assert "<li><strong>kafka-0.10</strong>, 37 violating runs: crash (54.1 % against 20.0 %).</li>" in page
+    assert "here 4.2 on average" in page
+    assert "Which faults decided is told" not in page  # as there is no example
+    table = page[page.index('id="faults-present"') :]
+    cells = re.findall(r'data-of="([^"]+)"><div>(.*?)</div>', table[: table.index("</table>")])
+    assert cells[:4] == [("all plans", "500"), ("kafka-0.10", "37"), ("all plans", "4.2"), ("kafka-0.10", "6.0")]
+    assert [re.split(" <", cell)[0] for _, cell in cells[4:]] == ["200", "15", "100", "<strong>20</strong>", "50", "–"]
+
+    stored = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["faults"]
+    assert stored["violating"]["kafka-0.10"]["kinds"]["crash"]["hits"] == 20
+    assert "faults" not in comparison().to_json()
+
+    some = replace(faults, whole=False, violating={"kafka-0.10": replace(old, kinds={"slow": old.kinds["slow"]})})
+    page = render(replace(comparison(), faults=some), [], tmp_path).read_text(encoding="utf-8")
+    assert "more often than in the first 500 plans" in page
+    assert "<li><strong>kafka-0.10</strong>, 37 violating runs looked at: none.</li>" in page
+
+
+def test_a_page_without_plans_says_nothing_of_their_faults(comparison_page: Path) -> None:
+    assert "faults-present" not in comparison_page.read_text(encoding="utf-8")
+
+
+def test_what_many_rules_do_otherwise_and_lists_of_an_example_are_folded(tmp_path: Path) -> None:
+    two = replace(verdict(), anomalies=(anomaly(), replace(anomaly(), time=9_000_000)))
+    rules = tuple(Difference(f"rule {number}", "does", "does not") for number in range(5))
+    repair = Repair("kafka-0.11", "it repairs", "", rules, None, (), ("kafka-0.11",), (1, 0), "tidemark run")
+    second = replace(example(), variant="kafka-2.1", verdict=two)
+
+    def why(given: Example) -> Why:
+        kept = rules if given.variant == "kafka-2.1" else rules[:4]
+        return Why(("It was cut.",), (), replace(repair, differences=kept))
+
+    page = render(comparison(), [replace(example(), verdict=two), second], tmp_path, why).read_text(encoding="utf-8")
+
+    first, other = page.split('id="run-kafka-2.1-plan-7"')
+    assert "<details open><summary>Both runs, side by side</summary>" in first
+    assert "<details><summary>Both runs, side by side</summary>" in other
+    assert "What the two variants do otherwise: " not in first
+    assert "<details><summary>What the two variants do otherwise: 5 rules</summary>" in other
+    assert page.count("<details><summary>Everything the checkers found in this run: 2 anomalies</summary>") == 2
+
+
 def test_a_percentile_that_never_recovers_is_told_so(comparison_page: Path) -> None:
     text = comparison_page.read_text(encoding="utf-8").replace("\N{NO-BREAK SPACE}", " ")
 
@@ -702,15 +764,26 @@ def test_a_number_leads_to_its_runs_and_to_an_example(tmp_path: Path) -> None:
     any_violation, loss = old.anomalies
     listed = replace(old, anomalies=(any_violation, replace(loss, plans=(7, 9))), replay="tidemark run --index PLAN")
     explained = replace(example(), name="lost-committed-write", command="tidemark run --index 7")
+    seen = replace(anomaly(), name="lost-write", time=9_000_000)
+    both = replace(verdict(), anomalies=(anomaly(), seen))
+    examples = [replace(explained, verdict=both), replace(explained, verdict=both, name="lost-write")]
+    any_other = replace(any_violation, name="lost-write", plans=(7,))
+    counted = replace(listed, anomalies=(*listed.anomalies, any_other))
 
-    text = render(replace(comparison(), variants=(listed, new)), [explained], tmp_path).read_text(encoding="utf-8")
+    text = render(replace(comparison(), variants=(counted, new)), examples, tmp_path).read_text(encoding="utf-8")
 
     assert 'href="#runs-kafka-0.10-lost-committed-write">37</a>' in text
     row = text[text.index('id="runs-kafka-0.10-lost-committed-write"') :]
     assert "<td>7, 9, …</td>" in row
     assert "<code>tidemark runs hand --variant VARIANT --anomaly NAME --limit 0</code>" in text
-    assert 'href="#example-kafka-0.10-lost-committed-write"' in row
-    brief = text[text.index('<details id="example-kafka-0.10-lost-committed-write">') :]
+    assert (
+        'href="#run-kafka-0.10-plan-7">an example</a>' in row[: row.index("</tr>")]
+    )  # told at length, and not once more
+    assert 'id="run-kafka-0.10-plan-7"' in text
+    assert 'id="example-kafka-0.10-lost-committed-write"' not in text
+    row = text[text.index('id="runs-kafka-0.10-lost-write"') :]
+    assert 'href="#example-kafka-0.10-lost-write">an example</a>' in row[: row.index("</tr>")]
+    brief = text[text.index('<details id="example-kafka-0.10-lost-write">') :]
     assert "Broker 2 cuts its log from 2 to 1" in brief[: brief.index("</details>")]
     assert "<pre>tidemark run --index 7</pre>" in brief
 
