@@ -175,7 +175,7 @@ def render(
         for example in examples
         if example is pictured[example.variant]
     ]
-    told = [view for example in examples if (view := _brief(example, deciding)) is not None]
+    told = [view for example in examples if (view := _brief(example, deciding, runs)) is not None]
     explained = {brief.anchor: _told_at(brief, runs) for brief in told}
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
     page = (
@@ -306,15 +306,20 @@ def anchor(*names: str) -> str:
     return "-".join(re.sub(r"[^A-Za-z0-9._-]", "_", name) for name in names)
 
 
-def _brief(example: Example, deciding: Callable[[Example, Anomaly], DecidingFaults | None] | None) -> BriefView | None:
-    """The story of the anomaly that the example is for: the one of that name that explains the run best."""
+def _brief(
+    example: Example, deciding: Callable[[Example, Anomaly], DecidingFaults | None] | None, runs: Sequence[RunView]
+) -> BriefView | None:
+    """The story of the anomaly that the example is for: the one of that name that explains the run best. Where one of `runs` tells
+    the same at length, nobody asks again which faults decided.
+    """
     of_name = [one for one in example.verdict.anomalies if one.name == example.name]
     told = choose_anomaly(replace(example.verdict, anomalies=tuple(of_name)))
     if told is None or example.name is None:
         return None
     where = anchor("example", example.variant, example.name)
     title = f"{example.name} under {example.variant}: plan {example.plan_index}"
-    found = deciding(example, told) if deciding is not None else None
+    again = any(run.anomaly is told for run in runs)
+    found = deciding(example, told) if deciding is not None and not again else None
     story = tell(example.history, told, found.enough if found is not None else ())
     decided = found.in_words(example.history) if found is not None else ""
     seen = seen_by_clients(example.history, [told])
