@@ -71,6 +71,8 @@ def places(path: Path, jobs: int) -> list[Place]:
     Raises:
         OSError: It cannot be read.
     """
+    if not path.is_file():  # of a pipe nothing can be read twice
+        return []
     with path.open("rb") as file:
         begin = _behind_meta(file.readline(LONGEST_META))
         size = file.seek(0, os.SEEK_END)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from checkers import read_any, read_history, write_history
+from checkers import read_history, read_stream, write_history
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,9 +65,10 @@ def load_file(path: Path, *, forms: bool = False, rows: bool = False) -> History
         OSError: it cannot be read.
     """
     with path.open("rb") as file:
-        is_parquet = file.read(4) == b"PAR1"
-    if is_parquet:
-        from harness.runs.parquet_history import read_parquet
+        if file.peek(4)[:4] != b"PAR1":
+            return read_stream(
+                file, allow_torn_tail=True, forms=forms, rows=rows
+            )  # of a pipe nothing can be read twice
+    from harness.runs.parquet_history import read_parquet
 
-        return read_parquet(path, rows=rows)
-    return read_any(path, allow_torn_tail=True, forms=forms, rows=rows)
+    return read_parquet(path, rows=rows)

@@ -1,5 +1,6 @@
 """``tidemark check FILE --jobs``."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -67,3 +68,19 @@ def test_what_is_not_there_is_told_as_ever(tmp_path: Path) -> None:
         f"{tmp_path / 'none.jsonl'}: cannot be read (No such file or directory)"
     )
     assert "holds no run" in str(typed(tmp_path, "--jobs", 2).exception)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_pipe_is_read_once(history: Path, jobs: int) -> None:
+    write_history(History(ops=buggy_history(5, 80, 10)), history)
+    whole = history.read_bytes()
+    assert 8000 < len(whole) < 1 << 16  # two blocks, and no more than a pipe takes
+    alone = typed(history, "--json")
+    reading, writing = os.pipe()
+    os.write(writing, whole)
+    os.close(writing)
+
+    piped = typed(f"/dev/fd/{reading}", "--json", "--jobs", jobs)
+
+    os.close(reading)
+    assert (piped.return_value, piped.stdout) == (1, alone.stdout)
