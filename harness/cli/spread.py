@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import parent_process
+from threading import Thread
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import click
@@ -51,7 +54,7 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
 
     Raises:
         click.UsageError: both are given.
-        click.ClickException: there is no Spark or no Java, or Spark gave up.
+        click.ClickException: there is no Spark or no Java, or Spark gave up; or one of the processes was killed.
     """
     if master is not None:
         if jobs is not None:
@@ -63,12 +66,32 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
     if count == 1:
         yield map
         return
-    with ProcessPoolExecutor(count) as pool:
+    try:
+        with ProcessPoolExecutor(count, initializer=_end_with_the_command) as pool:
 
-        def over_processes(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
-            return pool.map(work, items, chunksize=1 if dear else CHEAP)
+            def over_processes(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+                return pool.map(work, items, chunksize=1 if dear else CHEAP)
 
-        yield over_processes
+            yield over_processes
+    except BrokenProcessPool:
+        raise click.ClickException(
+            f"one of the {count} processes that did the work was ended from outside, as a machine does that has no memory left: "
+            "give the command again with fewer --jobs"
+        ) from None
+
+
+def _end_with_the_command() -> None:
+    """Have this process of a pool end when the command is killed; else it would wait for work for ever, and hold the locks of the
+    command, which it has inherited.
+    """
+    command = parent_process()
+
+    def follow() -> None:
+        if command is not None:
+            command.join()
+            os._exit(1)
+
+    Thread(target=follow, name="end with the command", daemon=True).start()
 
 
 @contextmanager
