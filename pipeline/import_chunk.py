@@ -21,7 +21,7 @@ from pipeline.layout import Chunk
 from pipeline.record import ChunkRecord, Written
 from pipeline.rows import anomaly_rows, meta_json, run_row
 from pipeline.sources import Source
-from pipeline.stored_history import IMPORTED_FROM, NUMBERED_PROCESSES
+from pipeline.stored_history import IMPORTED_FROM, NUMBERED_PROCESSES, OUR_OWN
 from pipeline.tables import SCHEMAS, escaped
 
 SEED = 0
@@ -130,6 +130,7 @@ def _together(tables: Iterable[pa.Table], schema: pa.Schema) -> pa.Table:
 def _of_history(source: Source, history: History) -> dict[str, Any]:
     """What a run's row has of its history and not of its verdict."""
     faults = history.meta.get("faults")
+    meta = {name: value for name, value in history.meta.items() if name not in OUR_OWN}
     told = {IMPORTED_FROM: str(source.name)} | ({NUMBERED_PROCESSES: True} if _are_numbered(history) else {})
     return {
         "plan_digest": source.digest,
@@ -137,15 +138,25 @@ def _of_history(source: Source, history: History) -> dict[str, Any]:
         "faults": faults if type(faults) is int and 0 <= faults < 1 << 31 else None,
         "events": len(history.trace) or None,
         "virtual_us": _end_us(history),
-        "meta": meta_json(replace(history, meta={**history.meta, **told})),
+        "meta": meta_json(replace(history, meta=meta | told)),
     }
 
 
 def _are_numbered(history: History) -> bool:
-    """Whether the clients' processes are integers, all of them."""
+    """Whether the clients' processes are integers, all of them.
+
+    Raises:
+        UnstorableError: One is an integer, and another the same as text.
+    """
     columns = history.columns
-    processes = {op.process for op in history.ops} if columns is None else set(columns.processes)
-    return bool(processes) and all(type(process) is int for process in processes)
+    processes: set[object] = {op.process for op in history.ops} if columns is None else set(columns.processes)
+    numbers = [process for process in processes if type(process) is int]
+    for number in numbers:
+        if str(number) in processes:
+            raise UnstorableError(
+                f'it has the processes {number} and "{number}", which the tables could not tell apart'
+            )
+    return bool(numbers) and len(numbers) == len(processes)
 
 
 def _end_us(history: History) -> int:

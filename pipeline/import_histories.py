@@ -1,7 +1,8 @@
 """Make a campaign of histories that others recorded, or add to one: judged by `checkers.check`, stored as a campaign's tables.
 
 Plans are running numbers over all variants, in the order in which histories came in, so a variant has only some of them, and of a
-chunk number one variant has the chunk. A chunk counts as soon as the manifest, which is written last, has its plans.
+chunk number one variant has the chunk. A chunk counts as soon as the manifest, which is written last (for the first chunk before it
+as well), has its plans.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pipeline.campaign_parts import part_of
 from pipeline.campaign_spec import IMPORTED, CampaignSpec
 from pipeline.code import code_digest, judging_parts
 from pipeline.import_chunk import SEED, JudgedSources, JudgeSources, Unread
@@ -26,8 +28,8 @@ from pipeline.manifest import TABLES_OF_A_CAMPAIGN, Asked, CampaignRefusedError,
 from pipeline.reason import is_full_disk, reason
 from pipeline.record import ChunkSummary
 from pipeline.sources import Source, in_groups, source_of
-from pipeline.stock import set_right, take_stock
-from pipeline.tables import RECORDS
+from pipeline.stock import Stock, set_aside, set_right, take_stock
+from pipeline.tables import RECORDS, SCHEMAS
 
 MOST: Final = 100
 """So many histories make a chunk at most."""
@@ -115,6 +117,11 @@ def import_histories(
 def _refuse(folder: Path, contract: str | None) -> None:
     """Refuse a folder that holds something else."""
     manifest = Manifest.read(folder)
+    whole = part_of(folder)
+    if whole is not None:
+        raise CampaignRefusedError(
+            f"{folder} is for a part of the campaign in {whole}, and imported histories are none; choose another folder with --out."
+        )
     if manifest is None:
         if any((folder / name).exists() for name in TABLES_OF_A_CAMPAIGN):
             raise CampaignRefusedError(f"{folder} holds tables without a manifest; choose another folder with --out.")
@@ -146,16 +153,20 @@ class _Importing:
         self._runs: Counter[str] = Counter()
         self._verdicts: Counter[str] = Counter()
         self._errors = 0
-        self._there: list[Path] = []
+        self._there: list[Source] = []
         self._unread: list[tuple[Path, str]] = []
+        self._why_not: dict[str, str] = {}  # by digest, of what is no history
         self._interrupted = False
         if self._manifest is not None:
             stock = take_stock(folder, self._manifest)
             set_right(folder, self._manifest, stock)
+            _set_aside_what_does_not_count(folder, self._manifest, stock)
             _forget_what_was_broken_off(folder, self._manifest)
             self._damaged = tuple(damage.words() for damage in stock.damaged)
             for file in stock.files(folder, self._manifest.spec.name, "runs"):
                 self._known.update(pq.read_table(file, columns=["digest"], partitioning=None)["digest"].to_pylist())
+            if not stock.finished:  # it was begun, and has nothing: it begins again
+                self._manifest = self._before = None
 
     def add(self, files: Sequence[Path], variant: str | None, spread: Spread, console: Console) -> None:
         """All that is new of some files."""
@@ -173,12 +184,13 @@ class _Importing:
     def outcome(self) -> ImportOutcome:
         """What it came to."""
         before = self._before
+        copies = [(one.name, self._why_not[one.digest]) for one in self._there if one.digest in self._why_not]
         return ImportOutcome(
             runs=dict(self._runs),
             verdicts=dict(self._verdicts),
             errors=self._errors,
-            there=tuple(self._there),
-            unread=tuple(self._unread),
+            there=tuple(one.name for one in self._there if one.digest not in self._why_not),
+            unread=(*self._unread, *copies),
             damaged=self._damaged,
             other_code=before is not None and before.code != self._code,
             interrupted=self._interrupted,
@@ -193,7 +205,7 @@ class _Importing:
                 self._unread.append((file, f"cannot be read ({error.strerror})"))
                 continue
             if source.digest in self._known:
-                self._there.append(source.name)
+                self._there.append(source)
             else:
                 self._known.add(source.digest)
                 yield source
@@ -201,12 +213,15 @@ class _Importing:
     def _store(self, judged: JudgedSources) -> None:
         """Add a chunk, if there is anything in it."""
         self._unread += [_told(one) for one in judged.unread]
+        self._why_not |= {one.source.digest: one.why for one in judged.unread}
         if not judged.runs:
             return
         before = self._manifest
         grown = self._grown(judged.variant, len(judged.runs))
         number, first = (0, 0) if before is None else (before.layout.chunks, before.spec.plans)
         chunk = judged.as_chunk(grown.identity, number, first)
+        if before is None:  # or a kill would leave tables without a manifest, which are nobody's
+            grown.write(self._folder)
         chunk.store(self._folder, grown.spec.name)
         grown.write(self._folder)
         self._manifest = grown
@@ -244,6 +259,17 @@ class _Importing:
 
 def _told(unread: Unread) -> tuple[Path, str]:
     return unread.source.name, unread.why
+
+
+def _set_aside_what_does_not_count(folder: Path, manifest: Manifest, stock: Stock) -> None:
+    """Move the files of chunks that are not finished out of the tables: their histories come in again as other chunks, and whoever
+    reads a table's folder would count them twice.
+    """
+    for table in SCHEMAS:
+        counts = set(stock.files(folder, manifest.spec.name, table))
+        for path in sorted((folder / table).rglob("chunk-*.parquet")):
+            if path not in counts:
+                set_aside(folder, path)
 
 
 def _forget_what_was_broken_off(folder: Path, manifest: Manifest) -> None:

@@ -7,6 +7,7 @@ a history.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import json
@@ -89,6 +90,8 @@ def source_of(file: Path, variant: str | None) -> Source:
     Raises:
         OSError: It cannot be read.
     """
+    if file.exists() and not file.is_file():
+        raise OSError(errno.ESPIPE, "a pipe or a device")
     with file.open("rb") as opened:
         digest = hashlib.file_digest(opened, "sha256").hexdigest()
         size = opened.tell()

@@ -118,9 +118,14 @@ def set_right(folder: Path, manifest: Manifest, stock: Stock) -> None:
     for damage in stock.damaged:
         record_file(folder, manifest.spec.name, damage.variant, damage.number).unlink(missing_ok=True)
     for path in stock.foreign:
-        place = folder / SET_ASIDE / path.relative_to(folder)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(place)
+        set_aside(folder, path)
+
+
+def set_aside(folder: Path, path: Path) -> None:
+    """Move a file out of a campaign's tables."""
+    place = folder / SET_ASIDE / path.relative_to(folder)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    path.replace(place)
 
 
 def _numbers(place: Path, suffix: str) -> Iterator[int]:

@@ -23,6 +23,11 @@ IMPORTED_FROM: Final = "imported_from"
 """In the column `meta` of an imported run, beside what its meta line has: the path of its file, or of its run's folder."""
 NUMBERED_PROCESSES: Final = "numbered_processes"
 """Likewise, and true: its processes are integers, as Jepsen's are, whose column is text."""
+CUT_OFF: Final = "cut_off"
+GAPS: Final = "gaps"
+"""Likewise, of a run whose history is not whole: why."""
+OUR_OWN: Final = (IMPORTED_FROM, NUMBERED_PROCESSES, CUT_OFF, GAPS)
+"""What of `meta` is no entry of a meta line."""
 NEMESIS: Final = "nemesis"
 NEMESIS_ACTIONS: Final = ("strike", "heal")
 IS_REBALANCED: Final = "rebalanced"
@@ -55,7 +60,7 @@ def stored_histories(
         meta = json.loads(metas[plan])
         meta.pop(IMPORTED_FROM, None)
         numbered = meta.pop(NUMBERED_PROCESSES, False)
-        history = History(meta, cut_off=meta.pop("cut_off", ""), gaps=meta.pop("gaps", ""))
+        history = History(meta, cut_off=meta.pop(CUT_OFF, ""), gaps=meta.pop(GAPS, ""))
         history.trace = list(_events(events.of(plan)))
         told = _operations(operations.of(plan), history.nemesis, numbered=numbered)
         if history.trace or rows:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from harness.cli.campaign_place import CampaignPlace, StoreAddress, error_words, place_of
 from harness.cli.exits import VALID
@@ -41,7 +42,7 @@ def list_command(folder: Path | StoreAddress, *, as_json: bool) -> int:
             if as_json:
                 click.echo(json.dumps({"folder": where, "trouble": found}))
             else:
-                console.print(f"[bold]{where}[/]")
+                console.print(f"[bold]{escape(where)}[/]")
                 console.print(f"  {found}", markup=False)
         elif as_json:
             click.echo(json.dumps(found.to_json() | {"folder": where}))
@@ -81,7 +82,7 @@ def _print(place: str, found: ListedCampaign, console: Console) -> None:
     if imported:
         what = f"{found.runs} imported {'history' if found.runs == 1 else 'histories'}"
     part, in_ = ("", "") if found.part_of is None else ("  and its part ", "  ")
-    console.print(f"{part}[bold]{place}[/]: {what}{begun}")
+    console.print(f"{part}[bold]{escape(place)}[/]: {escape(what)}{begun}")
     for day, plans, variants in found.asked[1:]:
         grown = f"{plans} histories of" if imported else f"{plans} plans under"
         console.print(f"{in_}  grown on {day} to {grown} {variants} variants")

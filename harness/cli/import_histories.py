@@ -72,6 +72,10 @@ def import_command(
     for path in paths:
         if not path.exists():
             raise click.ClickException(f"{path}: there is no such file or folder")
+        if not path.is_file() and not path.is_dir():
+            raise click.ClickException(
+                f"{path} is a pipe or a device, and is read more than once: store it in a file first"
+            )
     found = find_files(paths)
     if not found.files:
         raise click.ClickException(_nothing(paths, found))

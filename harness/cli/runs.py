@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
+from checkers.visible import visible
 from harness.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from harness.cli.exits import VALID
 from harness.cli.extras import need
@@ -93,7 +95,8 @@ def _print(run: ListedRun, *, as_json: bool) -> None:
     faults = "" if run.faults is None else f", {run.faults} faults"
     console = Console(highlight=False, soft_wrap=True)
     part = f" ({run.part_title})" if run.part_title else ""
-    console.print(f"[bold]{run.variant}, plan {run.plan}[/]{part}{faults}{when}: {', '.join(told) or run.valid}")
+    what = escape(f"{part}{faults}{when}: {', '.join(told) or run.valid}")
+    console.print(f"[bold]{escape(run.variant)}, plan {run.plan}[/]{what}")
     if run.because:
-        console.print(f"  because {run.because}", markup=False)
-    console.print(f"  {run.command}", markup=False)
+        console.print(f"  because {visible(run.because)}", markup=False)
+    console.print(f"  {visible(run.command)}", markup=False)

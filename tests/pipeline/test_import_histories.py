@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from seeded_bugs import buggy_history
 
-from checkers import Anomaly, History, check, write_history
+from checkers import Anomaly, History, Op, check, write_history
 from checkers.columns import columns_of
 from checkers.edn_history import edn_lines
 from harness.runs.folder import load_file, load_history, store_history
@@ -27,6 +27,7 @@ from pipeline.import_histories import ImportOutcome, import_histories
 from pipeline.imported_from import imported_from
 from pipeline.manifest import CampaignRefusedError, Manifest, clear, open_campaign
 from pipeline.recheck import NothingToRecheckError, Question, changed_runs, recheck_campaign
+from pipeline.record import ChunkRecord
 from pipeline.run_list import Wanted, list_runs
 from pipeline.simulate import simulate
 from pipeline.sources import find_files
@@ -247,6 +248,15 @@ def test_what_the_tables_cannot_hold_is_refused() -> None:
         trace_table(0, History(trace=trace))
 
 
+def test_processes_that_the_tables_could_not_tell_apart_are_refused(tmp_path: Path) -> None:
+    ops = [Op(1, process, "invoke", "poll", (("poll", {}),)) for process in (1, "1")]
+    write_history(History(ops=ops), tmp_path / "a.jsonl")
+
+    assert imported(tmp_path / "theirs", tmp_path / "a.jsonl").unread == (
+        (tmp_path / "a.jsonl", 'it has the processes 1 and "1", which the tables could not tell apart'),
+    )
+
+
 def test_a_checker_that_stumbles_costs_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stumbling(history: History, contract: str | None) -> object:
         if history.meta["variant"] == "bad":
@@ -324,6 +334,42 @@ def test_a_damaged_chunk_is_taken_out_and_its_histories_come_in_again(tmp_path: 
     assert outcome.damaged == ("chunk 0 of a: its file of `ops` has another size",)
     assert (outcome.runs, len(outcome.there)) == ({"a": 1}, 1)
     assert [row["plan"] for row in rows(folder, "runs")] == [1, 2]
+    whole = pq.read_table(folder / "runs", partitioning=None)["digest"].to_pylist()  # as any other reader reads it
+    assert len(whole) == len(set(whole)) == 2
+
+
+def test_a_kill_in_the_first_chunk_is_no_tables_of_nobodys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = jsonl(tmp_path / "a.jsonl", 1), jsonl(tmp_path / "b.jsonl", 2, variant="b")
+    folder = tmp_path / "theirs"
+
+    def killed(record: ChunkRecord, folder: Path, campaign: str) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ChunkRecord, "write", killed)
+        with pytest.raises(MemoryError):
+            imported(folder, a)
+    imported(folder, b)
+    imported(folder, a, b)
+
+    assert [(row["plan"], Path(json.loads(row["meta"])["imported_from"]).name) for row in rows(folder, "runs")] == [
+        (0, "b.jsonl"),
+        (1, "a.jsonl"),
+    ]
+    assert [(found.runs, found.expected) for found in list_campaigns(tmp_path)] == [(2, 2)]
+    assert len(pq.read_table(folder / "runs", partitioning=None)) == 2
+
+
+def test_what_a_meta_line_says_is_not_taken_for_ours(tmp_path: Path) -> None:
+    meta = {"numbered_processes": True, "cut_off": "here", "gaps": "there", "imported_from": "elsewhere", "mine": 1}
+    jsonl(tmp_path / "a.jsonl", 1, bugs=2, **meta)
+    imported(tmp_path / "theirs", tmp_path / "a.jsonl")
+
+    again = recheck_campaign(tmp_path / "theirs", Question(), console=SILENT)
+
+    assert (again.total("judged"), again.total("changed")) == (1, 0)
+    (history,) = stored(tmp_path / "theirs").values()
+    assert (history.meta, history.cut_off, history.gaps) == ({"mine": 1}, "", "")
 
 
 def test_what_makes_no_sense_is_refused_in_one_sentence(tmp_path: Path) -> None:

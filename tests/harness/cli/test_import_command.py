@@ -1,6 +1,7 @@
 """``tidemark import``."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,9 @@ def test_two_processes_say_what_one_says(theirs: Path, tmp_path: Path) -> None:
 
 def test_what_was_not_read_is_named_and_told_by_the_exit_code(theirs: Path, tmp_path: Path) -> None:
     (theirs / "bad.jsonl").write_text("no\n")
+    (tmp_path / "bads").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "bads" / f"{name}.jsonl").write_text("no\n")
 
     first = typed(import_command, theirs, "--out", tmp_path / "mine", "--as", "both", "--jobs", 1)
     second = typed(import_command, theirs, "--out", tmp_path / "mine", "--as", "both", "--jobs", 1)
@@ -75,6 +79,18 @@ def test_what_was_not_read_is_named_and_told_by_the_exit_code(theirs: Path, tmp_
     assert "Nothing new was imported.\n2 histories were there already." in second.stdout
     assert str(alone.exception).startswith("nothing could be imported: ")
     assert not (tmp_path / "none").exists()
+    copies = typed(import_command, tmp_path / "bads", "--out", tmp_path / "none", "--jobs", 1)
+    assert str(copies.exception).startswith("nothing could be imported: ")
+    assert str(copies.exception).endswith("(and 1 more)")
+
+
+def test_what_looks_like_markup_is_a_name(theirs: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "x[" / "y]"  # x[/y] ends a style, and [red] begins one
+
+    typed(import_command, theirs / "lost.jsonl", "--out", folder, "--as", "[/of] [red]", "--jobs", 1)
+
+    assert f"{folder}: 1 imported history" in typed(list_command, tmp_path).stdout
+    assert "[/of] [red], plan 0 at 0.00 s: lost-acked-record, lost-write" in typed(runs_command, folder).stdout
 
 
 @pytest.mark.parametrize(
@@ -84,6 +100,8 @@ def test_what_was_not_read_is_named_and_told_by_the_exit_code(theirs: Path, tmp_
         (["empty"], "there is no history in empty"),
         (["empty", "--as", " "], "--as wants a name"),
         (["mine"], "mine is a campaign already: tidemark check judges it again"),
+        (["pipe.jsonl"], "pipe.jsonl is a pipe or a device, and is read more than once: store it in a file first"),
+        (["piped"], "piped/pipe.jsonl: cannot be read (a pipe or a device)"),
     ],
 )
 def test_what_cannot_be_imported_is_refused_in_one_sentence(
@@ -91,6 +109,9 @@ def test_what_cannot_be_imported_is_refused_in_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "piped").mkdir()
+    for pipe in ("pipe.jsonl", "piped/pipe.jsonl"):
+        os.mkfifo(pipe)
     typed(import_command, theirs, "--out", "mine", "--jobs", 1)
 
     found = typed(import_command, *words, "--out", "out")
