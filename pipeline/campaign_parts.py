@@ -127,6 +127,7 @@ def find_place(folder: Path, spec: CampaignSpec, *, named: Collection[str], fres
     Raises:
         CampaignRefusedError: There is no place for it.
     """
+    _refuse_to_begin_in_a_part(folder, fresh=fresh)
     if fresh and not added_folders(folder):
         return Place(folder, None, ())
     parts = _readable_parts(folder) if fresh else parts_of(folder)
@@ -156,6 +157,19 @@ def find_place(folder: Path, spec: CampaignSpec, *, named: Collection[str], fres
     if whole is not None:
         raise CampaignRefusedError(f"{folder} is a part of the campaign in {whole}: give that folder to add another.")
     return Place(_free_folder(folder, parts, spec), None, others)
+
+
+def _refuse_to_begin_in_a_part(folder: Path, *, fresh: bool) -> None:
+    """See that a part is begun, and begun anew, by way of its campaign, which knows what it may be.
+
+    Raises:
+        CampaignRefusedError: It would be begun in its own folder.
+    """
+    whole = part_of(folder)
+    if whole is not None and (fresh or not (folder / MANIFEST).is_file()):
+        raise CampaignRefusedError(
+            f"{folder} is for a part of the campaign in {whole}: give that folder, with the part's --profile or --system."
+        )
 
 
 def refuse_mixture(folder: Path, place: Place, spec: CampaignSpec, *, fresh: bool) -> None:

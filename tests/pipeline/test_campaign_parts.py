@@ -178,6 +178,17 @@ def test_a_part_begun_anew_leaves_the_others(tmp_path: Path) -> None:
     assert content(second.folder) == before
 
 
+def test_parts_are_begun_by_way_of_their_campaign(tmp_path: Path) -> None:
+    begun(tmp_path, INTACT)
+    begun(tmp_path, DESTRUCTIVE)
+    part = tmp_path / "parts" / "destructive"
+    sentence = f"is for a part of the campaign in {tmp_path}: give that folder, with the part's --profile or --system."
+
+    assert sentence in refusal(part, replace(INTACT, seed=5), named=(), fresh=True)
+    assert sentence in refusal(tmp_path / "parts" / "mine", INTACT, named=())
+    assert find_place(part, DESTRUCTIVE, named=("profile",), fresh=False).folder == part  # which goes on
+
+
 def test_a_part_whose_manifest_cannot_be_read_can_be_begun_anew(tmp_path: Path) -> None:
     begun(tmp_path, INTACT)
     begun(tmp_path, DESTRUCTIVE)
