@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pipeline.campaign_list import DEEPEST, NOT_ENTERED, ListedCampaign, listed
 from pipeline.manifest import CampaignRefusedError, Manifest, locked
@@ -15,6 +17,9 @@ from pipeline.store_exchange import exchange
 from pipeline.store_place import StoreError, StorePlace
 from pipeline.stored_campaign import StoredCampaign
 from pipeline.tables import MANIFEST, SCHEMAS
+
+READERS: Final = ".readers"
+"""Beside a working copy; whoever fetches holds its lock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,8 @@ class Fetched:
 def fetch(place: StorePlace, tables: tuple[str, ...] = tuple(SCHEMAS)) -> Fetched:
     """Fetch what the working copy lacks of these tables; nothing is written to the store.
 
-    While a campaign is run from the working copy, that is ahead of the store, and is left as it is.
+    While a campaign is run from the working copy, that is ahead of the store, and is left as it is. Readers fetch one after the
+    other.
 
     Raises:
         StoreError: There is no campaign, or the store cannot be read.
@@ -38,13 +44,18 @@ def fetch(place: StorePlace, tables: tuple[str, ...] = tuple(SCHEMAS)) -> Fetche
     """
     folder = place.working_copy()
     with ExitStack() as held:
+        held.enter_context(_in_turn(folder))
         try:
             held.enter_context(locked(folder))
         except CampaignRefusedError:
             return Fetched(folder, 0, ())
         campaign = StoredCampaign(place)
-        campaign.begin(folder)
-        manifest = Manifest.read(folder)
+        there, manifest = campaign.begin(folder), Manifest.read(folder)
+        if not there and manifest is not None:
+            raise StoreError(
+                f"There is no campaign in {place.uri} any more. What this machine had of it is in {folder}: ask that, or give the "
+                "command that ran it again, which uploads it."
+            )
         if manifest is None:
             ObjectStore(place, quick=True).names()  # says so if there is no bucket
             raise StoreError(
@@ -54,6 +65,15 @@ def fetch(place: StorePlace, tables: tuple[str, ...] = tuple(SCHEMAS)) -> Fetche
         found = exchange(campaign, folder, manifest, stock, tables=tables, only_fetch=True)
         damaged = tuple(one for one in found.damaged if (one.variant, one.number) not in stock.finished)
         return Fetched(folder, len(found.fetched), damaged)
+
+
+@contextmanager
+def _in_turn(folder: Path) -> Iterator[None]:
+    """Wait until no other process fetches into a working copy. Who runs the campaign does not wait, and is not waited for."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / READERS).open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def campaigns_below(place: StorePlace) -> Iterator[tuple[StorePlace, ListedCampaign | str]]:

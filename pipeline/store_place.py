@@ -52,7 +52,10 @@ class StorePlace:
         Raises:
             StoreAddressError: See there.
         """
-        parts = urlsplit(address)
+        try:
+            parts = urlsplit(address)
+        except ValueError:  # brackets, as of an IPv6 address
+            parts = urlsplit("")
         if parts.scheme not in ("s3", "s3a") or not _BUCKET.fullmatch(parts.netloc):
             raise StoreAddressError(f"{address} names no bucket: write s3://BUCKET/PATH.")
         path = parts.path.strip("/")
@@ -92,7 +95,7 @@ class StorePlace:
     def working_copy(self) -> Path:
         """The folder of this machine where the campaign is worked on and read. It has the campaign's name."""
         digest = sha256(f"{self.endpoint or ''} {self.bucket} {self.path}".encode()).hexdigest()[:16]
-        return cache_folder() / "stores" / digest / self.name
+        return (cache_folder() / "stores" / digest).resolve() / self.name
 
 
 def _endpoint(query: dict[str, str]) -> str | None:

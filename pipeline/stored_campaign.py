@@ -62,8 +62,8 @@ class StoredCampaign:
         self._driver = StoreDriver(self._quick, folder)
         return self._driver
 
-    def begin(self, folder: Path, *, fresh: bool = False) -> None:
-        """Give the working copy the store's manifest, or leave it its own if that has grown since.
+    def begin(self, folder: Path, *, fresh: bool = False) -> bool:
+        """Give the working copy the store's manifest, or leave it its own if that has grown since; say whether the store has one.
 
         Args:
             folder: The working copy, whose lock is held. If it holds another campaign than the store, that is thrown away.
@@ -76,14 +76,14 @@ class StoredCampaign:
         content = self._quick.read(MANIFEST)
         if fresh:
             self._clear(content)
-            return
+            return False
         if content is None:
             first = (key.partition("/")[0] for key in self._quick.sizes())
             if Manifest.read(folder) is None and any(name in TABLES_OF_A_CAMPAIGN for name in first):
                 raise CampaignRefusedError(
                     f"{self.place.uri} holds tables without a manifest; start over with --fresh."
                 )
-            return
+            return False
         theirs = Manifest.of(content, f"{self.place.uri}/{MANIFEST}")
         if theirs.format == 1:
             raise CampaignRefusedError(
@@ -99,9 +99,10 @@ class StoredCampaign:
         elif (
             ours is not None and len(ours.asked) > len(theirs.asked) and ours.asked[: len(theirs.asked)] == theirs.asked
         ):
-            return
+            return True
         if ours != theirs:
             write_whole(content, folder / MANIFEST)
+        return True
 
     def keep_manifest(self, manifest: Manifest) -> None:
         """Have it in the store, before any chunk.

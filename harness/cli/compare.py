@@ -339,7 +339,9 @@ def _campaign(
     except (CampaignRefusedError, CampaignFailedError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
     words = outcome.sentences()
-    status.print(words if stored is None else words.replace(str(folder), stored.place.uri), highlight=False)
+    status.print(
+        words if stored is None else words.replace(str(folder), stored.place.uri), highlight=False, markup=False
+    )
     if outcome.status == "interrupted":
         return INTERRUPTED
     from harness.cli.campaign_report import summarise

@@ -42,6 +42,14 @@ def test_each_place_has_a_working_copy_that_is_called_like_it(monkeypatch: pytes
     assert {copy.parent.parent for copy in copies} == {Path("/cache/stores")}
 
 
+def test_a_working_copy_has_one_name_whatever_leads_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "cache").symlink_to(tmp_path / "disk")
+    monkeypatch.setattr("pipeline.store_place.cache_folder", lambda: tmp_path / "cache")
+
+    assert StorePlace.of("s3://a/night").working_copy().is_relative_to(tmp_path / "disk")
+
+
 @pytest.mark.parametrize(
     "address",
     [
@@ -55,6 +63,8 @@ def test_each_place_has_a_working_copy_that_is_called_like_it(monkeypatch: pytes
         "s3://bucket/a?scheme=ftp",
         "s3://bucket/a?access_key=x",
         "gs://bucket/a",
+        "s3://[bucket]/a",
+        "s3://[bucket/a",
     ],
 )
 def test_what_names_no_place_is_refused(address: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from pipeline.campaign_spec import CampaignSpec
 from pipeline.fetched import fetch
 from pipeline.manifest import CampaignRefusedError, Manifest
 from pipeline.object_store import ObjectStore
+from pipeline.store_exchange import exchange
 from pipeline.store_place import StoreError, StorePlace
 from pipeline.stored_campaign import StoredCampaign
 from pipeline.tables import SCHEMAS
@@ -412,6 +414,47 @@ def test_commands_read_from_the_store(
     assert "Finished chunks fetched from s3://campaigns/of/demo: 6." in error
     code, out, _ = typed(monkeypatch, "sql", URI, "SELECT count(*) AS runs FROM trace", "--json")
     assert (code, json.loads(out)) == (0, {"runs": 6})
+
+
+def test_a_reader_waits_for_another_that_fetches(
+    small: CampaignSpec,
+    simulate: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+    another_machine: Callable[[str], None],
+) -> None:
+    run(small, simulate)
+    another_machine("second")
+    second = []
+
+    def meanwhile(*of: Any, **how: Any) -> Any:
+        monkeypatch.setattr("pipeline.fetched.exchange", exchange)
+        thread = Thread(target=lambda: second.append(fetch(StorePlace.of(URI))))
+        thread.start()
+        thread.join(1.0)  # it has not come back, and cannot yet
+        assert second == []
+        threads.append(thread)
+        return exchange(*of, **how)
+
+    threads: list[Thread] = []
+    monkeypatch.setattr("pipeline.fetched.exchange", meanwhile)
+    first = fetch(StorePlace.of(URI))
+    threads[0].join(60)
+
+    assert (first.chunks, second[0].chunks) == (6, 0)
+
+
+def test_a_campaign_that_was_deleted_from_the_store_is_not_read_from_a_working_copy(
+    small: CampaignSpec, simulate: Callable[..., Any]
+) -> None:
+    run(small, simulate)
+    store = ObjectStore(StorePlace.of(URI))
+    for key in keys():
+        store.delete(key)
+
+    with pytest.raises(StoreError, match=f"There is no campaign in {URI} any more"):
+        fetch(StorePlace.of(URI))
+    assert run(small, simulate).status == "finished"
+    assert fetch(StorePlace.of(URI)).damaged == ()
 
 
 def of_reader(server: MotoServer) -> dict[str, str]:
