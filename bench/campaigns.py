@@ -1,7 +1,12 @@
 """What a campaign costs beside simulating and checking: Spark with its tables, against a plain pool of as many processes.
 
-Both have the same runs, in the same chunks and order, in turns; the pool throws away what it finds. Processor time is what counts
-where others use the machine.
+Both have the same runs, in the same chunks and order, in turns. The pool simulates, checks, and looks for marks, which is checking
+too, and throws away what it finds. The share of a campaign's time that is neither is what it has more than the pool:
+1 - pool ÷ Spark.
+
+Each process of the pool tells the processor time of this work alone; what it costs to have a pool is left out. Spark's is that of
+everything: this process with the threads that store chunks, the JVM, Spark's daemon and all of its workers, also those that have
+ended (`bench.processor_time`), with what a campaign does before its first chunk and after the last. Spark's own start is left out.
 """
 
 from __future__ import annotations
@@ -12,13 +17,12 @@ import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
 
-import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from bench.spreading import _spent
+from bench.processor_time import ProcessorTime, Spent
+from checkers.marks import exercised
 from pipeline.campaign import run_campaign
 from pipeline.campaign_spec import CampaignSpec
 from pipeline.layout import Chunk
@@ -32,69 +36,73 @@ TURNS = 2
 BAR = 0.1
 
 
-class Turn(NamedTuple):
-    """What one way of running everything took: seconds by the wall, processor seconds."""
-
-    seconds: float
-    cpu_seconds: float
-
-
 def main(runs: str = "") -> None:
     """Print a row for each turn of each way, and the share that is neither simulating nor checking."""
     plans = int(runs or RUNS) // len(VARIANTS)
-    console, table = Console(width=120), Table("turn", "way", "seconds", "CPU seconds", "CPU ms a run", "in its runs")
-    shares, walls = [], []
-    with ProcessPoolExecutor(CORES) as pool, tempfile.TemporaryDirectory(prefix="tidemark-bench-") as name:
-        _campaign(Path(name) / "warm", 10)
-        list(pool.map(_simulate, [(_spec("warm", 10), Chunk(variant, 0, 0, 2)) for variant in VARIANTS]))
+    count = plans * len(VARIANTS)
+    console = Console(width=120)
+    table = Table("turn", "way", "seconds", "CPU seconds", "CPU ms a run", "of it workers", "JVM", "driver's Python")
+    by_wall, by_cpu = [], []
+    with (
+        ProcessPoolExecutor(CORES) as pool,
+        tempfile.TemporaryDirectory(prefix="tidemark-bench-") as name,
+        ProcessorTime() as time_of_all,
+    ):
+        _campaign(Path(name) / "warm", 40, time_of_all)
+        list(pool.map(_plainly, [(_spec("warm", 10), Chunk(variant, 0, 0, 10)) for variant in VARIANTS]))
         for number in range(TURNS):
             folder = Path(name) / f"turn-{number}"
-            spark, inside = _campaign(folder, plans)
-            layout = Manifest.read(folder)
-            assert layout is not None
-            chunks = [(layout.spec, layout.layout.task(task)) for task in range(layout.layout.tasks)]
-            began, used = time.monotonic(), _spent()
-            list(pool.map(_simulate, chunks))
-            plain = Turn(time.monotonic() - began, _spent() - used)
-            shares.append(1 - plain.cpu_seconds / spark.cpu_seconds)
-            walls.append(spark.seconds / plain.seconds)
-            count = plans * len(VARIANTS)
-            for way, turn, told in (
-                (
-                    f"Spark, {len(chunks)} chunks",
-                    spark,
-                    f"{inside / (CORES * spark.seconds):.0%} of {CORES} cores' time",
-                ),
-                ("pool", plain, ""),
-            ):
-                each = f"{1e3 * turn.cpu_seconds / count:.2f}"
-                table.add_row(str(number + 1), way, f"{turn.seconds:.1f}", f"{turn.cpu_seconds:.1f}", each, told)
+            seconds, spent = _campaign(folder, plans, time_of_all)
+            manifest = Manifest.read(folder)
+            assert manifest is not None
+            chunks = [(manifest.spec, manifest.layout.task(task)) for task in range(manifest.layout.tasks)]
+            began = time.monotonic()
+            plain_cpu = sum(pool.map(_plainly, chunks))
+            plain_seconds = time.monotonic() - began
+            by_wall.append(1 - plain_seconds / seconds)
+            by_cpu.append(1 - plain_cpu / spent.total)
+            size = manifest.layout.stretches[0].chunk_size
+            parts = (f"{part:.1f}" for part in (spent.others, spent.jvm, spent.here))
+            table.add_row(
+                str(number + 1),
+                f"Spark, {len(chunks)} chunks of {size} plans",
+                *_told(seconds, spent.total, count),
+                *parts,
+            )
+            table.add_row("", f"pool of {CORES} processes", *_told(plain_seconds, plain_cpu, count))
     console.print(table)
     console.print(
-        f"Spark ÷ pool by the wall {statistics.median(walls):.2f}; neither simulating nor checking: "
-        f"{statistics.median(shares):.1%} of the processor time (bar: {BAR:.0%}); Spark's start left out"
+        f"{count:,} runs; neither simulating nor checking: {statistics.median(by_wall):.1%} of the time "
+        f"({_range(by_wall)}), {statistics.median(by_cpu):.1%} of the processor time ({_range(by_cpu)}); bar: {BAR:.0%}"
     )
+
+
+def _told(seconds: float, cpu: float, runs: int) -> tuple[str, str, str]:
+    return f"{seconds:.1f}", f"{cpu:.1f}", f"{1e3 * cpu / runs:.2f}"
+
+
+def _range(shares: list[float]) -> str:
+    return " and ".join(f"{share:.1%}" for share in shares)
 
 
 def _spec(name: str, plans: int) -> CampaignSpec:
     return CampaignSpec(name, VARIANTS, plans, 1)
 
 
-def _campaign(folder: Path, plans: int) -> tuple[Turn, float]:
-    """Run it; also the seconds that its runs took, by their own clocks."""
-    began, used = time.monotonic(), _spent()
-    run_campaign(_spec(folder.name, plans), folder, master=f"local[{CORES},3]", console=Console(file=io.StringIO()))
-    turn = Turn(time.monotonic() - began, _spent() - used)
-    inside = sum(
-        pq.read_table(path, columns=["wall_us"])["wall_us"].to_numpy().sum()
-        for path in folder.glob("runs/**/*.parquet")
+def _campaign(folder: Path, plans: int, time_of_all: ProcessorTime) -> tuple[float, Spent]:
+    """Run it; seconds by the wall, and of processors."""
+    began, used = time.monotonic(), time_of_all.spent()
+    outcome = run_campaign(
+        _spec(folder.name, plans), folder, master=f"local[{CORES},3]", console=Console(file=io.StringIO())
     )
-    return turn, float(inside) / 1e6
+    assert outcome.runs == plans * len(VARIANTS)
+    return time.monotonic() - began, time_of_all.spent().since(used)
 
 
-def _simulate(work: tuple[CampaignSpec, Chunk]) -> int:
-    """All runs of a chunk, and nothing else."""
+def _plainly(work: tuple[CampaignSpec, Chunk]) -> float:
+    """Simulate and check all runs of a chunk, and look for their marks; gives the processor seconds that it took."""
     spec, chunk = work
-    return sum(
-        len(simulate(spec, chunk.variant, index)[1].verdict.anomalies) for index in range(chunk.first, chunk.stop)
-    )
+    began = time.process_time()
+    for index in range(chunk.first, chunk.stop):
+        exercised(simulate(spec, chunk.variant, index)[1].history.trace)
+    return time.process_time() - began

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from bench.spreading import _spent
+from bench.processor_time import ProcessorTime
 from checkers import check
 from checkers.collector_paused import collector_paused
 from pipeline.campaign_spec import CampaignSpec
@@ -64,19 +64,23 @@ def main(operations: int = OPERATIONS) -> None:
         spark_session(f"local[{CORES}]")
         start = time.monotonic() - began
         turns: dict[str, list[Turn]] = {"plain": [], "Spark": []}
-        with ProcessPoolExecutor(1) as pool:
+        with ProcessPoolExecutor(1) as pool, ProcessorTime() as time_of_all:
             pool.submit(abs, 1).result()
             for variant in VARIANTS:
-                plain = _timed(stored[variant], lambda variant=variant: pool.submit(_plain, folder, variant).result())
+                plain = _timed(
+                    time_of_all, stored[variant], lambda variant=variant: pool.submit(_plain, folder, variant).result()
+                )
                 turns["plain"].append(plain)
-                turns["Spark"].append(_timed(stored[variant], lambda variant=variant: _on_spark(folder, variant)))
+                turns["Spark"].append(
+                    _timed(time_of_all, stored[variant], lambda variant=variant: _on_spark(folder, variant))
+                )
     _print(turns, start)
 
 
-def _timed(operations: int, work: Callable[[], object]) -> Turn:
-    began, spent = time.monotonic(), _spent()
+def _timed(time_of_all: ProcessorTime, operations: int, work: Callable[[], object]) -> Turn:
+    began, spent = time.monotonic(), time_of_all.spent()
     work()
-    return Turn(operations, time.monotonic() - began, _spent() - spent)
+    return Turn(operations, time.monotonic() - began, time_of_all.spent().since(spent).total)
 
 
 def _print(turns: dict[str, list[Turn]], start: float) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from bench.processor_time import ProcessorTime
 from harness.search.hunt import Hunt, Quarry
 from harness.search.hunt.hunt import ROUND, Attempt
 from nodes.core.cluster import ClusterSpec
@@ -25,14 +24,14 @@ ROUNDS = (ROUND, 8 * ROUND)
 TURN = 8 * ROUND
 """Plans that one tries before it is the other's turn."""
 TURNS = 8
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Measured:
     """A hunt that is spread in one way, and what each of its turns took."""
 
-    def __init__(self, plans_a_round: int, spread: Callable[..., Any]) -> None:
+    def __init__(self, plans_a_round: int, spread: Callable[..., Any], time_of_all: ProcessorTime) -> None:
         self.plans_a_round = plans_a_round
+        self._time_of_all = time_of_all
         hunt = Hunt(Attempt(VARIANT, Quarry()), "intact", ClusterSpec(), 1, plans_a_round)
         self._rounds = hunt.rounds(spread)
         self.seconds: list[float] = []
@@ -40,20 +39,20 @@ class Measured:
 
     def turn(self) -> None:
         """Try some more."""
-        began, spent = time.monotonic(), _spent()
+        began, spent = time.monotonic(), self._time_of_all.spent()
         for _ in range(TURN // self.plans_a_round):
             next(self._rounds)
         self.seconds.append(time.monotonic() - began)
-        self.cpu_seconds.append(_spent() - spent)
+        self.cpu_seconds.append(self._time_of_all.spent().since(spent).total)
 
 
 def main() -> None:
     """Print a row for each size of rounds and each way to spread them, and what a job costs that does nothing."""
     began = time.monotonic()
-    with SparkSpread(f"local[{CORES}]") as spark, ProcessPoolExecutor(CORES) as pool:
+    with SparkSpread(f"local[{CORES}]") as spark, ProcessPoolExecutor(CORES) as pool, ProcessorTime() as time_of_all:
         start = time.monotonic() - began
         ways = {"processes": partial(pool.map, chunksize=4), "Spark": spark.together}
-        all_ = {(way, size): Measured(size, spread) for size in ROUNDS for way, spread in ways.items()}
+        all_ = {(way, size): Measured(size, spread, time_of_all) for size in ROUNDS for way, spread in ways.items()}
         for _ in range(1 + TURNS):
             for one in all_.values():
                 one.turn()
@@ -76,19 +75,3 @@ def _empty_job(spark: SparkSpread) -> float:
     began = time.monotonic()
     spark.together(abs, range(ROUND))
     return time.monotonic() - began
-
-
-def _spent() -> float:
-    """Processor seconds of this process and all that it started and that still runs, the JVM and Spark's workers among them."""
-    parents, ticks = {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        except OSError:
-            continue
-        pid = int(stat.parent.name)
-        parents[pid], ticks[pid] = int(fields[1]), int(fields[11]) + int(fields[12])
-    ours = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    return sum(ticks[pid] for pid in ours) / TICKS
