@@ -47,31 +47,59 @@ class _Seen:
         """Whether a follower truncated while this one took itself for the leader, and another had been elected."""
 
 
+class _Replicas(dict[int, _Seen]):
+    """Of a partition, by node; one is there when it is asked for."""
+
+    def __missing__(self, node: int) -> _Seen:
+        seen = self[node] = _Seen()
+        return seen
+
+
 class _Partition:
     __slots__ = ("committed", "elected", "isr", "replicas")
 
     def __init__(self) -> None:
-        self.replicas: dict[int, _Seen] = {}
+        self.replicas = _Replicas()
         self.committed = 0
         self.elected = -1
         self.isr: tuple[int, ...] = ()
 
-    def at(self, node: int) -> _Seen:
-        seen = self.replicas.get(node)
-        if seen is None:
-            seen = self.replicas[node] = _Seen()
-        return seen
+
+class _Partitions(dict[str, _Partition]):
+    """By name; one is there when it is asked for."""
+
+    def __missing__(self, name: str) -> _Partition:
+        partition = self[name] = _Partition()
+        return partition
 
 
 def exercised(trace: Sequence[TraceEvent]) -> dict[str, Mark]:
     """The run's marks, in the order in which it first came to them."""
     run = _Run()
-    handlers = run.handlers
+    partitions = run.partitions
     for event in trace:
-        handler = handlers.get(event[2])
-        if handler is not None:
+        kind = event[2]
+        if kind == "append":  # nine of ten events are this one or the next, so no more is done for them than they need
+            partition = partitions[event[3]]
+            replica = partition.replicas[event[1]]
+            replica.leo = event[4] + len(event[6])
+            if replica.leading:
+                replica.wrote = True
+                if replica.epoch < partition.elected:
+                    run.now = event[0]
+                    run.mark("two-lead")
+        elif kind == "hw":
+            partition, hw = partitions[event[3]], event[4]
+            replica = partition.replicas[event[1]]
+            replica.hw = hw
+            if event[6]:
+                if event[5] < partition.elected:
+                    run.now = event[0]
+                    run.mark("deposed-leader-committed")
+                partition.committed = max(partition.committed, hw)
+        elif (handler := _HANDLERS.get(kind)) is not None:
             run.now = event[0]
-            handler(event)
+            handler(run, event)
     return {name: Mark(times, run.first[name]) for name, times in run.found.items()}
 
 
@@ -80,152 +108,107 @@ class _Run:
         self.found: dict[str, int] = {}
         self.first: dict[str, int] = {}
         self.now = 0
-        self._partitions: dict[str, _Partition] = {}
-        self.handlers: dict[str, Callable[[TraceEvent], None]] = {
-            "append": self._append,
-            "hw": self._hw,
-            "lead": self._lead,
-            "follow": self._follow,
-            "truncate": self._truncate,
-            "recovered": self._recovered,
-            "log-start": self._log_start,
-            "ask": self._ask,
-            "fetched": self._fetched,
-            "elect": self._elect,
-            "isr-change": self._isr_change,
-            "stop": self._stop,
-            "start": self._start,
-            "pause": self._pause,
-            "removed": self._removed,
-            "out-of-order": lambda _: self._mark("out-of-order"),
-            "fatal": lambda _: self._mark("gave-up"),
-            "fence": lambda _: self._mark("fenced"),
-            "reassign": lambda _: self._mark("reassigned"),
-            "members": self._members,
-        }
+        self.partitions = _Partitions()
 
-    def _mark(self, name: str) -> None:
+    def mark(self, name: str) -> None:
         if name in self.found:
             self.found[name] += 1
         else:
             self.found[name] = 1
             self.first[name] = self.now
 
-    def _of(self, name: str) -> _Partition:
-        partition = self._partitions.get(name)
-        if partition is None:
-            partition = self._partitions[name] = _Partition()
-        return partition
-
-    def _members(self, event: TraceEvent) -> None:
+    def members(self, event: TraceEvent) -> None:
         if not event[7]:
-            self._mark("reassigned")
+            self.mark("reassigned")
 
-    def _append(self, event: TraceEvent) -> None:
-        partition = self._of(event[3])
-        replica = partition.at(event[1])
-        replica.leo = event[4] + len(event[6])
-        if replica.leading:
-            replica.wrote = True
-            if replica.epoch < partition.elected:
-                self._mark("two-lead")
-
-    def _hw(self, event: TraceEvent) -> None:
-        partition = self._of(event[3])
-        partition.at(event[1]).hw = event[4]
-        if event[6]:
-            if event[5] < partition.elected:
-                self._mark("deposed-leader-committed")
-            partition.committed = max(partition.committed, event[4])
-
-    def _lead(self, event: TraceEvent) -> None:
+    def lead(self, event: TraceEvent) -> None:
         _, node, _, name, epoch, leo, hw, isr = event
-        partition = self._of(name)
-        replica = partition.at(node)
+        partition = self.partitions[name]
+        replica = partition.replicas[node]
         if epoch > partition.elected:  # nobody told of the election: there is no controller
             self._elected(partition, node, epoch)
         if leo < partition.committed and epoch >= partition.elected:  # else it hears late, and another leads
-            self._mark("elected-behind-committed")
-        others = [partition.at(other).leo for other in isr if other != node]
+            self.mark("elected-behind-committed")
+        others = [partition.replicas[other].leo for other in isr if other != node]
         if any(other < leo for other in others):
-            self._mark("elected-while-a-member-lags")
+            self.mark("elected-while-a-member-lags")
         if any(other > leo for other in others):
-            self._mark("elected-while-a-member-is-ahead")
+            self.mark("elected-while-a-member-is-ahead")
         if replica.leading:
-            self._mark("reign-skipped-by-leader" if epoch > replica.epoch + 1 else "led-on-in-a-new-epoch")
+            self.mark("reign-skipped-by-leader" if epoch > replica.epoch + 1 else "led-on-in-a-new-epoch")
             if replica.cut_behind:
-                self._mark("led-on-over-a-cut")
+                self.mark("led-on-over-a-cut")
         replica.leading, replica.wrote, replica.cut_behind = True, False, False
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
-    def _follow(self, event: TraceEvent) -> None:
+    def follow(self, event: TraceEvent) -> None:
         _, node, _, name, epoch, leader, leo, hw = event
-        partition = self._of(name)
-        replica = partition.at(node)
+        partition = self.partitions[name]
+        replica = partition.replicas[node]
         if replica.epoch >= 0 and epoch > replica.epoch + 1:
-            self._mark("reign-skipped-by-follower")
-        if leader >= 0 and leo > partition.at(leader).leo:
-            self._mark("followed-ahead")
+            self.mark("reign-skipped-by-follower")
+        if leader >= 0 and leo > partition.replicas[leader].leo:
+            self.mark("followed-ahead")
         replica.leading = False
         replica.mending.begin()
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
-    def _truncate(self, event: TraceEvent) -> None:
+    def truncate(self, event: TraceEvent) -> None:
         _, node, _, name, to, before, reason, _ = event
-        partition = self._of(name)
-        replica = partition.at(node)
+        partition = self.partitions[name]
+        replica = partition.replicas[node]
         if to < replica.hw:
-            self._mark("cut-below-high-watermark")
+            self.mark("cut-below-high-watermark")
         if to < partition.committed:
-            self._mark("cut-below-committed")
+            self.mark("cut-below-committed")
         if reason.startswith("out of range"):
-            self._mark("out-of-range")
+            self.mark("out-of-range")
         else:
-            self._mark("cut-to-high-watermark" if "high watermark" in reason else "cut-by-epoch")
+            self.mark("cut-to-high-watermark" if "high watermark" in reason else "cut-by-epoch")
         self._rounds(replica.mending.cut(reason))
         if to == 0 and before:
-            self._mark("cut-whole-log")
+            self.mark("cut-whole-log")
         for other, seen in partition.replicas.items():
             if other != node and seen.leading and seen.epoch < replica.epoch:
                 seen.cut_behind = True
-                self._mark("cut-behind-the-leaders-back")
+                self.mark("cut-behind-the-leaders-back")
         replica.leo, replica.hw = to, min(replica.hw, to)
 
-    def _recovered(self, event: TraceEvent) -> None:
+    def recovered(self, event: TraceEvent) -> None:
         _, node, _, name, leo, hw, lost = event
-        replica = self._of(name).at(node)
+        replica = self.partitions[name].replicas[node]
         if lost > 0:
-            self._mark("recovery-dropped-records")
+            self.mark("recovery-dropped-records")
         if hw < replica.hw:
-            self._mark("checkpoint-behind")
+            self.mark("checkpoint-behind")
         replica.leo, replica.hw = leo, hw
 
-    def _log_start(self, event: TraceEvent) -> None:
+    def log_start(self, event: TraceEvent) -> None:
         how = event[6]
         if how == "begin-anew":
-            self._mark("began-anew")
-            self._of(event[3]).at(event[1]).leo = event[4]
+            self.mark("began-anew")
+            self.partitions[event[3]].replicas[event[1]].leo = event[4]
         elif how in ("delete-records", "retention"):
-            self._mark("deleted")
+            self.mark("deleted")
 
-    def _ask(self, event: TraceEvent) -> None:
-        replica = self._of(event[3]).at(event[1])
+    def ask(self, event: TraceEvent) -> None:
+        replica = self.partitions[event[3]].replicas[event[1]]
         self._rounds(replica.mending.ask(event[5]))
 
-    def _fetched(self, event: TraceEvent) -> None:
-        self._of(event[3]).at(event[1]).mending.begin()
+    def fetched(self, event: TraceEvent) -> None:
+        self.partitions[event[3]].replicas[event[1]].mending.begin()
 
     def _rounds(self, rounds: int) -> None:
         if rounds in (2, 3):
-            self._mark(f"rounds-{rounds}")
+            self.mark(f"rounds-{rounds}")
 
-    def _elect(self, event: TraceEvent) -> None:
+    def elect(self, event: TraceEvent) -> None:
         _, _, _, name, leader, epoch, isr, _, how, clean, _ = event
-        partition = self._of(name)
+        partition = self.partitions[name]
         if leader < 0:
-            self._mark("no-leader-left")
+            self.mark("no-leader-left")
         elif not clean:
-            self._mark("elected-from-outside")
+            self.mark("elected-from-outside")
         if how != "shrunk":
             self._elected(partition, leader, epoch)
         partition.elected = epoch
@@ -236,45 +219,67 @@ class _Run:
             seen.leading and not seen.wrote and seen.epoch == partition.elected and node != leader
             for node, seen in partition.replicas.items()
         ):
-            self._mark("elected-again-at-once")
+            self.mark("elected-again-at-once")
         partition.elected = epoch
 
-    def _isr_change(self, event: TraceEvent) -> None:
-        self._isr(self._of(event[3]), event[4])
+    def isr_change(self, event: TraceEvent) -> None:
+        self._isr(self.partitions[event[3]], event[4])
 
     def _isr(self, partition: _Partition, isr: tuple[int, ...]) -> None:
         before, partition.isr = partition.isr, isr
         if before and len(isr) < len(before):
-            self._mark("isr-shrunk")
+            self.mark("isr-shrunk")
             if len(isr) == 1:
-                self._mark("isr-of-one")
+                self.mark("isr-of-one")
         elif len(isr) > len(before) > 0:
-            self._mark("isr-grew")
+            self.mark("isr-grew")
 
-    def _stop(self, event: TraceEvent) -> None:
+    def stop(self, event: TraceEvent) -> None:
         _, node, _, _, how = event
         if how in _LOG_LOST:
-            self._mark("log-lost")
-        for partition in self._partitions.values():
+            self.mark("log-lost")
+        for partition in self.partitions.values():
             replica = partition.replicas.get(node)
             if replica is None:
                 continue
-            self._mark("leader-stopped" if replica.leading else "follower-stopped")
+            self.mark("leader-stopped" if replica.leading else "follower-stopped")
             replica.leading = replica.up = replica.cut_behind = False
             if not any(seen.up for seen in partition.replicas.values()):
-                self._mark("all-stopped")
+                self.mark("all-stopped")
 
-    def _start(self, event: TraceEvent) -> None:
-        for partition in self._partitions.values():
+    def start(self, event: TraceEvent) -> None:
+        for partition in self.partitions.values():
             replica = partition.replicas.get(event[1])
             if replica is not None:
                 replica.up = True
 
-    def _pause(self, event: TraceEvent) -> None:
-        for partition in self._partitions.values():
+    def pause(self, event: TraceEvent) -> None:
+        for partition in self.partitions.values():
             replica = partition.replicas.get(event[1])
             if replica is not None:
-                self._mark("leader-paused" if replica.leading else "follower-paused")
+                self.mark("leader-paused" if replica.leading else "follower-paused")
 
-    def _removed(self, event: TraceEvent) -> None:
-        self._of(event[3]).at(event[1]).leo = 0
+    def removed(self, event: TraceEvent) -> None:
+        self.partitions[event[3]].replicas[event[1]].leo = 0
+
+
+_HANDLERS: dict[str, Callable[[_Run, TraceEvent], None]] = {
+    "lead": _Run.lead,
+    "follow": _Run.follow,
+    "truncate": _Run.truncate,
+    "recovered": _Run.recovered,
+    "log-start": _Run.log_start,
+    "ask": _Run.ask,
+    "fetched": _Run.fetched,
+    "elect": _Run.elect,
+    "isr-change": _Run.isr_change,
+    "stop": _Run.stop,
+    "start": _Run.start,
+    "pause": _Run.pause,
+    "removed": _Run.removed,
+    "members": _Run.members,
+    "out-of-order": lambda run, _: run.mark("out-of-order"),
+    "fatal": lambda run, _: run.mark("gave-up"),
+    "fence": lambda run, _: run.mark("fenced"),
+    "reassign": lambda run, _: run.mark("reassigned"),
+}
