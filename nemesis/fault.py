@@ -208,11 +208,9 @@ class Fault:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, defaults left out."""
-        return {
-            f.name: asdict(value) if isinstance(value := getattr(self, f.name), Trigger) else value
-            for f in fields(self)
-            if f.name in {"kind", "at_us"} or getattr(self, f.name) != f.default
-        }
+        told: dict[str, Any] = {"kind": self.kind, "at_us": self.at_us}
+        told |= {name: value for name, usual in _USUAL if (value := getattr(self, name)) != usual}
+        return told if self.after is None else told | {"after": asdict(self.after)}
 
     @staticmethod
     def from_json(data: Any) -> Fault:  # noqa: ANN401 - anything a file may hold
@@ -235,6 +233,9 @@ class Fault:
                 raise FaultError(msg)
         after = data.get("after")
         return Fault(**{**data, "after": None if after is None else _trigger(after)})
+
+
+_USUAL = tuple((f.name, f.default) for f in fields(Fault) if f.name not in {"kind", "at_us"})
 
 
 def _trigger(data: object) -> Trigger:

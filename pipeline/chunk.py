@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from checkers.collector_paused import collector_paused
 from checkers.marks import exercised
 from pipeline.guard import RunLimitError, RunLimits, apart, within
 from pipeline.layout import Chunk
@@ -34,8 +35,8 @@ KEPT_OF: Final = 10
 """Of so many plans (0 … 9, 10 … 19 and so on) of a chunk the first violating run has its operations and trace stored when the spec
 keeps `violations`. Chunks begin at such plans unless somebody chose another size, so it does not matter how large they are."""
 
-Rows: TypeAlias = dict[str, list[dict[str, Any]]]
-"""Rows by table."""
+Rows: TypeAlias = dict[str, list[Any]]
+"""Rows by table: of the histories' tables, which have many, tuples in the order of the columns, else dictionaries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ def work_out(task: Task, chunk: Chunk) -> FinishedChunk:
             kept = block
         for name in rows:
             tables[name] += rows[name]
-    return _finished(task, chunk, tables)
+    with collector_paused():
+        return _finished(task, chunk, tables)
 
 
 def _run(task: Task, variant: str, index: int, *, may_keep: bool) -> Rows:
@@ -114,7 +116,7 @@ def _run(task: Task, variant: str, index: int, *, may_keep: bool) -> Rows:
         if task.one_by_one:
             found = apart(lambda: _found(task, variant, index, may_keep=may_keep), task.limits)
         else:
-            with within(task.limits):
+            with within(task.limits), collector_paused():
                 found = _found(task, variant, index, may_keep=may_keep)
         run |= found["runs"][0]
         rows = found | {"runs": [run]}
@@ -141,10 +143,13 @@ def _found(task: Task, variant: str, index: int, *, may_keep: bool) -> Rows:
     return rows
 
 
+_sorted = json.JSONEncoder(sort_keys=True).encode
+
+
 def plan_digest(plan: Plan) -> str:
     """Names a plan but for its cluster, so that runs of two campaigns on different clusters can be paired."""
     told = {name: value for name, value in plan.to_json().items() if name != "cluster"}
-    return blake2b(json.dumps(told, sort_keys=True).encode(), digest_size=8).hexdigest()
+    return blake2b(_sorted(told).encode(), digest_size=8).hexdigest()
 
 
 def summary_of(chunk: Chunk, runs: list[dict[str, Any]]) -> ChunkSummary:
@@ -165,10 +170,18 @@ def _finished(task: Task, chunk: Chunk, tables: Rows) -> FinishedChunk:
     contents = {}
     files = {}
     for name, schema in SCHEMAS.items():
-        content = parquet(pa.Table.from_pylist(tables[name], schema=schema)).to_pybytes()
+        content = parquet(_table(tables[name], schema)).to_pybytes()
         contents[name] = content
         files[name] = Written(len(tables[name]), len(content), sha256(content).hexdigest())
     return FinishedChunk(ChunkRecord(task.identity, chunk, summary_of(chunk, tables["runs"]), files), contents)
+
+
+def _table(rows: list[Any], schema: pa.Schema) -> pa.Table:
+    if not rows or isinstance(rows[0], dict):
+        return pa.Table.from_pylist(rows, schema=schema)
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)
 
 
 def parquet(table: pa.Table) -> pa.Buffer:

@@ -17,7 +17,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
@@ -26,6 +25,9 @@ T = TypeVar("T")
 MEGABYTE = 1 << 20
 PATIENCE = 2.0
 """A run that does not even notice its alarm has so many times its limit before the whole process is ended."""
+PAGE = resource.getpagesize()
+DATA = 5
+"""Which of the numbers in /proc/PID/statm (proc(5)) are the pages of data and stack."""
 
 
 class RunLimitError(RuntimeError):
@@ -153,12 +155,17 @@ def _read(descriptor: int, seconds: float) -> bytes:
 
 def _hold(megabytes: int) -> None:
     """Give this process so much more memory at most, where the system says how much it has."""
+    if not megabytes:
+        return
     try:
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+        file = os.open("/proc/self/statm", os.O_RDONLY)
     except OSError:
         return
-    now = next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmData:")), None)
+    try:
+        pages = os.read(file, 200).split()
+    finally:
+        os.close(file)
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    if now is not None and megabytes:
-        most = now + megabytes * MEGABYTE
+    if len(pages) > DATA:
+        most = int(pages[DATA]) * PAGE + megabytes * MEGABYTE
         resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

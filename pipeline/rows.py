@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pipeline.tables import STATS
 
 if TYPE_CHECKING:
     from checkers.history import History
     from checkers.verdict import Verdict
+
+Row: TypeAlias = tuple[Any, ...]
+"""The fields of a table, in their order."""
 
 
 def run_row(verdict: Verdict) -> dict[str, Any]:
@@ -42,33 +46,15 @@ def anomaly_rows(plan: int, verdict: Verdict) -> list[dict[str, Any]]:
     ]
 
 
-def op_rows(plan: int, history: History) -> list[dict[str, Any]]:
-    """The operations of clients and nemesis, in order of time; the nemesis comes first at equal times."""
-    nemesis = [
-        {
-            "time_us": time,
-            "process": "nemesis",
-            "type": "info",
-            "f": action,
-            "value": _json({"index": index, "kind": kind, "detail": detail}),
-        }
+def op_rows(plan: int, history: History) -> list[Row]:
+    """The operations of clients and nemesis, in order of time; the nemesis comes first at equal times. Fields as in `OPS`."""
+    halves: list[Row] = [
+        (time, "nemesis", "info", action, _json({"index": index, "kind": kind, "detail": detail}), None, None, None)
         for time, action, index, kind, detail in history.nemesis
     ]
-    clients = [
-        {
-            "time_us": op.time,
-            "process": op.process,
-            "type": op.type,
-            "f": op.f,
-            "value": _json(op.value),
-            "error": op.error,
-            "acks": op.acks,
-            "final": op.final,
-        }
-        for op in history.ops
-    ]
-    rows = sorted(nemesis + clients, key=lambda row: row["time_us"])
-    return [{"plan": plan, "seq": seq, **row} for seq, row in enumerate(rows)]
+    halves += [(op.time, op.process, op.type, op.f, _json(op.value), op.error, op.acks, op.final) for op in history.ops]
+    halves.sort(key=itemgetter(0))
+    return [(plan, seq, *half) for seq, half in enumerate(halves)]
 
 
 def meta_json(history: History) -> str:
@@ -77,22 +63,13 @@ def meta_json(history: History) -> str:
     return _json({**history.meta, **{name: words for name, words in missing.items() if words}})
 
 
-def trace_rows(plan: int, history: History) -> list[dict[str, Any]]:
-    """The replicas' trace, in its order."""
+def trace_rows(plan: int, history: History) -> list[Row]:
+    """The replicas' trace, in its order. Fields as in `TRACE`."""
     return [
-        {
-            "plan": plan,
-            "seq": seq,
-            "time_us": time,
-            "node": node,
-            "event": event,
-            "partition": partition,
-            "fields": _json(fields),
-        }
+        (plan, seq, time, node, event, partition, _json(fields))
         for seq, (time, node, event, partition, *fields) in enumerate(history.trace)
     ]
 
 
-def _json(value: object) -> str:
-    """Compact JSON; what JSON cannot say (a set in a piece of evidence, say) becomes its `str`."""
-    return json.dumps(value, separators=(",", ":"), default=str)
+_json = json.JSONEncoder(separators=(",", ":"), default=str).encode
+"""Compact JSON; what JSON cannot say (a set in a piece of evidence, say) becomes its `str`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from nodes.core.settings import ClusterSpecError, Settings
@@ -55,7 +55,8 @@ class ClusterSpec:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return asdict(self)
+        told = {name: getattr(self, name) for name in _ENTRIES}
+        return told | {"settings": {name: getattr(self.settings, name) for name in _SETTINGS}}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> ClusterSpec:
@@ -69,6 +70,10 @@ class ClusterSpec:
         _check_entries(Settings, settings, "settings")
         _check_entries(ClusterSpec, data, "cluster")
         return ClusterSpec(**data, settings=Settings(**settings))
+
+
+_ENTRIES = tuple(f.name for f in fields(ClusterSpec))
+_SETTINGS = tuple(f.name for f in fields(Settings))
 
 
 def _check_entries(kind: type[Settings | ClusterSpec], data: object, what: str) -> None:
