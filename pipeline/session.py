@@ -72,6 +72,8 @@ def spark_session(master: str | None = None, *, java_options: str = "", make_arc
             builder.config("spark.driver.host", "127.0.0.1")
             .config("spark.driver.bindAddress", "127.0.0.1")
             .config("spark.sql.shuffle.partitions", "4")
+            # Of many files each would be looked up by a task of its own, which costs twenty times as much as the look.
+            .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "4")
             .config("spark.executorEnv.PYTHONPATH", str(ROOT))
             .config("spark.python.daemon.module", "pipeline.spark_daemon")
         )
