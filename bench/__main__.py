@@ -1,5 +1,5 @@
 """Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version, ``stored:RUNS`` so many stored runs,
-``poison:PLANS`` and ``campaigns:RUNS`` so large a campaign.
+``poison:PLANS`` and ``campaigns:RUNS`` so large a campaign, ``rechecking:OPERATIONS`` so many stored operations.
 """
 
 from __future__ import annotations
@@ -51,7 +51,13 @@ BENCHMARKS = {
     "kafka": kafka.main,
     "zoo": zoo.main,
 }
-SIZED = {"kafka": kafka.main, "stored": stored.main, "poison": poison.main, "campaigns": campaigns.main}
+SIZED = {
+    "kafka": kafka.main,
+    "stored": stored.main,
+    "poison": poison.main,
+    "campaigns": campaigns.main,
+    "rechecking": rechecking.main,
+}
 """What is told after a colon how much of it."""
 
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -55,11 +56,11 @@ class Turn:
     cpu: float
 
 
-def main(operations: int = OPERATIONS) -> None:
+def main(operations: str = "") -> None:
     """Print rates for so many stored operations, and the ratio per core."""
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as place:
         folder = Path(place) / "stored"
-        stored = _store(folder, operations)
+        stored = _store(folder, int(operations or OPERATIONS))
         began = time.monotonic()
         spark_session(f"local[{CORES}]")
         start = time.monotonic() - began
@@ -135,8 +136,8 @@ def _store(folder: Path, operations: int) -> dict[str, int]:
         chunks = -(-operations // sum(rows.values()))
         spec = replace(small, plans=chunks * PLANS_A_CHUNK)
         manifest = open_campaign(folder, spec, chunk_size=PLANS_A_CHUNK)
-        for variant in VARIANTS:
-            _repeat(Path(place), folder, manifest, variant)
+        with ProcessPoolExecutor(CORES) as pool:
+            list(pool.map(partial(_repeat, Path(place), folder, manifest), VARIANTS))
     size = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     print(
         f"{sum(rows.values()) * chunks:,} stored operations in {chunks * len(VARIANTS)} chunks, {size / 2**20:.0f} MiB"
@@ -163,4 +164,4 @@ def _repeat(source: Path, folder: Path, manifest: Manifest, variant: str) -> Non
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*sys.argv[1:])
