@@ -1,4 +1,4 @@
-"""What a partition that never came to rest meant for its clients, from what they saw of it once the faults were over."""
+"""What a partition that never came to rest meant for its clients, from what they saw of it since healing began."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DIGITS = 3
 
 
 def seen_by_clients(history: History, anomalies: Iterable[Anomaly]) -> list[str]:
-    """A few sentences for each partition that is stuck; nothing of a history that does not say when its faults were over.
+    """A few sentences for each partition that is stuck; nothing of a history that does not say when healing began.
 
     Args:
         history: the run's.
@@ -33,7 +33,7 @@ def _told(history: History, partition: str, over: int) -> Iterator[str]:
     sends = [op for op in history.ops if op.f == "send" and op.type != "invoke" and _is_to(op, partition)]
     acked = [op.time for op in sends if op.type == "ok"]
     later = [op for op in sends if op.time > over]
-    yield f"Once the faults were over, at {seconds(over, _DIGITS)}, {_how_sends_ended(later, partition)}."
+    yield f"Since healing began, at {seconds(over, _DIGITS)}, {_how_sends_ended(later, partition)}."
     if not any(op.type == "ok" for op in later):
         yield f"The last was acknowledged at {seconds(acked[-1], _DIGITS)}." if acked else "None was before, either."
     if len(history.meta.get("replicas", ())) == 1:  # a poll that fails does not say of which partition

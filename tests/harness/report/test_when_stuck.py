@@ -1,4 +1,4 @@
-"""What a partition that never came to rest meant for its clients: from their operations once the faults were over."""
+"""What a partition that never came to rest meant for its clients: from their operations since healing began."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def test_clients_that_went_on_are_said_to_have_gone_on():
     (words,) = told(send(OVER + 1, "ok", 1), send(OVER + 2, "ok", 2), poll(OVER + 3), trace=(elected(1, 3),))
 
     assert words == (
-        "Once the faults were over, at 5.000 s, t-0 went on: all 2 sends that ended later were acknowledged. The one poll that "
+        "Since healing began, at 5.000 s, t-0 went on: all 2 sends that ended later were acknowledged. The one poll that "
         "ended later was answered. In sync at the end, as far as the controller knows: brokers 1 and 3. That is min ISR, 2, and no "
         "more: with one less, a leader refuses sends with acks=all."
     )
@@ -53,7 +53,7 @@ def test_clients_that_were_refused_are_told_how_and_since_when():
     (words,) = told(send(2_859_000, "ok", 1), *late, *polls, trace=(elected(1, 2, 3), change))
 
     assert words == (
-        "Once the faults were over, at 5.000 s, none of the 2 sends to t-0 that ended later was acknowledged "
+        "Since healing began, at 5.000 s, none of the 2 sends to t-0 that ended later was acknowledged "
         "(NOT_ENOUGH_REPLICAS: 1, TIMED_OUT: 1). The last was acknowledged at 2.859 s. Of the 2 polls that ended later 1 was "
         "answered (TIMED_OUT: 1). In sync at the end, as far as the controller knows: broker 1. That is fewer than min ISR, 2: a "
         "leader that knows it refuses sends with acks=all."
@@ -69,7 +69,7 @@ def test_some_that_were_acknowledged_are_counted():
 def test_sends_to_other_partitions_and_polls_of_many_do_not_count():
     (words,) = told(send(OVER + 1, "ok", 1, "t-1"), poll(OVER + 2), partitions=2)
 
-    assert words == "Once the faults were over, at 5.000 s, no send to t-0 ended in any way. None was before, either."
+    assert words == "Since healing began, at 5.000 s, no send to t-0 ended in any way. None was before, either."
 
 
 @pytest.mark.parametrize("meta", [{"acks": "1"}, {"isr": False}])
@@ -89,4 +89,4 @@ def test_the_page_of_a_stuck_run_tells_it(tmp_path):
     run = execute(plan, "kafka-2.1")
     page = render_run(plan.to_json(), run.history, run.verdict, tmp_path).read_text(encoding="utf-8")
 
-    assert "<strong>For clients:</strong> Once the faults were over, at 4.830 s, none of the 3 sends to t-0" in page
+    assert "<strong>For clients:</strong> Since healing began, at 4.830 s, none of the 3 sends to t-0" in page
