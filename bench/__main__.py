@@ -1,5 +1,5 @@
 """Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version, ``stored:RUNS`` so many stored runs,
-``poison:PLANS`` and ``campaigns:RUNS`` so large a campaign, ``rechecking:OPERATIONS`` so many stored operations.
+``poison:PLANS``, ``campaigns:RUNS`` and ``memory:RUNS`` so large a campaign, ``rechecking:OPERATIONS`` so many stored operations.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from bench import (
     hunting,
     kafka,
     linearizability,
+    memory,
     poison,
     rechecking,
     scripting,
@@ -40,6 +41,7 @@ BENCHMARKS = {
     "rechecking": rechecking.main,
     "campaigns": campaigns.main,
     "poison": poison.main,
+    "memory": memory.main,
     "stored": stored.main,
     "determinism": determinism.main,
     "shrinking": shrinking.main,
@@ -57,6 +59,7 @@ SIZED = {
     "poison": poison.main,
     "campaigns": campaigns.main,
     "rechecking": rechecking.main,
+    "memory": memory.main,
 }
 """What is told after a colon how much of it."""
 
