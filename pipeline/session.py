@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import sys
 from contextlib import suppress
@@ -77,6 +78,7 @@ def spark_session(master: str | None = None, *, java_options: str = "", make_arc
             .config("spark.executorEnv.PYTHONPATH", str(ROOT))
             .config("spark.python.daemon.module", "pipeline.spark_daemon")
         )
+    logging.getLogger().addFilter(_is_news)
     session = builder.getOrCreate()
     _leave_no_socket(session.sparkContext)
     if WRITES in archive:
@@ -84,6 +86,11 @@ def spark_session(master: str | None = None, *, java_options: str = "", make_arc
     if not local:
         _send_code(session.sparkContext)
     return session
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a person should read it: not py4j's traces of a Ctrl-C and what comes of it, for these are raised as well."""
+    return record.msg not in ("KeyboardInterrupt while sending command.", "Exception while sending command.")
 
 
 def _let_go(session: SparkSession) -> None:
