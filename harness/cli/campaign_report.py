@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
+from harness.cli.writing_to import writing_to
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,16 +132,17 @@ def _write_page(
     try:
         examples = choose_examples(spark, folder)
         lines, more = _lines(comparison, folder)
-        return render(
-            replace(comparison, faults=faults_present(folder)),
-            examples,
-            folder,
-            why_of_example,
-            deciding_faults_of_example,
-            lines,
-            more_lines=more,
-            parts=_part_lines(folder, pages),
-        )
+        with writing_to(folder):
+            return render(
+                replace(comparison, faults=faults_present(folder)),
+                examples,
+                folder,
+                why_of_example,
+                deciding_faults_of_example,
+                lines,
+                more_lines=more,
+                parts=_part_lines(folder, pages),
+            )
     except (RunChangedError, UnreadableTableError, CampaignRefusedError) as error:
         raise click.ClickException(str(error)) from None
 

@@ -16,6 +16,7 @@ from harness.cli.exits import INTERRUPTED, exit_code
 from harness.cli.extras import need
 from harness.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
 from harness.cli.own_checkers import load_checkers
+from harness.cli.writing_to import writing_to
 from harness.runs.folder import HISTORY
 
 if TYPE_CHECKING:
@@ -89,9 +90,10 @@ def _judge(path: Path, options: dict[str, Any]) -> RecheckOutcome:
         options["contract"], load_checkers(options["checkers"]), options["again"], tuple(options["variants"] or ())
     )
     try:
-        return recheck_campaign(
-            path, question, master=options["master"], fresh=options["fresh"], console=Console(stderr=True)
-        )
+        with writing_to(path):
+            return recheck_campaign(
+                path, question, master=options["master"], fresh=options["fresh"], console=Console(stderr=True)
+            )
     except (CampaignRefusedError, CampaignFailedError, NothingToRecheckError, JavaNotFoundError) as error:
         raise click.ClickException(str(error)) from None
 

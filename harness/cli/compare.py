@@ -31,6 +31,7 @@ from harness.cli.options import (
 from harness.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of
 from harness.cli.workload_options import workload_of, workload_options
 from harness.cli.world import containers, refuse_container_options, world_options
+from harness.cli.writing_to import writing_to
 from nemesis import PlanError, cluster_of_plans
 
 if TYPE_CHECKING:
@@ -309,18 +310,19 @@ def _campaign(
     status = Console(stderr=True)
     try:
         if spec.world == "sim":
-            outcome = run_campaign(
-                spec,
-                folder,
-                master=options["master"],
-                chunk_size=options["chunk"],
-                fresh=options["fresh"],
-                retry_errors=options["retry_errors"],
-                stop_at_first=options["stop_at_first"],
-                limits=RunLimits(options["run_seconds"], options["run_memory"]),
-                console=status,
-                stored=stored,
-            )
+            with writing_to(folder):
+                outcome = run_campaign(
+                    spec,
+                    folder,
+                    master=options["master"],
+                    chunk_size=options["chunk"],
+                    fresh=options["fresh"],
+                    retry_errors=options["retry_errors"],
+                    stop_at_first=options["stop_at_first"],
+                    limits=RunLimits(options["run_seconds"], options["run_memory"]),
+                    console=status,
+                    stored=stored,
+                )
         else:
             from pipeline.contained import Contained
 

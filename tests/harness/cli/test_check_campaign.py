@@ -37,6 +37,12 @@ def test_it_exits_as_a_check_does_and_says_what_is_new(demo: Path) -> None:
     assert "These checkers have judged all of it before" in check(demo).stdout
 
 
+def test_a_campaign_that_may_not_be_written_to_is_told_in_a_sentence(demo: Path) -> None:
+    (demo / "rechecks").symlink_to("/sys/kernel")
+
+    assert f"{demo} cannot be written to" in str(check(demo).exception)
+
+
 def test_a_changed_verdict_is_listed_with_its_command(demo: Path, tmp_path: Path) -> None:
     mine = tmp_path / "mine.py"
     mine.write_text(
