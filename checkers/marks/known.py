@@ -24,7 +24,7 @@ MARKS: dict[str, str] = {
     "led-on-over-a-cut": "a leader went on in a new epoch after a follower had truncated behind its back",
     # Truncation
     "cut-below-high-watermark": "a replica truncated below its own high watermark",
-    "cut-below-committed": "a replica truncated below what a leader had committed",
+    "cut-below-committed": "a replica truncated below what a leader had committed (no loss where others still have it)",
     "cut-to-high-watermark": "a follower truncated to its high watermark",
     "cut-by-epoch": "a follower truncated to where an epoch ends",
     "cut-whole-log": "a replica's whole log was cut or dropped",

@@ -141,12 +141,16 @@ def _first(variant: VariantResult) -> str:
     promise = f"what “{listed(variant.contracts)}” promises"
     loss, any_violation = variant.loss, variant.violating
     own = next((variant.promises[name].hits for name in variant.contracts if name in variant.promises), loss.hits)
+    apart = ""
     if own < loss.hits and len(variant.contracts) == 1:  # the rest broke one that always counts beside it
-        promise = f"its promises (“{variant.contracts[0]}” in {own} runs)"
+        promise = "its promises"
+        apart = f": in {own} against “{variant.contracts[0]}”, in {loss.hits - own} more only against one that counts beside it"
+        if variant.contracts[0] == "documented":
+            apart += ", “durable”"
     if not variant.judged:
         return "was not judged in any run"
     if loss.hits:
-        return f"lost acknowledged records against {promise} in {_of(loss)}"
+        return f"lost acknowledged records against {promise} in {_of(loss)}{apart}"
     if any_violation.hits:
         return f"lost no acknowledged record against {promise}, but failed in other ways in {_of(any_violation)}"
     return f"kept {promise} in all {loss.runs} runs (95 % interval of runs that break it: {interval(any_violation)})"

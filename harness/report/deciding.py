@@ -35,13 +35,16 @@ class DecidingFaults:
         if self.needed == self.enough:
             without = "it" if one else "either of them" if len(numbers) == 2 else "any one of them"
             alone = "it alone" if one else "these alone"
-            return f"{which} decided: {what}. Without {without} the plan does not come to this; with {alone} it does."
+            return (
+                f"{which} decided: {what}. The plan was run again with fewer faults: not without {without}, but "
+                f"with {alone} it fails in the same way."
+            )
         needed = [str(place + 1) for place in self.needed]
         but = f" Without fault {listed(needed)} it does not come to this at all." if needed else ""
         alone = "with it alone" if one else "with these alone"
         return (
-            f"{which} decided: {what}. The plan comes to this {alone}; another fault of the plan can take the place of "
-            f"{'it' if one else 'one' if not needed else 'the others'}.{but}"
+            f"{which} decided: {what}. The plan was run again with fewer faults: it comes to this {alone}; another fault of the "
+            f"plan can take the place of {'it' if one else 'one' if not needed else 'the others'}.{but}"
         )
 
 

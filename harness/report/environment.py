@@ -50,6 +50,7 @@ def environment(*packages: str) -> Environment:
         "evidence": _evidence,
         "p_of": lambda pair: _unbroken(words.p_of(pair)),
         "clearly": words.clearly,
+        "mark_in_short": words.mark_in_short,
         "points": lambda pair: _unbroken(words.points(pair)).replace("\N{NO-BREAK SPACE}(", " ("),
         "primary": words.primary_words,
         "asked": words.asked_words,

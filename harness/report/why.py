@@ -101,6 +101,7 @@ class Repair:
         whole: it is another version as a whole, with other changes too.
         never_written: the record that the failing run lost was never written in this one.
         first: where the two traces first differ.
+        pairs: how many were tried that have two things repaired, as none of those with one was valid.
     """
 
     variant: str
@@ -115,6 +116,7 @@ class Repair:
     whole: bool = False
     never_written: bool = False
     first: FirstDifference | None = None
+    pairs: int = 0
 
 
 @dataclass(frozen=True, slots=True)

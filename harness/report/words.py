@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from checkers.marks import MARKS
 from harness.report.model import Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
@@ -84,6 +85,11 @@ def clearly(pair: Paired) -> str:
     if pair.p_adjusted >= CLEAR or pair.only_here == pair.only_baseline:
         return ""
     return "more" if pair.only_here > pair.only_baseline else "fewer"
+
+
+def mark_in_short(name: str) -> str:
+    """What has happened where a run came to a mark, without what is said of it in brackets."""
+    return MARKS[name].partition(" (")[0]
 
 
 def points(pair: Paired, unit: str = "points", lead: str = "") -> str:

@@ -1,9 +1,10 @@
-"""Which variants might get through a plan that another one failed: that one with one thing repaired, and then later presets."""
+"""Which variants might get through a plan that another failed: that one with one thing repaired, or two, and later presets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from harness.zoo.entry import Entry, all_entries
 from nodes.core.variant import BUGS, PRESETS, SWITCHES, Variant, VariantError
@@ -12,13 +13,16 @@ from nodes.families import AnyVariant, family_of, parse_variant
 ALL_REPAIRED = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew"
 """The last preset with the repairs of what today's Kafka still has (docs/findings)."""
 
+NEXT_RULE = {"hw": "kip101", "kip101": "kip279"}
+"""The truncation rule that repaired another one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A variant to try.
 
     Attributes:
-        rank: 0: the repair of a bug that the failing variant is named for; 1: one switch; 2: a later preset.
+        rank: 0: the repair of a bug that the failing variant is named for; 1: one switch, or two; 2: a later preset.
     """
 
     variant: str
@@ -28,16 +32,35 @@ class Candidate:
     entry: Entry | None = None
 
 
-def candidates(name: str) -> list[Candidate]:
-    """What to try for a failing variant, in an order; each variant once."""
+def candidates(name: str, anomaly: str = "") -> list[Candidate]:
+    """What to try for a failing variant, in an order; each variant once, as the repair of a bug that shows by that anomaly."""
     variant = parse_variant(name)
     found = [*_without_a_modifier(name), *_other_families(name, variant)]
     if isinstance(variant, Variant):
         found += [*_of_the_zoo(name, variant), *_later_presets(name)]
     first: dict[str, Candidate] = {}
-    for candidate in sorted(found, key=lambda one: one.rank):
+    for candidate in sorted(found, key=lambda one: (one.rank, not fits(one.entry, anomaly))):
         first.setdefault(candidate.variant, candidate)
     return [one for one in first.values() if parse_variant(one.variant) != variant and one.variant != name]
+
+
+def fits(entry: Entry | None, anomaly: str) -> bool:
+    """Whether a bug is known to show by an anomaly."""
+    return entry is not None and (not entry.anomalies or anomaly in entry.anomalies)
+
+
+def pairs(name: str, alone: Sequence[Candidate]) -> Iterator[Candidate]:
+    """The failing variant with two things repaired, of those that are not enough alone."""
+    words = [(one, one.variant.removeprefix(f"{name}+")) for one in alone if one.variant.startswith(f"{name}+")]
+    for (one, first), (other, second) in combinations(words, 2):
+        both = f"{name}+{first}+{second}"
+        if _is_a_variant(both):
+            title = f"two repairs, neither of which is enough: {_bug(one)}; {_bug(other)}"
+            yield Candidate(both, 1, title, f"{one.wrong} {other.wrong}".strip())
+
+
+def _bug(candidate: Candidate) -> str:
+    return candidate.title.removeprefix("it repairs ")
 
 
 def _without_a_modifier(name: str) -> Iterator[Candidate]:
@@ -79,6 +102,8 @@ def _word(entry: Entry) -> str:
     if len(entry.state) != 1:
         return ""
     ((name, value),) = entry.state.items()
+    if name == "truncation":
+        return f"truncation={NEXT_RULE[value]}" if value in NEXT_RULE else ""
     if name == "fence":
         return f"{value}-fence"
     if name == "bug":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from checkers.history import History
@@ -14,7 +14,7 @@ from harness.report.why import NotEnough, Parting, Repair, Why
 from harness.runs.judged import JudgedRun
 from harness.search.shrink.cause import facts_with_numbers
 from harness.simulator.execute import execute
-from harness.why.candidates import Candidate, candidates
+from harness.why.candidates import Candidate, candidates, fits, pairs
 from harness.why.deciding import deciding_faults
 from harness.why.first_difference import first_difference
 from harness.why.parting import parting_of
@@ -71,26 +71,55 @@ def _repair(
     partition, offset, value = same_story(history, anomaly)
     moments = all_moments(history, partition, offset, value)
     found: list[_Valid] = []
-    not_enough: list[NotEnough] = []
-    tried = [0, 0]
-    for candidate in candidates(variant):
-        if candidate.rank == 2 and found:  # a later preset only where no single repair will do
-            break
-        tried[_is_another_version(candidate.variant, variant)] += 1
+    failed: list[tuple[Candidate, str]] = []
+    tried = [0, 0, 0]
+
+    def attempt(candidate: Candidate) -> str:
         run = execute(plan, candidate.variant, contract)
         if run.verdict.valid == "valid":
             theirs = all_moments(run.history, *_there(run.history, partition, offset, value))
             parting = parting_of((history, moments), (run.history, theirs), partition)
             never = value is not None and _place_of(run.history, partition, value) is None
             found.append(_Valid(candidate, run, parting, never))
-        else:
-            not_enough.append(NotEnough(candidate.variant, candidate.title, run.verdict.valid))
+        return run.verdict.valid
+
+    first, last = _by_rank(candidates(variant, anomaly.name))
+    for candidate in first:
+        tried[_is_another_version(candidate.variant, variant)] += 1
+        if (valid := attempt(candidate)) != "valid":
+            failed.append((candidate, valid))
+    if all(_is_another_version(one.candidate.variant, variant) for one in found):
+        for candidate in pairs(variant, [one for one, _ in failed]):
+            tried[2] += 1
+            attempt(candidate)
+    for candidate in () if found else last:  # a later preset only where no repair will do
+        tried[1] += 1
+        if (valid := attempt(candidate)) != "valid":
+            failed.append((candidate, valid))
+    not_enough = tuple(NotEnough(one.variant, one.title, valid) for one, valid in failed)
     if not found:
-        return None, tuple(not_enough)
+        return None, not_enough
     best = min(found, key=lambda one: _order(one, variant, anomaly))
+    best = replace(best, candidate=_titled(best.candidate, variant, [one for one, _ in failed]))
     names = tuple(one.candidate.variant for one in found)
     record = partition, offset, value
-    return _told(best, asked, failing, record, (names, (tried[0], tried[1])), marked), tuple(not_enough)
+    return _told(best, asked, failing, record, (names, (tried[0], tried[1]), tried[2]), marked), not_enough
+
+
+def _by_rank(found: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
+    """Those to be tried in any case, and later presets."""
+    return [one for one in found if one.rank < 2], [one for one in found if one.rank == 2]
+
+
+def _titled(candidate: Candidate, failing: str, failed: Sequence[Candidate]) -> Candidate:
+    """A whole version is not named for a bug whose repair alone is not enough."""
+    entry = candidate.entry
+    if entry is None or not _is_another_version(candidate.variant, failing):
+        return candidate
+    if not any(one.entry is entry for one in failed):
+        return candidate
+    title = f"it repairs {entry.key}, which alone is not enough, and more"
+    return replace(candidate, title=title, wrong="")
 
 
 def _is_another_version(candidate: str, variant: str) -> bool:
@@ -102,11 +131,16 @@ def _order(valid: _Valid, failing: str, anomaly: Anomaly) -> tuple[bool, bool, b
     """One thing repaired before a whole version, the same record written, a bug that is known to show like this, and the run that
     stays the same for longest: it parts where it matters.
     """
-    entry = valid.candidate.entry
-    fits = entry is not None and (not entry.anomalies or anomaly.name in entry.anomalies)
     parted = valid.parting.time if valid.parting is not None else anomaly.time + 1
     whole = _is_another_version(valid.candidate.variant, failing)
-    return parted > anomaly.time, whole, valid.never_written, valid.candidate.rank, not fits, -parted
+    return (
+        parted > anomaly.time,
+        whole,
+        valid.never_written,
+        valid.candidate.rank,
+        not fits(valid.candidate.entry, anomaly.name),
+        -parted,
+    )
 
 
 def _there(history: History, partition: str, offset: int | None, value: object) -> tuple[str, int | None, object]:
@@ -128,7 +162,7 @@ def _told(
     asked: tuple[str, str | None],
     failing: tuple[History, Anomaly],
     record: tuple[str, int | None, object],
-    tried: tuple[tuple[str, ...], tuple[int, int]],
+    tried: tuple[tuple[str, ...], tuple[int, int], int],
     marked: Collection[int],
 ) -> Repair:
     variant, contract = asked
@@ -145,11 +179,13 @@ def _told(
         tuple(row for row in rows if not _idle(row)),
         best.parting,
         rows_of(mine, theirs, best.parting),
-        *tried,
+        tried[0],
+        tried[1],
         command,
         _is_another_version(best.candidate.variant, variant),
         best.never_written,
         first_difference(history, best.run.history),
+        tried[2],
     )
 
 

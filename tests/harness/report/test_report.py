@@ -481,8 +481,10 @@ def test_what_many_rules_do_otherwise_and_lists_of_an_example_are_folded(tmp_pat
     page = render(comparison(), [replace(example(), verdict=two), second], tmp_path, why).read_text(encoding="utf-8")
 
     first, other = page.split('id="run-kafka-2.1-plan-7"')
-    assert "<details open><summary>Both runs, side by side</summary>" in first
+    assert "<details><summary>Both runs, side by side</summary>" in first
     assert "<details><summary>Both runs, side by side</summary>" in other
+    assert first.count("An example is the run with the fewest faults") == 1
+    assert "An example is the run" not in other
     assert "What the two variants do otherwise: " not in first
     assert "<details><summary>What the two variants do otherwise: 5 rules</summary>" in other
     assert page.count("<details><summary>Everything the checkers found in this run: 2 anomalies</summary>") == 2
@@ -501,7 +503,7 @@ def test_what_was_exercised_stands_with_its_sentence(comparison_page: Path) -> N
 
     assert comparison().never_exercised == ["out-of-order"]
     assert "No run of any variant came to out-of-order: what was never tried" in text
-    assert "What no plan came to was not tested: out-of-order" in text
+    assert "What happened in no run was not tested: that a follower refused a batch" in text
     assert "a leader wrote while a newer one had been elected" in text
 
 
@@ -536,7 +538,7 @@ def test_a_kind_of_violation_says_fewer_or_more_and_keeps_its_p_values_folded(tm
     shown, folded = text[text.index('id="kind-lost-committed-write"') :].split("<details><summary>Each difference", 1)
     assert re.findall(r'data-of="([^"]+)"><div>(.*?)</div>', shown) == [
         ("kafka-0.10", '<a class="bad" href="#runs-kafka-0.10-lost-committed-write">37</a>'),
-        ("kafka-2.1", f'<span class="none">0</span> {line}fewer</span>'),
+        ("kafka-2.1", f'<span class="none">0</span> {line}↓ fewer</span>'),
         ("kafka-2.7", '<span class="none">0</span>'),
     ]
     assert re.findall(r'data-of="([^"]+)"><div>(.*?)</div>', folded[: folded.index("</details>")]) == [
@@ -856,6 +858,16 @@ def test_numbers_that_nearly_agree_say_why() -> None:
     both = comparison()
     old = both.variants[0]
     least = replace(old.loss, hits=old.loss.hits - 3)
+    first = answers(replace(both, variants=(replace(old, promises={"documented": least}), both.variants[1])))[
+        0
+    ].sentence
+    assert first.startswith(
+        f"lost acknowledged records against its promises in {old.loss.hits} of {old.loss.runs} runs ("
+    )
+    assert (
+        f"): in {old.loss.hits - 3} against “documented”, in 3 more only against one that counts beside it, “durable”"
+        in first
+    )
     told = nearly_agreeing(replace(both, variants=(replace(old, promises={"documented": least}), both.variants[1])))
     (sentence,) = told
     assert sentence == (

@@ -32,7 +32,7 @@ def test_a_fault_without_which_the_plan_is_harmless_decided():
     assert (found.enough, found.needed) == ((0,), (0,))
     assert found.in_words(run.history) == (
         "Fault 1 decided: at 0.717 s fast-failover on broker 3 (follower of t-0), then broker 2. "
-        "Without it the plan does not come to this; with it alone it does."
+        "The plan was run again with fewer faults: not without it, but with it alone it fails in the same way."
     )
 
     moments = tell(run.history, anomaly, found.enough).moments
@@ -50,7 +50,7 @@ def test_two_faults_that_must_come_together_are_both_named():
     _, run, _, found = failing("kafka-0.11", 1834)
 
     assert (found.enough, found.needed) == ((1, 2), (1, 2))
-    assert "Without either of them the plan does not come to this" in found.in_words(run.history)
+    assert "not without either of them, but with these alone it fails in the same way" in found.in_words(run.history)
 
 
 def test_a_fault_whose_place_another_takes_is_not_said_to_be_needed():

@@ -11,10 +11,12 @@ from harness.report.story import Moment
 from harness.report.why import Deed, Parting
 from harness.simulator.execute import execute
 from harness.why import why_of, why_of_stored
-from harness.why.candidates import ALL_REPAIRED, candidates
+from harness.why.candidates import ALL_REPAIRED, Candidate, candidates
 from harness.why.first_difference import first_difference
 from harness.why.parting import parting_of
 from harness.why.side_by_side import rows_of
+from harness.why.tried import _titled
+from harness.zoo.entry import all_entries
 from nemesis import generate_plan
 from nodes.core.cluster import ClusterSpec
 
@@ -30,7 +32,9 @@ def test_a_cut_to_the_high_watermark_is_repaired_by_asking_the_leader(tmp_path):
 
     repair = found.repair
     assert found.conditions[0].startswith("Broker 2 cut its log to 23, below the committed record at offset 23")
-    assert (repair.variant, repair.title.split(":")[0]) == ("kafka-0.11", "it repairs KIP-101-loss")
+    assert (repair.variant, repair.title.split(":")[0]) == ("kafka-0.10+truncation=kip101", "it repairs KIP-101-loss")
+    assert (repair.whole, repair.pairs) == (False, 0)
+    assert "truncation" in [row.topic for row in repair.differences]
     names = [one.variant for one in found.not_enough]
     assert len(names) + len(repair.valid) == sum(repair.tried)
     assert {one.valid for one in found.not_enough} == {"invalid"}
@@ -46,9 +50,42 @@ def test_a_cut_to_the_high_watermark_is_repaired_by_asking_the_leader(tmp_path):
 
     page = render_run(plan.to_json(), run.history, run.verdict, tmp_path, found).read_text(encoding="utf-8")
     assert "Here the two runs part, at 2.71" in page
-    assert "tidemark run --plan plan.json --variant kafka-0.11" in page
+    assert "tidemark run --plan plan.json --variant kafka-0.10+truncation=kip101" in page
     for one in found.not_enough:
         assert f"<li><code>{one.variant}</code> ({escape(one.title)}): breaks its promise too</li>" in page
+
+
+def test_two_repairs_are_tried_together_where_none_is_enough_alone(tmp_path):
+    """KIP-279's rule loses the record as well: another broker counts a follower of another lineage."""
+    plan, run, found = why("kafka-0.11", 1858)
+
+    repair = found.repair
+    assert repair.variant == "kafka-0.11+truncation=kip279+fetch-fence"
+    assert repair.title.startswith("two repairs, neither of which is enough: KAFKA-6361: ")
+    assert "; KAFKA-6880: " in repair.title
+    assert (repair.whole, repair.pairs) == (False, 66)
+    failed = {one.variant: one.valid for one in found.not_enough}
+    assert (failed["kafka-0.11+fetch-fence"], failed["kafka-0.11+truncation=kip279"]) == ("invalid", "invalid")
+    assert execute(plan, "kafka-2.0").verdict.valid == "invalid"
+    assert {row.topic for row in repair.differences} >= {"truncation", "fence: fetch"}
+
+    page = render_run(plan.to_json(), run.history, run.verdict, tmp_path, found).read_text(encoding="utf-8")
+    assert "12 variants of kafka-0.11 with one thing repaired, 66 with two and 1 whole version" in page
+
+
+def test_a_whole_version_is_not_named_for_a_bug_whose_repair_alone_is_not_enough():
+    entry = next(one for one in all_entries() if one.key == "KAFKA-6361")
+    whole = Candidate("kafka-2.1", 0, "it repairs KAFKA-6361: …", "wrong", entry)
+    alone = Candidate("kafka-0.11+truncation=kip279", 1, "it repairs KAFKA-6361: …", "wrong", entry)
+
+    assert _titled(whole, "kafka-0.11", []) is whole
+    assert _titled(alone, "kafka-0.11", [alone]) is alone
+    found = _titled(whole, "kafka-0.11", [alone])
+    assert (found.variant, found.title, found.wrong) == (
+        "kafka-2.1",
+        "it repairs KAFKA-6361, which alone is not enough, and more",
+        "",
+    )
 
 
 def test_a_fence_that_is_missing_is_named_and_nothing_else_is_changed():
