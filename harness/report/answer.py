@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from harness.report.model import ANY, LOST, Comparison, Rate, VariantResult, Worse
 from harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
+from nodes.core.variant import VariantError
+from nodes.families import family_of, parse_variant
 
 CLAUSES = {
     "no-live-isr-member": "after a moment without any live in-sync replica",
@@ -63,13 +66,15 @@ def answers(comparison: Comparison) -> list[Answer]:
 
 
 def oddities(comparison: Comparison) -> list[str]:
-    """A sentence for each variant that did worse than the one before it, whose rule is older: can it be chance? Of imported
-    histories, whose variants are whatever they are, none.
+    """A sentence for each variant that did worse than the one before it, whose rule is older: can it be chance? None of imported
+    histories, whose variants are whatever they are, nor where the one before is of another family of protocols.
     """
     if comparison.world == "imported":
         return []
     told = []
-    for older, newer in zip(comparison.variants, comparison.variants[1:], strict=False):
+    for older, newer in pairwise(comparison.variants):
+        if _family_of(older.variant) != _family_of(newer.variant):
+            continue
         for what, one, other in (
             ("lost acknowledged records against its promise", older.loss, newer.loss),
             ("violated something", older.violating, newer.violating),
@@ -84,6 +89,14 @@ def oddities(comparison: Comparison) -> list[str]:
             )
             break
     return told
+
+
+def _family_of(name: str) -> str | None:
+    """The family of a variant's protocol, if it is the name of one."""
+    try:
+        return family_of(parse_variant(name)).name
+    except VariantError:
+        return None
 
 
 def _chance(worse: Worse | None) -> str:

@@ -682,6 +682,10 @@ def test_a_newer_rule_that_does_worse_is_told_with_whether_it_may_be_chance() ->
     assert told.endswith("this is hardly chance (exact McNemar test, by itself: p < 0.001).")
     (told,) = oddities(replace(comparison(), variants=variants))
     assert told.endswith("They have no plan in common, so this may be the plans' doing.")
+    another = (variants[0], replace(variants[1], variant="quorum-hwm"))
+    assert oddities(replace(comparison(), variants=another)) == []  # of another family, it is no newer rule
+    campaigns = tuple(replace(one, variant=f"mine: {one.variant}") for one in variants)
+    assert len(oddities(replace(comparison(), variants=campaigns))) == 1
 
 
 def test_the_words_of_the_comparison_name_the_world() -> None:
