@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.manifest import Manifest
+from pipeline.stock import Stock, whole
 
 
 class NothingToCompareError(ValueError):
@@ -21,3 +22,17 @@ def campaign_in(folder: Path) -> Manifest:
     if manifest is None:
         raise NothingToCompareError(f"{folder} holds no campaign.")
     return manifest
+
+
+def finished_in(folder: Path, names: tuple[str, ...]) -> tuple[Manifest, Stock]:
+    """The manifest of the campaign in a folder, and its finished chunks, whose files of these tables are whole.
+
+    Raises:
+        NothingToCompareError: There is no campaign, or no chunk is finished yet.
+        DamagedTableError: A file is not what the campaign wrote.
+    """
+    manifest = campaign_in(folder)
+    stock = whole(folder, manifest, names)
+    if not stock.finished:
+        raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
+    return manifest, stock

@@ -17,8 +17,8 @@ from uuid import uuid4
 
 import pyarrow.parquet as pq
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pipeline.bar import bar_of
 from pipeline.campaign_parts import part_of
 from pipeline.campaign_spec import IMPORTED, CampaignSpec
 from pipeline.code import code_digest, judging_parts
@@ -283,15 +283,7 @@ class _Shown:
     """A progress bar over the files."""
 
     def __init__(self, files: int, console: Console) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[found]}"),
-            TextColumn("left"),
-            TimeRemainingColumn(compact=True),
-            console=console,
-        )
+        self._progress = bar_of(console)
         self._task = self._progress.add_task("histories", total=files, found="")
 
     def __enter__(self) -> Self:

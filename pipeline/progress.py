@@ -8,8 +8,9 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import TaskID
 
+from pipeline.bar import bar_of
 from pipeline.campaign_spec import CampaignSpec
 from pipeline.record import ChunkSummary
 
@@ -28,15 +29,7 @@ class CampaignProgress:
         self._counts: dict[str, Counter[str]] = {variant: Counter() for variant in spec.variants}
         for chunk in before:
             self._count(chunk)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[found]}"),
-            TextColumn("left"),
-            TimeRemainingColumn(compact=True),
-            console=console,
-        )
+        self._progress = bar_of(console)
         self._now = self._progress.add_task("", total=None, found="", visible=False)
         self._all = self._progress.add_task(spec.name, total=spec.plans * len(spec.variants), found="")
         self._tasks: dict[str, TaskID] = {

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import pyarrow.parquet as pq
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from checkers.own_checkers import OwnChecker
+from pipeline.bar import bar_of
 from pipeline.campaign import CampaignFailedError, simulator
 from pipeline.campaign_spec import IMPORTED
 from pipeline.chunk import Task
@@ -237,15 +237,7 @@ class _Shown:
     """A progress bar over the chunks."""
 
     def __init__(self, work: RecheckWork, console: Console | None) -> None:
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[found]}"),
-            TextColumn("left"),
-            TimeRemainingColumn(compact=True),
-            console=console or Console(stderr=True),
-        )
+        self._progress = bar_of(console or Console(stderr=True))
         self._task = self._progress.add_task("chunks", total=len(work.todo), found="")
         self._runs = self._changed = self._seen = 0
 

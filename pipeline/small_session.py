@@ -14,8 +14,8 @@ from typing import Any, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.found_campaign import NothingToCompareError, campaign_in
-from pipeline.stock import DamagedTableError, whole
+from pipeline.found_campaign import finished_in
+from pipeline.stock import DamagedTableError
 from pipeline.tables import SCHEMAS, chunk_file
 
 Arguments = Mapping[str, Any] | None
@@ -75,10 +75,7 @@ class SmallSession:
             NothingToCompareError: There is no campaign, or no chunk is finished yet.
             DamagedTableError: A file is not what the campaign wrote.
         """
-        manifest = campaign_in(folder)
-        stock = whole(folder, manifest, names)
-        if not stock.finished:
-            raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
+        manifest, stock = finished_in(folder, names)
         for name in names:
             self._connection.register(name, _table(folder, manifest.spec.name, sorted(stock.finished), name))
 

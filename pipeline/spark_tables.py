@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.found_campaign import NothingToCompareError, campaign_in
+from pipeline.found_campaign import NothingToCompareError, finished_in
 from pipeline.manifest import RECHECKS, Manifest
 from pipeline.recheck_tables import RECHECK, RECHECK_SCHEMAS
-from pipeline.stock import Stock, whole
+from pipeline.stock import Stock
 from pipeline.tables import RECORDS, SCHEMAS
 
 if TYPE_CHECKING:
@@ -38,10 +38,7 @@ def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -
         NothingToCompareError: There is no campaign, or no chunk is finished yet.
         DamagedTableError: A file is not what the campaign wrote.
     """
-    manifest = campaign_in(folder)
-    stock = whole(folder, manifest, names)
-    if not stock.finished:
-        raise NothingToCompareError(f"The campaign in {folder} has no finished chunk yet.")
+    manifest, stock = finished_in(folder, names)
     return {name: table_of(spark, folder, manifest, stock, name) for name in names}
 
 
