@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from bench.throughput import VARIANT
-from harness.live.link_faults import TRANSPORT
-from harness.live.live_cluster import LiveCluster
-from harness.live.recorder import Recorder
-from harness.live.session import ContainerSession
-from nemesis import Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.harness.live.link_faults import TRANSPORT
+from tidemark.harness.live.live_cluster import LiveCluster
+from tidemark.harness.live.recorder import Recorder
+from tidemark.harness.live.session import ContainerSession
+from tidemark.nemesis import Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 
 @contextmanager

@@ -22,12 +22,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.processor_time import ProcessorTime, Spent
-from checkers.marks import exercised
-from pipeline.campaign import run_campaign
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.layout import Chunk
-from pipeline.manifest import Manifest
-from pipeline.simulate import simulate
+from tidemark.checkers.marks import exercised
+from tidemark.pipeline.campaign.campaign import run_campaign
+from tidemark.pipeline.folder.layout import Chunk
+from tidemark.pipeline.folder.manifest import Manifest
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
+from tidemark.pipeline.runs.simulate import simulate
 
 VARIANTS = ("kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7")
 RUNS = 10_000

@@ -5,11 +5,11 @@ from __future__ import annotations
 from statistics import median
 from time import perf_counter
 
-from checkers import check
-from harness.simulator import simulate
-from nemesis import Plan, WorkloadSpec, generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.checkers import check
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import Plan, WorkloadSpec, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 ROUNDS = 5
 PLANS = 20

@@ -14,16 +14,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.brought import Brought
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.chunk import FinishedChunk, Task, work_out
-from pipeline.delivery import Delivery
-from pipeline.guard import RunLimits, apart
-from pipeline.layout import Chunk
-from pipeline.parcel import parcel
-from pipeline.record import ChunkSummary
-from pipeline.session import spark_session
-from pipeline.simulate import simulate
+from tidemark.pipeline.chunks.chunk import FinishedChunk, Task, work_out
+from tidemark.pipeline.engines.chunk_accumulator import Brought
+from tidemark.pipeline.engines.code_archive import parcel
+from tidemark.pipeline.engines.delivery import Delivery
+from tidemark.pipeline.engines.session import spark_session
+from tidemark.pipeline.folder.layout import Chunk
+from tidemark.pipeline.folder.record import ChunkSummary
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
+from tidemark.pipeline.runs.guard import RunLimits, apart
+from tidemark.pipeline.runs.simulate import simulate
 
 PLANS = 200
 CASES = (

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from bench.booted import booted
 from bench.throughput import SINGLE, THREE, VARIANT, first_write, measure, wait_for_isr
-from harness.live.session import ContainerSession
+from tidemark.harness.live.session import ContainerSession
 
 STARTS = 5
 BROKERS = 5

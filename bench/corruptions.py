@@ -20,15 +20,15 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from checkers import HistoryFormatError, check, parse_history
-from checkers.history_file import history_lines
-from harness.scenario import ScenarioError, all_scenarios
-from harness.scenario.parser import read_scenario
-from harness.simulator import simulate
-from nemesis import PlanError, generate_plan
-from nemesis.plan import read_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.checkers import HistoryFormatError, check, parse_history
+from tidemark.checkers.history.history_file import history_lines
+from tidemark.harness.scenario import ScenarioError, all_scenarios
+from tidemark.harness.scenario.parser import read_scenario
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import PlanError, generate_plan
+from tidemark.nemesis.plan import read_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 FILES = 20_000
 PLANS = 600

@@ -6,16 +6,16 @@ import os
 import subprocess
 import sys
 
-from nodes.core.variant import PRESETS
+from tidemark.nodes.core.variant import PRESETS
 
 PLANS = 200
 
 CHILD = """
 import hashlib, sys
-from checkers import history_lines
-from harness.simulator.execute import execute
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers import history_lines
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 profiles = ["intact", "destructive"]  # what the simulator can do all of
 for index in range(int(sys.argv[1])):
     plan = generate_plan(3, index, profiles[index % len(profiles)], ClusterSpec(partitions=1 + index % 2))

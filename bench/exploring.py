@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from harness.search.explore.bounds import Bounds
-from harness.search.explore.search import Limits, explore
-from harness.search.explore.truth_table import CELLS, run_cell
-from nodes.core.variant import parse_variant
+from tidemark.harness.search.explore.bounds import Bounds
+from tidemark.harness.search.explore.search import Limits, explore
+from tidemark.harness.search.explore.truth_table import CELLS, run_cell
+from tidemark.nodes.core.variant import parse_variant
 
 TLC = 12_000
 """Distinct states a second that TLC is said to reach on the public specification with one worker; not measured here."""

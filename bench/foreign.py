@@ -20,14 +20,14 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from checkers import check, read_any, read_stream
-from checkers.columns import Columns
-from checkers.columns.columns import F_TXN, INVOKE, OK, READ, SEND
-from checkers.columns.rows_back import ops_of
-from checkers.edn_history import edn_lines
-from checkers.history import History
-from checkers.history_blocks import places, read_block, together
-from checkers.history_file import history_lines, op_line
+from tidemark.checkers import check, read_any, read_stream
+from tidemark.checkers.history.columns import Columns
+from tidemark.checkers.history.columns.columns import F_TXN, INVOKE, OK, READ, SEND
+from tidemark.checkers.history.columns.rows_back import ops_of
+from tidemark.checkers.history.edn_history import edn_lines
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.history_blocks import places, read_block, together
+from tidemark.checkers.history.history_file import history_lines, op_line
 
 KEYS, SENDERS, ROUND = 20, 30, 50
 SIZES = (100_000, 1_000_000, 10_000_000)

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from harness.search.hunt import Hunt, Quarry
-from harness.search.hunt.hunt import Attempt
-from harness.search.hunt.trial import attempt
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.harness.search.hunt import Hunt, Quarry
+from tidemark.harness.search.hunt.hunt import Attempt
+from tidemark.harness.search.hunt.trial import attempt
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
-    from harness.search.hunt.hunt import Found
+    from tidemark.harness.search.hunt.hunt import Found
 
 SEEDS = 10
 LIMIT_S = 120.0

@@ -16,10 +16,10 @@ from time import perf_counter
 
 from bench.booted import booted
 from bench.throughput import RECORDS, VARIANT, first_write, measure, wait_for_isr
-from harness.live.session import ContainerSession
-from harness.systems.kafka.jvm_settings import MEASURED
-from harness.systems.kafka.protocol_versions import parse_system
-from harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.live.session import ContainerSession
+from tidemark.harness.systems.kafka.jvm_settings import MEASURED
+from tidemark.harness.systems.kafka.protocol_versions import parse_system
+from tidemark.harness.systems.kafka.system import KafkaSystem
 
 BROKERS = 3
 STARTS = 3

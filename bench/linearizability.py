@@ -6,8 +6,8 @@ from random import Random
 from time import process_time
 from typing import Any
 
-from checkers.history import Op
-from checkers.linearizability import CasRegister, KeyValue, Model, linearizable
+from tidemark.checkers.history.history import Op
+from tidemark.checkers.objects.linearizability import CasRegister, KeyValue, Model, linearizable
 
 INFO = 0.03
 """The share of operations whose outcome nobody knows."""

@@ -47,7 +47,7 @@ def main(runs: str = "") -> None:
 _COMMAND = (
     sys.executable,
     "-c",
-    "from harness.cli import main; main()",
+    "from tidemark.cli import main; main()",
     "compare",
     "--master",
     "local[2]",

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, NoReturn
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.campaign import run_campaign
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.guard import RunLimits
-from pipeline.run_list import Wanted, list_runs
-from pipeline.simulate import simulate
+from tidemark.pipeline.campaign.campaign import run_campaign
+from tidemark.pipeline.folder.run_list import Wanted, list_runs
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
+from tidemark.pipeline.runs.guard import RunLimits
+from tidemark.pipeline.runs.simulate import simulate
 
 if TYPE_CHECKING:
-    from harness.runs.judged import JudgedRun
-    from nemesis import Plan
+    from tidemark.harness.runs.judged import JudgedRun
+    from tidemark.nemesis import Plan
 
 VARIANTS = ("kafka-2.0", "kafka-2.7")
 PLANS = 2000

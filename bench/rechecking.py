@@ -26,18 +26,18 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.processor_time import ProcessorTime
-from checkers import check
-from checkers.collector_paused import collector_paused
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.chunk import Task, parquet, run_chunk
-from pipeline.layout import Chunk
-from pipeline.manifest import Manifest, open_campaign
-from pipeline.recheck import Question, recheck_campaign
-from pipeline.record import ChunkRecord, Written, write_whole
-from pipeline.session import spark_session
-from pipeline.simulate import simulate
-from pipeline.stored_history import stored_histories
-from pipeline.tables import SCHEMAS, chunk_file, record_file
+from tidemark.checkers import check
+from tidemark.checkers.history.collector_paused import collector_paused
+from tidemark.pipeline.chunks.chunk import Task, parquet, run_chunk
+from tidemark.pipeline.engines.session import spark_session
+from tidemark.pipeline.folder.layout import Chunk
+from tidemark.pipeline.folder.manifest import Manifest, open_campaign
+from tidemark.pipeline.folder.record import ChunkRecord, Written, write_whole
+from tidemark.pipeline.folder.stored_history import stored_histories
+from tidemark.pipeline.folder.tables import SCHEMAS, chunk_file, record_file
+from tidemark.pipeline.recheck.recheck import Question, recheck_campaign
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
+from tidemark.pipeline.runs.simulate import simulate
 
 OPERATIONS = 5_000_000
 VARIANTS = ("kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7")

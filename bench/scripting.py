@@ -8,10 +8,10 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.shrinking import REPLAYS, RULES, Hit, hits_of
-from harness.scenario import parse_scenario
-from harness.search.script import NoScriptError, Written, write_script
-from harness.search.shrink import Budget, shrink
-from harness.simulator.execute import execute
+from tidemark.harness.scenario import parse_scenario
+from tidemark.harness.search.script import NoScriptError, Written, write_script
+from tidemark.harness.search.shrink import Budget, shrink
+from tidemark.harness.simulator.execute import execute
 
 BAR = 0.6
 """Share of the hits that must become a script."""

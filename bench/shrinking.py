@@ -7,12 +7,12 @@ import time
 from statistics import median
 from typing import NamedTuple
 
-from harness.search.shrink import Budget, Cause, Shrunk, causes_of, shrink
-from harness.search.shrink.choice import chosen
-from harness.search.shrink.size import UNBOUNDED, records_of
-from harness.simulator.execute import execute
-from nemesis import Fault, Plan, generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.shrink import Budget, Cause, Shrunk, causes_of, shrink
+from tidemark.harness.search.shrink.choice import chosen
+from tidemark.harness.search.shrink.size import UNBOUNDED, records_of
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Plan, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 RULES = ("kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1")
 """Those that random plans break often enough."""

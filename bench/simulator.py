@@ -14,11 +14,11 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-import harness.simulator.simulation as world_module
-from harness.simulator import simulate
-from nemesis import Plan, generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator import simulation as world_module
+from tidemark.nemesis import Plan, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 PLANS = 30
 ROUNDS = 7

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.processor_time import ProcessorTime
-from harness.search.hunt import Hunt, Quarry
-from harness.search.hunt.hunt import ROUND, Attempt
-from nodes.core.cluster import ClusterSpec
-from pipeline.spread import SparkSpread
+from tidemark.harness.search.hunt import Hunt, Quarry
+from tidemark.harness.search.hunt.hunt import ROUND, Attempt
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.pipeline.engines.spread import SparkSpread
 
 VARIANT = "kafka-2.7"
 CORES = 2

@@ -29,18 +29,18 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.processor_time import ProcessorTime
-from checkers.marks import MARKS
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.chunk import parquet
-from pipeline.chunk_size import chunk_size
-from pipeline.manifest import Manifest, open_campaign
-from pipeline.record import ChunkRecord, ChunkSummary, Written, write_whole
-from pipeline.tables import ANOMALIES, RUNS, SCHEMAS, chunk_file
+from tidemark.checkers.marks import MARKS
+from tidemark.pipeline.chunks.chunk import parquet
+from tidemark.pipeline.chunks.chunk_size import chunk_size
+from tidemark.pipeline.folder.manifest import Manifest, open_campaign
+from tidemark.pipeline.folder.record import ChunkRecord, ChunkSummary, Written, write_whole
+from tidemark.pipeline.folder.tables import ANOMALIES, RUNS, SCHEMAS, chunk_file
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 
 if TYPE_CHECKING:
-    from harness.runs.judged import JudgedRun
-    from nemesis import Plan
-    from pipeline.layout import Chunk
+    from tidemark.harness.runs.judged import JudgedRun
+    from tidemark.nemesis import Plan
+    from tidemark.pipeline.folder.layout import Chunk
 
 VARIANTS = ("kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7")
 SHARE_HIT = (0.1, 0.02, 0.01, 0.004, 0.0005)
@@ -184,10 +184,10 @@ def _write_chunk(folder: Path, manifest: Manifest, chunk: Chunk, share: float) -
 
 def _measure(folder: Path) -> dict[str, float]:
     """Compare the campaign in this process, and choose examples as its report does."""
-    from pipeline.compare import compare
-    from pipeline.examples import choose_examples
-    from pipeline.session import spark_session
-    from pipeline.simulate import simulate
+    from tidemark.pipeline.compare.compare import compare
+    from tidemark.pipeline.compare.examples import choose_examples
+    from tidemark.pipeline.engines.session import spark_session
+    from tidemark.pipeline.runs.simulate import simulate
 
     def drawn(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
         plan, result = simulate(spec, variant, 0)

@@ -18,8 +18,8 @@ from time import monotonic, perf_counter, sleep
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 ROUNDS = 3
 RECORDS = 200_000
@@ -159,7 +159,7 @@ def _cluster(brokers: int) -> Iterator[str]:
 @contextmanager
 def _node(folder: Path, config: dict[str, object]) -> Iterator[None]:
     (folder / "node.json").write_text(json.dumps(config))
-    command = [sys.executable, "-m", "nodes.process", "--config", str(folder / "node.json")]
+    command = [sys.executable, "-m", "tidemark.nodes.process", "--config", str(folder / "node.json")]
     with (folder / "log").open("wb") as log, subprocess.Popen(command, stdout=log, stderr=log) as process:
         try:
             yield

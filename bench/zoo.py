@@ -14,14 +14,14 @@ import argparse
 import statistics
 from typing import TYPE_CHECKING
 
-from harness.zoo import all_entries, find
-from harness.zoo.detect import by_exploring, by_hunt, by_random_plans
+from tidemark.harness.zoo import all_entries, find
+from tidemark.harness.zoo.detect import by_exploring, by_hunt, by_random_plans
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.zoo import Entry
-    from harness.zoo.detect import Detection
+    from tidemark.harness.zoo import Entry
+    from tidemark.harness.zoo.detect import Detection
 
     Search = Callable[[Entry, int, float], Detection]
 

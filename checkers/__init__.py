@@ -1,17 +1,23 @@
 """Checkers: they read a history, and say which anomalies it shows and whether the run's contract permits them.
 
 `check` is the way in. The anomalies and promises are defined in ``checkers/<name of the anomaly>.py`` and
-``checkers/contract.py``, the history in ``docs/history.md``.
+``checkers/replicas/contract.py``, the history in ``docs/history.md``.
 """
 
 from __future__ import annotations
 
-from checkers.check import check
-from checkers.contract import ALL_PROMISES, PROMISES
-from checkers.history import TRACE_FIELDS, History, Op, deleted, polled, sent
-from checkers.history_file import HistoryFormatError, history_lines, parse_history, read_history, write_history
-from checkers.reading import read_any, read_stream
-from checkers.verdict import Anomaly, Judgement, Verdict
+from tidemark.checkers.check import check
+from tidemark.checkers.history.history import TRACE_FIELDS, History, Op, deleted, polled, sent
+from tidemark.checkers.history.history_file import (
+    HistoryFormatError,
+    history_lines,
+    parse_history,
+    read_history,
+    write_history,
+)
+from tidemark.checkers.history.reading import read_any, read_stream
+from tidemark.checkers.replicas.contract import ALL_PROMISES, PROMISES
+from tidemark.checkers.verdict.verdict import Anomaly, Judgement, Verdict
 
 __all__ = [
     "ALL_PROMISES",

@@ -1,6 +1,6 @@
 """All checkers over one history, and the verdict.
 
->>> from checkers import History, check, polled, sent
+>>> from tidemark.checkers import History, check, polled, sent
 >>> verdict = check(History.of(ops=[sent(1, "p1", "t-0", 7, 0), polled(2, "c1", "t-0", (0, 7))]))
 >>> verdict.valid
 'valid'
@@ -11,14 +11,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from checkers.acked_by_too_few import AckedByTooFew
-from checkers.broken_log import BrokenLog
-from checkers.broker_crashed import crashes, told_once
-from checkers.client_view import DELETE, ClientView, Counts
-from checkers.collector_paused import collector_paused
-from checkers.committed import Committed
-from checkers.consensus import LostDisks, StateMachineSafety, double_votes, invariants
-from checkers.contract import (
+from tidemark.checkers.clients.nothing_to_find import nothing_to_find
+from tidemark.checkers.clients.stale_poll import stale_polls
+from tidemark.checkers.history.client_view import DELETE, ClientView, Counts
+from tidemark.checkers.history.collector_paused import collector_paused
+from tidemark.checkers.history.history import History, Value
+from tidemark.checkers.history.turning_points import TurningPoint, turning_points
+from tidemark.checkers.replicas.acked_by_too_few import AckedByTooFew
+from tidemark.checkers.replicas.broken_log import BrokenLog
+from tidemark.checkers.replicas.broker_crashed import crashes, told_once
+from tidemark.checkers.replicas.committed import Committed
+from tidemark.checkers.replicas.consensus import LostDisks, StateMachineSafety, double_votes, invariants
+from tidemark.checkers.replicas.contract import (
     ACK_QUORUM,
     ALL_PROMISES,
     NEEDS_REPLICAS,
@@ -28,36 +32,40 @@ from checkers.contract import (
     WITH_LEDGERS,
     WITHOUT_ISR,
 )
-from checkers.dirty_read import dirty_reads
-from checkers.divergence import Divergence
-from checkers.fenced_in_isr import fenced_in_isrs
-from checkers.history import History, Value
-from checkers.hw_beyond_log import HwBeyondLog
-from checkers.hw_regression import HwRegression
-from checkers.in_sync import LIVE_PATIENCE_US, InSync, LastingInSync
-from checkers.isr_quorum import IsrQuorum
-from checkers.leader_completeness import incomplete_leaders
-from checkers.liveness.check_liveness import check_liveness
-from checkers.log_matching import LogMatching
-from checkers.lost_committed_write import Fates, LostWrites
-from checkers.missing_evidence import EndOfTrace, missing_of_clients
-from checkers.nothing_to_find import nothing_to_find
-from checkers.replica_state import TooSparseError, replay
-from checkers.stale_poll import stale_polls
-from checkers.stale_read import stale_reads
-from checkers.stats import TraceCounts, statistics
-from checkers.stuck import Stuck
-from checkers.stuck_because import explained
-from checkers.truncated_under_consumer import truncated_under_consumers
-from checkers.turning_points import TurningPoint, turning_points
-from checkers.two_leaders import TwoLeaders
-from checkers.unasked_election import unasked_elections, unclean_elections
-from checkers.unsettled_reads import unsettled_reads
-from checkers.verdict import CLIENTS, CLIENTS_AND_REPLICAS, PERMITTED, VIOLATION, Anomaly, Judgement, Verdict
-from checkers.wrong_deletion import WrongDeletion
+from tidemark.checkers.replicas.dirty_read import dirty_reads
+from tidemark.checkers.replicas.divergence import Divergence
+from tidemark.checkers.replicas.fenced_in_isr import fenced_in_isrs
+from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
+from tidemark.checkers.replicas.hw_regression import HwRegression
+from tidemark.checkers.replicas.in_sync import LIVE_PATIENCE_US, InSync, LastingInSync
+from tidemark.checkers.replicas.isr_quorum import IsrQuorum
+from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
+from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
+from tidemark.checkers.replicas.log_matching import LogMatching
+from tidemark.checkers.replicas.lost_committed_write import Fates, LostWrites
+from tidemark.checkers.replicas.missing_evidence import EndOfTrace, missing_of_clients
+from tidemark.checkers.replicas.replica_state import TooSparseError, replay
+from tidemark.checkers.replicas.stale_read import stale_reads
+from tidemark.checkers.replicas.stuck import Stuck
+from tidemark.checkers.replicas.stuck_because import explained
+from tidemark.checkers.replicas.truncated_under_consumer import truncated_under_consumers
+from tidemark.checkers.replicas.two_leaders import TwoLeaders
+from tidemark.checkers.replicas.unasked_election import unasked_elections, unclean_elections
+from tidemark.checkers.replicas.unsettled_reads import unsettled_reads
+from tidemark.checkers.replicas.wrong_deletion import WrongDeletion
+from tidemark.checkers.stats import TraceCounts, statistics
+from tidemark.checkers.verdict.verdict import (
+    CLIENTS,
+    CLIENTS_AND_REPLICAS,
+    PERMITTED,
+    VIOLATION,
+    Anomaly,
+    Judgement,
+    Verdict,
+)
 
 if TYPE_CHECKING:
-    from checkers.clients import Clients
+    from tidemark.checkers.clients.client_knowledge import Clients
 
 DEFAULT_CONTRACT = "documented"
 CLIENTS_CONTRACT = "durable"
@@ -113,16 +121,14 @@ def _check(history: History, contract: str | None) -> Verdict:
                 doubted = {error.node: [error.words]}
         if doubted:
             traced = False
-            from checkers.believed_nodes import check_believed, has_believed  # seldom needed
+            from tidemark.checkers.replicas.believed_nodes import check_believed, has_believed  # seldom needed
 
             anomalies = check_believed(history, doubted, own, fates, alone=alone)
             doubts = [words for node in sorted(doubted) for words in doubted[node]]
             judged_from = CLIENTS_AND_REPLICAS if has_believed(history.trace, doubted) else CLIENTS
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
     if not (traced and isinstance(view, ClientView) and nothing_to_find(view)):
-        from checkers.check_clients import (
-            check_clients,  # it imports numpy, which most runs of a simulator can do without
-        )
+        from tidemark.checkers.clients.check_clients import check_clients
 
         found = check_clients(history, fates, unexplained, deleted=deleted if traced else None)
         anomalies += found.anomalies
@@ -136,7 +142,7 @@ def _check(history: History, contract: str | None) -> Verdict:
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     stats = statistics(history, view.counts, view.is_acked, counts, fates, anomalies)
     if not isinstance(view, ClientView):
-        from checkers.realtime_lag import worst_realtime_lag  # it imports numpy
+        from tidemark.checkers.clients.realtime_lag import worst_realtime_lag  # it imports numpy
 
         stats["worst_realtime_lag"] = worst_realtime_lag(view)
     if any(anomaly.verdict == VIOLATION for anomaly in anomalies):
@@ -264,7 +270,7 @@ def _view(history: History) -> ClientView | Clients:
         return ClientView(
             history.ops, acks=history.meta.get("acks", "all"), faults_end_us=history.meta.get("faults_end_us")
         )
-    from checkers.check_clients import clients_of
+    from tidemark.checkers.clients.check_clients import clients_of
 
     return clients_of(history)
 

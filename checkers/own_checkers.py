@@ -1,6 +1,6 @@
 """Checkers of one's own, beside Tidemark's: what they find counts as what ours find.
 
->>> from checkers import Anomaly, History, check, sent
+>>> from tidemark.checkers import Anomaly, History, check, sent
 >>> def odd_offsets(history):
 ...     for op in history.ops:
 ...         for _, key, (offset, value) in op.value if op.type == "ok" else ():
@@ -23,9 +23,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from checkers.history import History
-from checkers.result import Result
-from checkers.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.result import Result
+from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 
 OwnChecker = Callable[[History], Iterable[Anomaly] | Result | None]
 """Judges a history: what it finds as anomalies, one after the other, or one result for the whole."""

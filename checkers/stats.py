@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.client_view import Counts
-from checkers.history import History, TraceEvent, Value
-from checkers.lost_committed_write import Fates
-from checkers.truncation_rounds import rounds_needed
-from checkers.turning_points import TurningPoint
-from checkers.verdict import VIOLATION, Anomaly
+from tidemark.checkers.history.client_view import Counts
+from tidemark.checkers.history.history import History, TraceEvent, Value
+from tidemark.checkers.history.turning_points import TurningPoint
+from tidemark.checkers.replicas.lost_committed_write import Fates
+from tidemark.checkers.replicas.truncation_rounds import rounds_needed
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class TraceCounts:
     """How much happened among the replicas. `recoveries` counts those after a stop, not the first start;
     `unclean_elections` those on purpose, not KIP-966's election of the last known leader. `epoch_round_trips` counts all questions
     about epochs, `one_round`, `two_rounds` and `more_rounds` how often a follower needed so many answers
-    (:mod:`checkers.truncation_rounds`).
+    (:mod:`tidemark.checkers.replicas.truncation_rounds`).
 
     `whole_us` is when the last partition was restored (or, where that was not noted, had converged), `None` unless all
     converged in the end.

@@ -26,20 +26,20 @@ from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from nodes.admin.config_file import Address
-from nodes.admin.message_rules import FIRST_CLIENT
-from nodes.admin.port import Command, key_of, listen, rules_of
-from nodes.admin.trace_file import Trace
-from nodes.core.actions import Sync, Truncate
-from nodes.core.log import Batch, Log
-from nodes.core.recovery import recover
-from nodes.formats.record_batch import BadBatchError, Records, checked_header
-from nodes.formats.wire.codec import API_VERSIONS, FETCH
-from nodes.formats.wire.names import error_code, partition_name, topic_and_index
-from nodes.process.config import HOST, INTERNAL, NodeConfig
-from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.transport_faults import TransportFaults
-from nodes.process.wire.client_entities import (
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.message_rules import FIRST_CLIENT
+from tidemark.nodes.admin.port import Command, key_of, listen, rules_of
+from tidemark.nodes.admin.trace_file import Trace
+from tidemark.nodes.core.actions import Sync, Truncate
+from tidemark.nodes.core.log import Batch, Log
+from tidemark.nodes.core.recovery import recover
+from tidemark.nodes.formats.record_batch import BadBatchError, Records, checked_header
+from tidemark.nodes.formats.wire.codec import API_VERSIONS, FETCH
+from tidemark.nodes.formats.wire.names import error_code, partition_name, topic_and_index
+from tidemark.nodes.process.config import HOST, INTERNAL, NodeConfig
+from tidemark.nodes.process.storage.log_directory import LogDirectory
+from tidemark.nodes.process.transport_faults import TransportFaults
+from tidemark.nodes.process.wire.client_entities import (
     INIT_PRODUCER_ID,
     LIST_OFFSETS,
     METADATA,
@@ -47,34 +47,34 @@ from nodes.process.wire.client_entities import (
     PRODUCE,
     response_entity,
 )
-from nodes.process.wire.client_producer_ids import ProducerIds
-from nodes.process.wire.client_producers import PartitionProducers
-from nodes.process.wire.client_versions import answer_versions
-from nodes.process.wire.server import Listener, Request
+from tidemark.nodes.process.wire.client_producer_ids import ProducerIds
+from tidemark.nodes.process.wire.client_producers import PartitionProducers
+from tidemark.nodes.process.wire.client_versions import answer_versions
+from tidemark.nodes.process.wire.server import Listener, Request
 
 PROGRAM = "fixed_primary"
 
 # ------------------------------------------------------------------------------------------------ what Tidemark loads
 
 if __name__ != "__main__":  # a node runs this file as its program, and has no harness
-    from harness.evidence.partition_disk import read_disk
-    from harness.machines.images import ensure_image
-    from harness.machines.node_control import NodeControl
-    from harness.machines.node_places import Places
-    from harness.machines.node_script import NodeScripts
-    from harness.systems.system import System, SystemRefusalError
-    from harness.systems.tidemark_config import node_config
+    from tidemark.harness.evidence.partition_disk import read_disk
+    from tidemark.harness.machines.images import ensure_image
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_places import Places
+    from tidemark.harness.machines.node_script import NodeScripts
+    from tidemark.harness.systems.system import System, SystemRefusalError
+    from tidemark.harness.systems.tidemark_config import node_config
 
     if TYPE_CHECKING:
         from collections.abc import Callable
 
         from docker import DockerClient
 
-        from harness.evidence.partition_disk import Disk
-        from harness.machines.machine import Machine
-        from harness.systems.system import Deployment
-        from nemesis import Plan
-        from nodes.families import AnyVariant
+        from tidemark.harness.evidence.partition_disk import Disk
+        from tidemark.harness.machines.machine import Machine
+        from tidemark.harness.systems.system import Deployment
+        from tidemark.nemesis import Plan
+        from tidemark.nodes.families import AnyVariant
 
     class FixedPrimaryScripts(NodeScripts):
         """The usual ones, for another program."""

@@ -1,15 +1,23 @@
 """The nemesis: faults as plain values, plans of them, and the injector that makes them happen in a world.
 
-A :class:`~nemesis.plan.Plan` is drawn first and holds everything about a run but the variant; it can be read, edited, stored
+A :class:`~tidemark.nemesis.plan.Plan` is drawn first and holds everything about a run but the variant; it can be read, edited, stored
 and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
 """
 
-from nemesis.asked_workload import AskedWorkload
-from nemesis.fault import LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, SIMULATED_ONLY, Fault, FaultError, Trigger
-from nemesis.generate import PROFILES, cluster_of_plans, generate_plan
-from nemesis.injector import FaultTarget, Injector
-from nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
-from nemesis.send import Send
+from tidemark.nemesis.asked_workload import AskedWorkload
+from tidemark.nemesis.fault import (
+    LASTING_CONTROLLER_ONLY,
+    REAL_ONLY,
+    REASSIGNMENT,
+    SIMULATED_ONLY,
+    Fault,
+    FaultError,
+    Trigger,
+)
+from tidemark.nemesis.generate import PROFILES, cluster_of_plans, generate_plan
+from tidemark.nemesis.injector import FaultTarget, Injector
+from tidemark.nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
+from tidemark.nemesis.send import Send
 
 __all__ = [
     "LASTING_CONTROLLER_ONLY",

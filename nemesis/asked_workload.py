@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from nemesis.plan import PlanError
+from tidemark.nemesis.plan import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nemesis.plan import Plan
+    from tidemark.nemesis.plan import Plan
 
 DRAWN: Final = "drawn"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from nemesis.fault import (
+from tidemark.nemesis.fault import (
     CONTROLLER_KINDS,
     CONTROLLER_LINKS,
     DELETIONS,
@@ -18,9 +18,9 @@ from nemesis.fault import (
     Fault,
     Trigger,
 )
-from nemesis.plan import Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import MS
+from tidemark.nemesis.plan import Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import MS
 
 SECOND = 1_000 * MS
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, HINDRANCES, REASSIGNMENT
-from nemesis.holds import Holds
+from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, HINDRANCES, REASSIGNMENT
+from tidemark.nemesis.holds import Holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from nemesis.fault import Fault
+    from tidemark.nemesis.fault import Fault
 
 CONTROLLER = 0
 EVERYONE = -1
@@ -34,7 +34,7 @@ Link = tuple[int, int]
 class FaultTarget(Protocol):
     """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense.
 
-    Where :data:`nemesis.fault.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and ``start`` take
+    Where :data:`tidemark.nemesis.fault.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and ``start`` take
     the controller, 0, as well; elsewhere plans with these are refused before they begin.
     """
 
@@ -63,7 +63,7 @@ class FaultTarget(Protocol):
         """Be told the node of every further trace event of a kind."""
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`nemesis.fault.MESSAGES`) on links, under a key."""
+        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`tidemark.nemesis.fault.MESSAGES`) on links, under a key."""
 
     def clear_link_fault(self, key: int) -> None:
         """Take the fault with this key off."""
@@ -80,7 +80,7 @@ class FaultTarget(Protocol):
         """The power is about to be lost, and the file system has not committed what changed in its last µs.
 
         That is ``cuts`` (truncations), ``files`` (checkpoints), or both. Only where faults of
-        :data:`nemesis.fault.SIMULATED_ONLY` can be done.
+        :data:`tidemark.nemesis.fault.SIMULATED_ONLY` can be done.
         """
 
     def pause(self, broker: int) -> None:
@@ -90,7 +90,7 @@ class FaultTarget(Protocol):
         """SIGCONT."""
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
-        """Put a fault of :data:`nemesis.fault.HINDRANCES` on a broker's machine, under a key; amounts in µs."""
+        """Put a fault of :data:`tidemark.nemesis.fault.HINDRANCES` on a broker's machine, under a key; amounts in µs."""
 
     def unhinder(self, key: int) -> None:
         """Take the fault with this key off."""

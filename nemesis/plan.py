@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
-from nemesis.send import Send, SendError
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import LONGEST_US, ClusterSpecError
+from tidemark.nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
+from tidemark.nemesis.send import Send, SendError
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import LONGEST_US, ClusterSpecError
 
 if TYPE_CHECKING:
     from pathlib import Path

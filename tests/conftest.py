@@ -17,11 +17,11 @@ from missing import MISSING, skip_without
 from one_engine import WORKER_KEY, OneEngine, ask
 from shared_work import put_in_order
 
-from harness.machines.engine import connect
-from harness.machines.errors import ContainerWorldError, ImageError
-from harness.machines.images import ensure_image
-from harness.machines.kafka_image import ensure_kafka_image
-from harness.machines.leftovers import every
+from tidemark.harness.machines.engine import connect
+from tidemark.harness.machines.errors import ContainerWorldError, ImageError
+from tidemark.harness.machines.images import ensure_image
+from tidemark.harness.machines.kafka_image import ensure_kafka_image
+from tidemark.harness.machines.leftovers import every
 
 pytest.register_assert_rewrite("local_cluster")
 

@@ -11,10 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("nodes", "nemesis", "checkers", "harness", "pipeline")
-INVENTED = {"checkers/two_leaders.py"}
+INVENTED = {"checkers/replicas/two_leaders.py"}
 """Files that a page has its reader write."""
 
-ONE_IDEA = {f"nodes.core.{name}" for name in ("broker", "replica", "leader", "follower")}
+ONE_IDEA = {f"tidemark.nodes.core.{name}" for name in ("broker", "replica", "leader", "follower")}
 """A broker, the replicas it hosts, and the two roles that a replica plays: each knows the others, and none makes sense alone."""
 
 

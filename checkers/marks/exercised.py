@@ -1,6 +1,6 @@
 """Finds a run's marks in one pass over its trace.
 
->>> from checkers.marks import exercised
+>>> from tidemark.checkers.marks import exercised
 >>> exercised([
 ...     (1, 1, "lead", "t-0", 0, 0, 0, (1, 2)),
 ...     (2, 1, "append", "t-0", 0, 0, (7,)),
@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from checkers.history import TraceEvent
-from checkers.truncation_rounds import Mending
+from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.replicas.truncation_rounds import Mending
 
 _LOG_LOST = frozenset({"power", "disk"})
 

@@ -9,14 +9,14 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from harness.clients.aiokafka_consumer import CLOSE_S, AssignedConsumer, consume, read_all
-from harness.clients.aiokafka_producer import LATE_S, AiokafkaProducer
-from harness.clients.client_log import ClientLog
-from harness.clients.errors import ClientsError
-from harness.clients.journal import Journal, PollRecorder, SendRecorder
-from harness.clients.script import ConsumerScript, ProducerScript
-from nemesis.plan import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.aiokafka_consumer import CLOSE_S, AssignedConsumer, consume, read_all
+from tidemark.harness.clients.aiokafka_producer import LATE_S, AiokafkaProducer
+from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.journal import Journal, PollRecorder, SendRecorder
+from tidemark.harness.clients.script import ConsumerScript, ProducerScript
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 T = TypeVar("T")
 

@@ -11,15 +11,15 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
-from harness.clients.aiokafka_gate import batch_error_name
-from harness.clients.aiokafka_producer import LATE_S, rest
-from harness.clients.aiokafka_start import start_or_leave
-from harness.clients.journal import PollRecorder
-from harness.clients.outcomes import TRANSPORT
-from harness.clients.polling import PolledRecord, Polling, Trouble, value_of
-from harness.clients.script import ConsumerScript, topic_and_partition
-from harness.clients.times import Times
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.aiokafka_gate import batch_error_name
+from tidemark.harness.clients.aiokafka_producer import LATE_S, rest
+from tidemark.harness.clients.aiokafka_start import start_or_leave
+from tidemark.harness.clients.journal import PollRecorder
+from tidemark.harness.clients.outcomes import TRANSPORT
+from tidemark.harness.clients.polling import PolledRecord, Polling, Trouble, value_of
+from tidemark.harness.clients.script import ConsumerScript, topic_and_partition
+from tidemark.harness.clients.times import Times
+from tidemark.nodes.core.cluster import ClusterSpec
 
 POLL_S = 0.05
 """How long one poll waits for records."""

@@ -9,10 +9,10 @@ from aiokafka import TopicPartition  # type: ignore[import-untyped]
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
-from harness.clients.aiokafka_gate import batch_error_name
-from harness.clients.deletions import Answer
-from harness.clients.times import Times
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.aiokafka_gate import batch_error_name
+from tidemark.harness.clients.deletions import Answer
+from tidemark.harness.clients.times import Times
+from tidemark.nodes.core.cluster import ClusterSpec
 
 LATE_S = 2.0
 """A request that a broker lets wait as long as it may comes back this much later at most."""

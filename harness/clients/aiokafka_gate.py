@@ -20,8 +20,8 @@ from aiokafka.errors import (  # type: ignore[import-untyped]
 )
 from aiokafka.protocol.produce import ProduceRequest  # type: ignore[import-untyped]
 
-from harness.clients.error_names import error_name
-from harness.clients.outcomes import TIMED_OUT, TRANSPORT, refuses
+from tidemark.harness.clients.error_names import error_name
+from tidemark.harness.clients.outcomes import TIMED_OUT, TRANSPORT, refuses
 
 NEVER = float("-inf")
 

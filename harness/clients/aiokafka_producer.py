@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from aiokafka import AIOKafkaProducer  # type: ignore[import-untyped]
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
-from harness.clients.aiokafka_gate import Gate, batch_error_name
-from harness.clients.aiokafka_start import start_or_leave
-from harness.clients.journal import SendRecorder
-from harness.clients.outcomes import OK, TRANSPORT, Report, judge
-from harness.clients.script import ProducerScript, topic_and_partition
-from harness.clients.times import Times
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.aiokafka_gate import Gate, batch_error_name
+from tidemark.harness.clients.aiokafka_start import start_or_leave
+from tidemark.harness.clients.journal import SendRecorder
+from tidemark.harness.clients.outcomes import OK, TRANSPORT, Report, judge
+from tidemark.harness.clients.script import ProducerScript, topic_and_partition
+from tidemark.harness.clients.times import Times
+from tidemark.nodes.core.cluster import ClusterSpec
 
 LATE_S = 1.0
 """So long after the deadline an answer is still waited for; nothing is sent any more."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from harness.clients.client_log import ClientLog
-from harness.clients.confluent_consumer import AssignedConsumer, ConfluentConsumer, read_all
-from harness.clients.confluent_producer import LATE_S, PURGE_S, STATISTICS_S, ConfluentProducer
-from harness.clients.errors import ClientsError
-from harness.clients.journal import Journal, PollRecorder, SendRecorder
-from harness.clients.script import ConsumerScript, ProducerScript
-from nemesis.plan import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.confluent_consumer import AssignedConsumer, ConfluentConsumer, read_all
+from tidemark.harness.clients.confluent_producer import LATE_S, PURGE_S, STATISTICS_S, ConfluentProducer
+from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.journal import Journal, PollRecorder, SendRecorder
+from tidemark.harness.clients.script import ConsumerScript, ProducerScript
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 SLACK_S = 10.0
 """Over and above what a client's own time-outs add up to, for a busy machine."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from harness.clients.confluent_settings import consumer_settings
-from harness.clients.error_names import error_name
-from harness.clients.journal import PollRecorder
-from harness.clients.polling import PolledRecord, Polling, Trouble, value_of
-from harness.clients.script import ConsumerScript, topic_and_partition
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.confluent_settings import consumer_settings
+from tidemark.harness.clients.error_names import error_name
+from tidemark.harness.clients.journal import PollRecorder
+from tidemark.harness.clients.polling import PolledRecord, Polling, Trouble, value_of
+from tidemark.harness.clients.script import ConsumerScript, topic_and_partition
+from tidemark.nodes.core.cluster import ClusterSpec
 
 POLL_S = 0.05
 """How long one poll waits for records."""

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from harness.clients.confluent_settings import admin_settings
-from harness.clients.deletions import Answer
-from harness.clients.error_names import error_name
-from harness.clients.times import Times
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.confluent_settings import admin_settings
+from tidemark.harness.clients.deletions import Answer
+from tidemark.harness.clients.error_names import error_name
+from tidemark.harness.clients.times import Times
+from tidemark.nodes.core.cluster import ClusterSpec
 
 LATE_S = 2.0
 """A request that a broker lets wait as long as it may comes back this much later at most."""

@@ -11,13 +11,13 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from harness.clients.confluent_settings import producer_settings
-from harness.clients.error_names import error_name
-from harness.clients.journal import SendRecorder
-from harness.clients.outcomes import OK, TIMED_OUT, Report, judge
-from harness.clients.script import ProducerScript, topic_and_partition
-from harness.clients.transmissions import Mark, Transmissions
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.confluent_settings import producer_settings
+from tidemark.harness.clients.error_names import error_name
+from tidemark.harness.clients.journal import SendRecorder
+from tidemark.harness.clients.outcomes import OK, TIMED_OUT, Report, judge
+from tidemark.harness.clients.script import ProducerScript, topic_and_partition
+from tidemark.harness.clients.transmissions import Mark, Transmissions
+from tidemark.nodes.core.cluster import ClusterSpec
 
 LATE_S = 2.5
 """librdkafka looks for time-outs once a second; a report that is this late is not waited for: the batch is purged."""

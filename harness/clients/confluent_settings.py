@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.clients.times import Times
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.clients.times import Times
+from tidemark.nodes.core.cluster import ClusterSpec
 
 STATISTICS_MS = 20
 """How often librdkafka's statistics are asked for; the tries of an operation that failed are counted with them."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Literal, NamedTuple
 
-from harness.clients.errors import ClientsError
-from harness.clients.journal import Journal
+from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.journal import Journal
 
 Deed = Callable[[str, str, int], "Answer"]
 """Asks with a client of this name to delete the records of a partition below an offset, and waits for the answer."""

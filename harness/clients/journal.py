@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from checkers.history import Op, Value
-from harness.clients.counters import Counters
-from harness.clients.outcomes import FAIL, INFO, OK, Report
+from tidemark.checkers.history.history import Op, Value
+from tidemark.harness.clients.counters import Counters
+from tidemark.harness.clients.outcomes import FAIL, INFO, OK, Report
 
 Records = dict[str, list[tuple[int, Value]]]
 """Partition → ``(offset, value)`` pairs, as a poll returns them."""

@@ -65,7 +65,7 @@ def judge(error: str, *, tries: int | None, acks: str) -> Report:
     Args:
         error: its name: Kafka's, or librdkafka's (with an underscore) for what the client found out by itself.
         tries: produce requests made for the batch; `None` if that is not known.
-        acks: as in `nodes.core.cluster.ClusterSpec`. Only with acks=all are requests that may have been written repeated.
+        acks: as in `tidemark.nodes.core.cluster.ClusterSpec`. Only with acks=all are requests that may have been written repeated.
     """
     if tries == 0:
         return Report(FAIL, error=error)

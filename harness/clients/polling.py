@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from checkers.history import Value
-from harness.clients.journal import PollRecorder, Records
+from tidemark.checkers.history.history import Value
+from tidemark.harness.clients.journal import PollRecorder, Records
 
 
 class PolledRecord(NamedTuple):

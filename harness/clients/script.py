@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from nemesis.plan import WorkloadSpec
+from tidemark.nemesis.plan import WorkloadSpec
 
 VALUES_PER_PRODUCER = 1_000_000
-"""As in `harness.simulator.workload.producer`."""
+"""As in `tidemark.harness.simulator.workload.producer`."""
 FOR_EVER_S = 86_400.0
 """Longer than any run: the rest of who has nothing left to send."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nodes.core.settings import Settings
+from tidemark.nodes.core.settings import Settings
 
 MOST_FETCH_WAIT_MS = 100
 LEAST_MS = 10

@@ -19,11 +19,11 @@ from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, 
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import Records, i16, i32, i32Timedelta, i64
 
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.message_set import scan
-from nodes.formats.record_batch import is_control
-from nodes.formats.wire.codec import FETCH, UNREADABLE, codec
-from nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.message_set import scan
+from tidemark.nodes.formats.record_batch import is_control
+from tidemark.nodes.formats.wire.codec import FETCH, UNREADABLE, codec
+from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
 
 PRODUCE, LIST_OFFSETS, DELETE_RECORDS = 0, 2, 21
 _VERSIONS = {PRODUCE: 7, FETCH: 4, LIST_OFFSETS: 1, DELETE_RECORDS: 1}
@@ -100,7 +100,7 @@ class BrokerConnection:
 
         Args:
             partition: such as ``t-0``.
-            batch: as `nodes.formats.record_batch.build` makes it.
+            batch: as `tidemark.nodes.formats.record_batch.build` makes it.
             acks: ``all``, ``1`` or ``0``.
             timeout_ms: how long the broker may wait for its followers.
 

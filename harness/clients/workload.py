@@ -7,16 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from checkers.history import Op
-from harness.clients.anywhere import AnywhereReaders
-from harness.clients.availability import CONFLUENT, LIBRARIES, Library, available
-from harness.clients.client_log import ClientLog
-from harness.clients.counters import Counters
-from harness.clients.deletions import Deed, Deletions
-from harness.clients.errors import ClientsError
-from harness.clients.journal import Journal
-from nemesis.plan import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers.history.history import Op
+from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.counters import Counters
+from tidemark.harness.clients.deletions import Deed, Deletions
+from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.journal import Journal
+from tidemark.harness.clients.libraries import CONFLUENT, LIBRARIES, Library, available
+from tidemark.harness.clients.own_consumers import AnywhereReaders
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 SLACK_S = 15.0
 """Over and above the time for which a broker may let a deletion wait."""
@@ -147,7 +147,7 @@ def _confluent(
     seed: int,
     idempotent: bool,
 ) -> _Clients:
-    from harness.clients.confluent_clients import ConfluentClients
+    from tidemark.harness.clients.confluent_clients import ConfluentClients
 
     return ConfluentClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
 
@@ -161,18 +161,18 @@ def _aiokafka(
     seed: int,
     idempotent: bool,
 ) -> _Clients:
-    from harness.clients.aiokafka_clients import AiokafkaClients
+    from tidemark.harness.clients.aiokafka_clients import AiokafkaClients
 
     return AiokafkaClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
 
 
 def _confluent_deed(bootstrap: str, cluster: ClusterSpec, log: ClientLog) -> Deed:
-    from harness.clients.confluent_deletion import deletion
+    from tidemark.harness.clients.confluent_deletion import deletion
 
     return deletion(bootstrap, cluster, log.logger)
 
 
 def _aiokafka_deed(bootstrap: str, cluster: ClusterSpec, _log: ClientLog) -> Deed:
-    from harness.clients.aiokafka_deletion import deletion
+    from tidemark.harness.clients.aiokafka_deletion import deletion
 
     return deletion(bootstrap, cluster)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.conform.known_differences import KNOWN_DIFFERENCES
-from harness.conform.pairing import Pairing
-from harness.conform.players import SimulatorPlayer
-from harness.conform.side_by_side import Played, SideBySide
+from tidemark.harness.conform.differing_endings import Played, SideBySide
+from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.conform.players import SimulatorPlayer
 
 if TYPE_CHECKING:
-    from harness.scenario.run import ScenarioOutcome
-    from harness.systems.system import System
+    from tidemark.harness.scenario.play import ScenarioOutcome
+    from tidemark.harness.systems.system import System
 
 
 def judged(outcome: ScenarioOutcome, system: System) -> ScenarioOutcome:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from checkers.history import TraceEvent
-    from harness.scenario.run import ScenarioOutcome
-    from harness.scenario.target import ReplicaSnapshot
+    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.harness.scenario.play import ScenarioOutcome
+    from tidemark.harness.scenario.target import ReplicaSnapshot
 
 _Log = dict[int, tuple[int, int]]
 """Offset → (leader epoch, value)."""

@@ -6,7 +6,7 @@ not show any more is reported as stale.
 
 from __future__ import annotations
 
-from harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.known_difference import KnownDifference
 
 KNOWN_DIFFERENCES: tuple[KnownDifference, ...] = (
     KnownDifference(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.conform.ending import PLAYED, TO_THE_END
-from harness.conform.side_by_side import ABSENT
-from nodes.core.variant import PRESETS
+from tidemark.harness.conform.differing_endings import ABSENT
+from tidemark.harness.conform.ending import PLAYED, TO_THE_END
+from tidemark.nodes.core.variant import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.conform.ending import Ending
-    from harness.conform.side_by_side import Played, SideBySide
+    from tidemark.harness.conform.differing_endings import Played, SideBySide
+    from tidemark.harness.conform.ending import Ending
 
 EQUAL = "="
 """Stands in a cell that says what the first one says."""

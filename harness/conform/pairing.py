@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.scenario.run import variants_of
-from nodes.core.variant import PRESETS
+from tidemark.harness.scenario.play import variants_of
+from tidemark.nodes.core.variant import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from harness.scenario.model import Scenario
+    from tidemark.harness.scenario.model import Scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from harness.conform.ending import ending
-from harness.conform.epochs import reigns
-from harness.conform.pairing import Pairing
-from harness.conform.players import SimulatorPlayer
-from harness.systems.system import SystemRefusalError
-from nodes.core.variant import PRESETS
+from tidemark.harness.conform.ending import ending
+from tidemark.harness.conform.epochs import reigns
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.conform.players import SimulatorPlayer
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nodes.core.variant import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from harness.conform.ending import Ending
-    from harness.conform.epochs import Reign
-    from harness.scenario.model import Scenario
-    from harness.systems.system import System
+    from tidemark.harness.conform.ending import Ending
+    from tidemark.harness.conform.epochs import Reign
+    from tidemark.harness.scenario.model import Scenario
+    from tidemark.harness.systems.system import System
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.@+]+")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from harness.scenario.run import run_scenario
+from tidemark.harness.scenario.play import run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.conform.pairing import Pairing
-    from harness.scenario.run import ScenarioOutcome, SetUp, Tell
+    from tidemark.harness.conform.pairing import Pairing
+    from tidemark.harness.scenario.play import ScenarioOutcome, SetUp, Tell
 
 
 class Player(Protocol):

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.systems.system import SystemRefusalError
+from tidemark.harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.scenario.model import Scenario
-    from harness.scenario.run import SetUp
-    from harness.scenario.target import ScriptTarget
-    from harness.systems.system import System
-    from nodes.families import AnyVariant
+    from tidemark.harness.scenario.model import Scenario
+    from tidemark.harness.scenario.play import SetUp
+    from tidemark.harness.scenario.target import ScriptTarget
+    from tidemark.harness.systems.system import System
+    from tidemark.nodes.families import AnyVariant
 
 
 def stands_for(system: System) -> Callable[[str], tuple[str, str] | None]:
-    """What a preset is on a system (:meth:`~harness.systems.system.System.model`); `None` if it cannot be that."""
+    """What a preset is on a system (:meth:`~tidemark.harness.systems.system.System.model`); `None` if it cannot be that."""
 
     def stand_in(preset: str) -> tuple[str, str] | None:
         try:

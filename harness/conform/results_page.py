@@ -9,14 +9,14 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from harness.conform.kept_pair import CANNOT, EXPLAINED, FAILED, MISSING, UNEXPLAINED
-from harness.conform.totals import not_shown, totals
+from tidemark.harness.conform.kept_pair import CANNOT, EXPLAINED, FAILED, MISSING, UNEXPLAINED
+from tidemark.harness.conform.totals import not_shown, totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from harness.conform.kept_pair import KeptPair
-    from harness.conform.known_difference import KnownDifference
+    from tidemark.harness.conform.kept_pair import KeptPair
+    from tidemark.harness.conform.known_difference import KnownDifference
 
 COMMAND = "tidemark conform --all --out results/published/conform --page docs/conform-results.md"
 
@@ -55,7 +55,7 @@ class _Page:
         yield from (
             "# Model against real Kafka: every script",
             "",
-            "Every script of `harness/scenarios` in the simulator and on brokers of Apache Kafka, under each protocol version",
+            "Every script of `harness/scenario/scripts` in the simulator and on brokers of Apache Kafka, under each protocol version",
             "that stands for a preset, held side by side as [conform](conform.md) tells. *equal*: nothing that is compared",
             "differs. *explained*: what differs is a known difference, by its number below. *unexplained*: somebody has to look.",
             "This page is written by",

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from harness.conform.layout import EQUAL, presets_of, sides
+from tidemark.harness.conform.layout import EQUAL, presets_of, sides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.console import Console
 
-    from harness.conform.known_difference import KnownDifference
-    from harness.conform.side_by_side import Difference, SideBySide
+    from tidemark.harness.conform.differing_endings import Difference, SideBySide
+    from tidemark.harness.conform.known_difference import KnownDifference
 
 STANDINGS = {
     "equal": ("equal", "green"),

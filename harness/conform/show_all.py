@@ -8,8 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Column, Table
 from rich.text import Text
 
-from harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED
-from harness.conform.totals import totals
+from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED
+from tidemark.harness.conform.totals import totals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from harness.conform.kept_pair import KeptPair
-    from harness.conform.known_difference import KnownDifference
-    from harness.conform.pairs import Pair
+    from tidemark.harness.conform.kept_pair import KeptPair
+    from tidemark.harness.conform.known_difference import KnownDifference
+    from tidemark.harness.conform.pairs import Pair
 
 STYLES = {
     EQUAL: "green",

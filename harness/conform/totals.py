@@ -6,13 +6,13 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED
+from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from harness.conform.kept_pair import KeptPair
-    from harness.conform.known_difference import KnownDifference
+    from tidemark.harness.conform.kept_pair import KeptPair
+    from tidemark.harness.conform.known_difference import KnownDifference
 
 
 @dataclass(frozen=True, slots=True)

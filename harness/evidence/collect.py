@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from harness.evidence.run_error import RunError
-from harness.machines.cluster import node_name
-from harness.machines.errors import ContainerWorldError
-from harness.machines.machine_faults import BALLAST
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.partition_files import is_partition
-from nodes.formats.read_log import read_segment
-from nodes.formats.segment import base_of
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.machines.cluster import node_name
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.machine_faults import BALLAST
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.partition_files import is_partition
+from tidemark.nodes.formats.read_log import read_segment
+from tidemark.nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from harness.evidence.replica_evidence import Segment
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.evidence.replica_evidence import Segment
+    from tidemark.harness.machines.node_control import NodeControl
 
 NODES = "nodes"
 """Folder in a run's folder: an archive for each node."""

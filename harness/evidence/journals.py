@@ -11,17 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nodes.core.messages import CONTROLLER
-from nodes.families.bookkeeper.bookie import journal_of
-from nodes.formats import journal
-from nodes.formats.journal import ENTRY
-from nodes.formats.segment import scan
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.families.bookkeeper.bookie import journal_of
+from tidemark.nodes.formats import journal
+from tidemark.nodes.formats.journal import ENTRY
+from tidemark.nodes.formats.segment import scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from checkers.history import TraceEvent
-    from harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
 NO_ENTRY = (-1, 0, ())
 """In place of a cookie or a fence."""

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from harness.evidence.replayed_log import UNKNOWN, ReplayedLog
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.evidence.replayed_log import UNKNOWN, ReplayedLog
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from checkers.history import TraceEvent
-    from harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
 
 def tells_of_logs(found: ReplicaEvidence) -> bool:

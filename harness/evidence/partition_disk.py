@@ -11,16 +11,16 @@ from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.evidence.journals import records_of
-from nodes.formats import checkpoints, journal
-from nodes.formats.read_log import read_segment
-from nodes.formats.record_batch import build
-from nodes.formats.segment import SEGMENT, base_of, segment_in
+from tidemark.harness.evidence.journals import records_of
+from tidemark.nodes.formats import checkpoints, journal
+from tidemark.nodes.formats.read_log import read_segment
+from tidemark.nodes.formats.record_batch import build
+from tidemark.nodes.formats.segment import SEGMENT, base_of, segment_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_control import NodeControl
 
 Batches = list[tuple[int, int, tuple[int, ...]]]
 """(base offset, leader epoch, values)."""
@@ -79,7 +79,7 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
 
 
 def read_journal(control: NodeControl, partition: str) -> Batches:
-    """The records in a bookie's journal (:func:`harness.evidence.journals.records_of`).
+    """The records in a bookie's journal (:func:`tidemark.harness.evidence.journals.records_of`).
 
     Raises:
         NodeError: it cannot be read. BadBatchError: it holds what is no record of a journal.

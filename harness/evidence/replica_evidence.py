@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkers.history import TraceEvent
+from tidemark.checkers.history.history import TraceEvent
 
 Segment = list[tuple[int, int, tuple[int, ...]]]
-"""What ``nodes.formats.read_log.read_segment`` gives: (base offset, leader epoch, values)."""
+"""What ``tidemark.nodes.formats.read_log.read_segment`` gives: (base offset, leader epoch, values)."""
 
 
 MOST_DOUBTS = 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.errors import ContainerWorldError
 
 
 class RunError(ContainerWorldError):

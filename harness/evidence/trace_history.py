@@ -9,16 +9,16 @@ from collections import defaultdict
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness.evidence.run_error import RunError
-from nodes.admin.trace_file import WITH_BATCH
-from nodes.core.messages import CONTROLLER
-from nodes.formats.record_batch import BadBatchError, values_of
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.nodes.admin.trace_file import WITH_BATCH
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.formats.record_batch import BadBatchError, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from checkers.history import TraceEvent
-    from harness.evidence.replica_evidence import ReplicaEvidence
+    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 
 _START = re.compile(r'\[\d+,\d+,"start",.*')
 

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from docker.errors import DockerException
 from requests import RequestException
 
-from harness.live.observation import Observation
-from harness.machines.cluster import ContainerCluster, node_name
-from harness.machines.errors import ClusterError, ContainerWorldError, NodeError
-from harness.machines.folders import state_folder
-from harness.machines.leftovers import every, remove
-from harness.machines.machine import HOST_PORT, Machine
-from harness.machines.node_control import NodeControl
-from harness.machines.owner import NODE, RUN, Owner
-from harness.machines.ssh import Shell
-from harness.machines.ssh_keys import read_key
-from harness.systems.system import Deployment, has_controller
-from nodes.core.messages import CONTROLLER
-from nodes.core.variant import VariantError
-from nodes.families import family_of, parse_variant
+from tidemark.harness.live.observation import Observation
+from tidemark.harness.machines.cluster import ContainerCluster, node_name
+from tidemark.harness.machines.errors import ClusterError, ContainerWorldError, NodeError
+from tidemark.harness.machines.folders import state_folder
+from tidemark.harness.machines.leftovers import every, remove
+from tidemark.harness.machines.machine import HOST_PORT, Machine
+from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.machines.owner import NODE, RUN, Owner
+from tidemark.harness.machines.ssh import Shell
+from tidemark.harness.machines.ssh_keys import read_key
+from tidemark.harness.systems.system import Deployment, has_controller
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.core.variant import VariantError
+from tidemark.nodes.families import family_of, parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.containers import Container
 
-    from harness.systems.system import System
-    from nodes.core.cluster import ClusterSpec
-    from nodes.families import AnyVariant
+    from tidemark.harness.systems.system import System
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.families import AnyVariant
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 VARIANT = "tidemark.variant"

@@ -13,17 +13,17 @@ from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from harness.live.access import Access
-from harness.live.link_faults import NETEM, LinkFaults, NodeLinks
-from harness.live.run_loop import monotonic_us
-from harness.machines import firewall, machine_faults, netem
-from harness.machines.errors import NodeError
-from harness.machines.node_control import NodeControl
+from tidemark.harness.live.access import Access
+from tidemark.harness.live.link_faults import NETEM, LinkFaults, NodeLinks
+from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.machines import firewall, machine_faults, netem
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_control import NodeControl
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from harness.machines.machine import Machine
+    from tidemark.harness.machines.machine import Machine
 
 MakeControl = Callable[..., NodeControl]
 """Makes a machine's control; called with the machine and ``on_lost``."""

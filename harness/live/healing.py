@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from harness.evidence.run_error import RunError
-from harness.machines import firewall
-from harness.machines.errors import NodeError
-from harness.machines.machine_faults import BALLAST, clock_text
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.machines import firewall
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.machine_faults import BALLAST, clock_text
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from harness.live.contained_node import ContainedNode
-    from harness.live.live_cluster import LiveCluster
+    from tidemark.harness.live.contained_node import ContainedNode
+    from tidemark.harness.live.live_cluster import LiveCluster
 
 HEAL_S = 60.0
 """A broker that was asked to shut down may take seconds for it, and a JVM's start on a busy machine as many again."""

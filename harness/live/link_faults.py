@@ -19,19 +19,19 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.machines import firewall, netem
-from harness.machines.machine import HOST_PORT
-from nemesis.fault import late_or_lost
-from nemesis.injector import CONTROLLER, EVERYONE
+from tidemark.harness.machines import firewall, netem
+from tidemark.harness.machines.machine import HOST_PORT
+from tidemark.nemesis.fault import late_or_lost
+from tidemark.nemesis.injector import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from harness.machines.node_control import NodeControl
-    from nemesis.injector import Link
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.nemesis.injector import Link
 
     Spread = Callable[[Mapping[int, list[dict[str, Any]]], Iterable[int]], Mapping[int, list[dict[str, Any]]]]
-    """See ``harness.systems.system.System.spread``."""
+    """See ``tidemark.harness.systems.system.System.spread``."""
 
 NETEM, TRANSPORT = "netem", "transport"
 _EFFECTS = {"late": "delay", "lost": "drop"}

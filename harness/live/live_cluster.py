@@ -1,6 +1,6 @@
 """The container world: the verbs the nemesis uses, on real processes and machines.
 
-It means by each verb what the simulated world means (:mod:`harness.simulator.simulation`). What the nemesis may ask for at once
+It means by each verb what the simulated world means (:mod:`tidemark.harness.simulator.simulation`). What the nemesis may ask for at once
 (whether a broker runs) is decided here, in the run_loop's thread; what takes time is done in the node's lanes, in order.
 """
 
@@ -12,32 +12,32 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.partition_disk import read_memory
-from harness.evidence.run_error import RunError
-from harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
-from harness.live.link_faults import LinkFault, LinkFaults
-from harness.live.membership import LiveOperator
-from harness.live.observation import Observation, compare_clocks
-from harness.live.processes import Processes
-from harness.live.run_loop import RunLoop
-from harness.machines.errors import ContainerWorldError, NodeError
-from harness.systems.system import Deployment, has_controller
-from harness.systems.tidemark import TidemarkSystem
-from nemesis import REASSIGNMENT
-from nemesis.injector import CONTROLLER, EVERYONE
-from nodes.families import family_of
+from tidemark.harness.evidence.partition_disk import read_memory
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
+from tidemark.harness.live.link_faults import LinkFault, LinkFaults
+from tidemark.harness.live.membership import LiveOperator
+from tidemark.harness.live.observation import Observation, compare_clocks
+from tidemark.harness.live.processes import Processes
+from tidemark.harness.live.run_loop import RunLoop
+from tidemark.harness.machines.errors import ContainerWorldError, NodeError
+from tidemark.harness.systems.system import Deployment, has_controller
+from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nemesis import REASSIGNMENT
+from tidemark.nemesis.injector import CONTROLLER, EVERYONE
+from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from harness.evidence.partition_disk import Batches
-    from harness.live.recorder import Recorder
-    from harness.machines.machine import Machine
-    from harness.runs.at_rest import PartitionView
-    from harness.systems.system import System
-    from nemesis import Plan
-    from nemesis.injector import Link
-    from nodes.families import AnyVariant
+    from tidemark.harness.evidence.partition_disk import Batches
+    from tidemark.harness.live.recorder import Recorder
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.runs.at_rest import PartitionView
+    from tidemark.harness.systems.system import System
+    from tidemark.nemesis import Plan
+    from tidemark.nemesis.injector import Link
+    from tidemark.nodes.families import AnyVariant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
 """Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting

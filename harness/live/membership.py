@@ -1,5 +1,5 @@
 """The operator of groups whose members change, on real processes: asks whoever leads, again and again, until the members are those
-that are wanted. It means what :mod:`harness.simulator.membership` means, and lives in a thread of its own.
+that are wanted. It means what :mod:`tidemark.harness.simulator.membership` means, and lives in a thread of its own.
 """
 
 from __future__ import annotations
@@ -8,17 +8,17 @@ import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from harness.live.observation import Observation
-from harness.live.state_among import servers_among
-from harness.machines.errors import NodeError
-from harness.runs.group import is_as_wanted, leader_among
+from tidemark.harness.live.observation import Observation
+from tidemark.harness.live.state_among import servers_among
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.runs.group import is_as_wanted, leader_among
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.machines.admin_channel import AdminReply
-    from harness.machines.node_control import NodeControl
-    from harness.systems.system import System
+    from tidemark.harness.machines.admin_channel import AdminReply
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.harness.systems.system import System
 
 ASKS_EVERY_S = 0.1
 PATIENCE_S = 0.5

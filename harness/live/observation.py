@@ -7,18 +7,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.run_error import RunError
-from harness.live.run_loop import monotonic_us
-from harness.live.state_among import state_among
-from harness.machines.errors import NodeError
-from harness.runs.at_rest import PartitionView, ReplicaView
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.live.state_among import state_among
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.runs.at_rest import PartitionView, ReplicaView
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from harness.machines.admin_channel import AdminReply
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.admin_channel import AdminReply
+    from tidemark.harness.machines.node_control import NodeControl
 
 FRESH_S = 0.02
 """The controller's state is not asked for more often than this."""
@@ -109,7 +109,7 @@ class Observation:
         return found
 
     def views(self) -> dict[str, PartitionView]:
-        """All partitions, as :mod:`harness.runs.at_rest` looks at them.
+        """All partitions, as :mod:`tidemark.harness.runs.at_rest` looks at them.
 
         Raises:
             RunError: the controller does not answer.

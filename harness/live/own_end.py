@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers.broker_crashed import BROKEN_OFF
+from tidemark.checkers.replicas.broker_crashed import BROKEN_OFF
 
 if TYPE_CHECKING:
     from collections.abc import Callable

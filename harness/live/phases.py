@@ -5,20 +5,20 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.collect import Evidence, fetch_all
-from harness.evidence.run_error import RunError
-from harness.runs.at_rest import restored, waiting_for
-from harness.runs.coming_to_rest import converge_us
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.evidence.collect import Evidence, fetch_all
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.runs.at_rest import restored, waiting_for
+from tidemark.harness.runs.coming_to_rest import converge_us
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from harness.evidence.replica_evidence import Segment
-    from harness.live.live_cluster import LiveCluster
-    from harness.machines.admin_channel import AdminReply
-    from nodes.core.settings import Settings
+    from tidemark.harness.evidence.replica_evidence import Segment
+    from tidemark.harness.live.live_cluster import LiveCluster
+    from tidemark.harness.machines.admin_channel import AdminReply
+    from tidemark.nodes.core.settings import Settings
 
 LOOK_US = 200_000
 WATCH_US = 50_000

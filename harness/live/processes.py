@@ -8,18 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from checkers.broker_crashed import BROKEN_OFF
-from harness.evidence.run_error import RunError
-from harness.live.own_end import manner
-from harness.machines.errors import NodeError
-from nodes.core.messages import CONTROLLER
+from tidemark.checkers.replicas.broker_crashed import BROKEN_OFF
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.own_end import manner
+from tidemark.harness.machines.errors import NodeError
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from random import Random
 
-    from harness.live.contained_node import ContainedNode
-    from harness.live.run_loop import RunLoop
+    from tidemark.harness.live.contained_node import ContainedNode
+    from tidemark.harness.live.run_loop import RunLoop
 
 LANE = "process"
 FATAL = "fatal"

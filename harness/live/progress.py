@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from harness.clients.counters import Counters
+from tidemark.harness.clients.counters import Counters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from checkers.history import NemesisOp
+    from tidemark.checkers.history.history import NemesisOp
 
 LOOK_S = 0.1
 REFRESH_PER_S = 8

@@ -9,16 +9,16 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from checkers.history import NemesisOp, Op, TraceEvent
-from checkers.history_file import meta_line, nemesis_line, op_line, trace_line, write_history
-from harness.runs.folder import HISTORY
+from tidemark.checkers.history.history import NemesisOp, Op, TraceEvent
+from tidemark.checkers.history.history_file import meta_line, nemesis_line, op_line, trace_line, write_history
+from tidemark.harness.runs.folder import HISTORY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
     from types import TracebackType
 
-    from checkers.history import History
+    from tidemark.checkers.history.history import History
 
 
 class Recorder:

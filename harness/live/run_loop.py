@@ -15,8 +15,8 @@ from concurrent.futures import wait as wait_for
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
-from harness.evidence.run_error import RunError
-from harness.machines.errors import ContainerWorldError
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.machines.errors import ContainerWorldError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

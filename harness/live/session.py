@@ -8,13 +8,13 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Self
 
-from checkers import check
-from checkers.history_file import history_lines
-from harness.live.progress import RunProgress
-from harness.machines.errors import ClusterError, ContainerWorldError
-from harness.runs.folder import store_plan
-from harness.runs.judged import JudgedRun
-from harness.systems.tidemark import TidemarkSystem
+from tidemark.checkers import check
+from tidemark.checkers.history.history_file import history_lines
+from tidemark.harness.live.progress import RunProgress
+from tidemark.harness.machines.errors import ClusterError, ContainerWorldError
+from tidemark.harness.runs.folder import store_plan
+from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.systems.tidemark import TidemarkSystem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
     from docker import DockerClient
 
-    from checkers import History
-    from harness.machines.cluster import Cluster
-    from harness.systems.system import System
-    from nemesis import Plan
-    from nodes.families import AnyVariant
+    from tidemark.checkers import History
+    from tidemark.harness.machines.cluster import Cluster
+    from tidemark.harness.systems.system import System
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.families import AnyVariant
 
 
 class ContainerSession:
@@ -86,8 +86,8 @@ class ContainerSession:
         return self._cluster
 
     def _containers(self) -> Cluster:
-        from harness.machines.cluster import ContainerCluster
-        from harness.machines.engine import connect
+        from tidemark.harness.machines.cluster import ContainerCluster
+        from tidemark.harness.machines.engine import connect
 
         if self._engine is None:
             self._engine = connect()
@@ -98,7 +98,7 @@ class ContainerSession:
         )
 
     def _machines(self, hosts: Path) -> Cluster:
-        from harness.machines.hosts_file import HostsCluster
+        from tidemark.harness.machines.hosts_file import HostsCluster
 
         if not self.system.runs_on_hosts:
             raise ClusterError(f"{self.system.name} runs in containers only; leave --hosts away")
@@ -113,7 +113,7 @@ class ContainerSession:
             ContainerWorldError: the run could not be carried out as planned; its evidence is in ``folder``. The machines are
                 replaced for the next run.
         """
-        from harness.live.run import run_plan
+        from tidemark.harness.live.contained_run import run_plan
 
         store_plan(folder, plan)
         self.progress = RunProgress()

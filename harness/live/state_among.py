@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.runs.group import ServerView, state_of_group, view_of_status
+from tidemark.harness.runs.group import ServerView, state_of_group, view_of_status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Machines, and what is done to one: containers or hosts, reached by SSH.
 
 ``engine`` finds or starts Docker, ``images`` builds what the nodes run from, ``cluster`` makes machines of containers and
-``hosts_file`` of a list of hosts; both give :class:`harness.machines.machine.Machine`, and nothing above can tell which.
+``hosts_file`` of a list of hosts; both give :class:`tidemark.harness.machines.machine.Machine`, and nothing above can tell which.
 ``leftovers`` finds what a run that was killed left behind.
 """

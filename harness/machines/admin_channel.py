@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.errors import ContainerWorldError
 
 INSTALL_S = 900
 

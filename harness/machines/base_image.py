@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from docker.errors import APIError, DockerException, ImageNotFound, NotFound
 from requests import RequestException
 
-from harness.machines.apt import install, may_install
-from harness.machines.errors import ContainerWorldError, ImageError
-from harness.machines.folders import cache_folder
-from harness.machines.node_code import CHECKOUT
+from tidemark.harness.machines.apt import install, may_install
+from tidemark.harness.machines.errors import ContainerWorldError, ImageError
+from tidemark.harness.machines.folders import cache_folder
+from tidemark.harness.machines.node_code import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,16 +13,16 @@ from docker.errors import APIError, DockerException
 from docker.types import IPAMConfig, IPAMPool
 from requests import RequestException
 
-from harness.machines.addresses import FIRST_HOST, free_ports, subnets
-from harness.machines.errors import ClusterError, ContainerWorldError
-from harness.machines.interrupts import held_interrupts
-from harness.machines.leftovers import every, remove
-from harness.machines.machine import HOST_PORT, Machine
-from harness.machines.needs import MachineNeeds
-from harness.machines.owner import NODE, Owner
-from harness.machines.ssh import Shell
-from harness.machines.ssh_keys import KeyPair, new_key_pair
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.machines.addresses import FIRST_HOST, free_ports, subnets
+from tidemark.harness.machines.errors import ClusterError, ContainerWorldError
+from tidemark.harness.machines.interrupts import held_interrupts
+from tidemark.harness.machines.leftovers import every, remove
+from tidemark.harness.machines.machine import HOST_PORT, Machine
+from tidemark.harness.machines.needs import MachineNeeds
+from tidemark.harness.machines.owner import NODE, Owner
+from tidemark.harness.machines.ssh import Shell
+from tidemark.harness.machines.ssh_keys import KeyPair, new_key_pair
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

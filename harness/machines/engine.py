@@ -18,10 +18,10 @@ import docker
 from docker.context import ContextAPI
 from docker.errors import DockerException
 
-from harness.machines.apt import install, may_install
-from harness.machines.errors import EngineError
-from harness.machines.folders import state_folder
-from harness.machines.host_network import HostNetwork
+from tidemark.harness.machines.apt import install, may_install
+from tidemark.harness.machines.errors import EngineError
+from tidemark.harness.machines.folders import state_folder
+from tidemark.harness.machines.host_network import HostNetwork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """Chains of iptables rules on a node, one for each fault: put in force, verified, taken out.
 
-Which packets a cut or lossy link drops is written in :func:`harness.live.link_faults.drop_rules`.
+Which packets a cut or lossy link drops is written in :func:`tidemark.harness.live.link_faults.drop_rules`.
 
 Only the filter table is touched, and only packets from other nodes and those of the clients' listener are dropped, so SSH always
 gets through.
@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError
 
 if TYPE_CHECKING:
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_control import NodeControl
 
 CHAIN = "TM"
 """Chains are named TM and the fault's key."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.errors import ContainerWorldError
 
 
 def cache_folder() -> Path:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import paramiko
 
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError
 
 UNCHECKED: Final = "unchecked"
 """In the hosts file: whoever answers at the address is believed, and gets what is sent there, commands of root included."""

@@ -14,17 +14,17 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from harness.machines import firewall
-from harness.machines.errors import ContainerWorldError, HostsFileError, NodeError
-from harness.machines.host_trust import HostTrust, known_hosts
-from harness.machines.hosts_format import Host, read_hosts
-from harness.machines.interrupts import held_interrupts
-from harness.machines.machine import HOST_PORT, INTERNAL_PORT, Machine
-from harness.machines.netem import set_delays
-from harness.machines.node_code import PROBE, PythonPlatform, code_files, package_files, site_packages, tar_of
-from harness.machines.node_control import NodeControl
-from harness.machines.owner import Owner
-from harness.machines.ssh import Shell
+from tidemark.harness.machines import firewall
+from tidemark.harness.machines.errors import ContainerWorldError, HostsFileError, NodeError
+from tidemark.harness.machines.host_trust import HostTrust, known_hosts
+from tidemark.harness.machines.hosts_format import Host, read_hosts
+from tidemark.harness.machines.interrupts import held_interrupts
+from tidemark.harness.machines.machine import HOST_PORT, INTERNAL_PORT, Machine
+from tidemark.harness.machines.netem import set_delays
+from tidemark.harness.machines.node_code import PROBE, PythonPlatform, code_files, package_files, site_packages, tar_of
+from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.machines.owner import Owner
+from tidemark.harness.machines.ssh import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable

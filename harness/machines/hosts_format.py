@@ -28,9 +28,9 @@ from ipaddress import AddressValueError, IPv4Address
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.machines.errors import HostsFileError
-from harness.machines.host_trust import UNCHECKED
-from harness.machines.machine import HOST_PORT
+from tidemark.harness.machines.errors import HostsFileError
+from tidemark.harness.machines.host_trust import UNCHECKED
+from tidemark.harness.machines.machine import HOST_PORT
 
 if TYPE_CHECKING:
     from collections.abc import Callable

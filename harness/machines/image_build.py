@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docker.errors import APIError, ImageNotFound
 
-from harness.machines.errors import ImageError
-from harness.machines.folders import cache_folder
-from harness.machines.node_code import PROBE, PythonPlatform, package_files, site_packages, tar_of
-from harness.machines.owner import Owner
+from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.machines.folders import cache_folder
+from tidemark.harness.machines.node_code import PROBE, PythonPlatform, package_files, site_packages, tar_of
+from tidemark.harness.machines.owner import Owner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from docker.errors import DockerException
 from requests import RequestException
 
-from harness.machines.base_image import DEFAULT, base_image, local_base, remember_base
-from harness.machines.errors import ContainerWorldError, ImageError
-from harness.machines.image_build import (
+from tidemark.harness.machines.base_image import DEFAULT, base_image, local_base, remember_base
+from tidemark.harness.machines.errors import ContainerWorldError, ImageError
+from tidemark.harness.machines.image_build import (
     LABEL,
     BuiltImage,
     build,
@@ -26,7 +26,7 @@ from harness.machines.image_build import (
     python_packages,
     recipe_files,
 )
-from harness.machines.node_code import CHECKOUT, code_files, lock_text
+from tidemark.harness.machines.node_code import CHECKOUT, code_files, lock_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +56,7 @@ def build_images(
 
     Args:
         client: of the engine.
-        base: the base image to build on; else see :mod:`harness.machines.base_image`.
+        base: the base image to build on; else see :mod:`tidemark.harness.machines.base_image`.
         tell: says what takes long.
         rebuild: build even so, on a fresh base.
 

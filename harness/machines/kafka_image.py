@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from docker.errors import DockerException, ImageNotFound
 from requests import RequestException
 
-from harness.machines.base_image import DEFAULT, base_image, local_base, named_image, remember_base
-from harness.machines.errors import ContainerWorldError, ImageError
-from harness.machines.image_build import (
+from tidemark.harness.machines.base_image import DEFAULT, base_image, local_base, named_image, remember_base
+from tidemark.harness.machines.errors import ContainerWorldError, ImageError
+from tidemark.harness.machines.image_build import (
     LABEL,
     BuiltImage,
     build,
@@ -29,7 +29,7 @@ from harness.machines.image_build import (
     python_packages,
     recipe_files,
 )
-from harness.machines.node_code import CHECKOUT, code_files, lock_text
+from tidemark.harness.machines.node_code import CHECKOUT, code_files, lock_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,7 +103,7 @@ def build_kafka_image(
         version: such as ``2.8.2``.
         tell: says what takes long.
         ready: take the jars from there instead of Maven, now and for later builds of this version.
-        base: the base image to build on; else see :mod:`harness.machines.base_image`.
+        base: the base image to build on; else see :mod:`tidemark.harness.machines.base_image`.
         rebuild: build even so, on a fresh base; without ``ready``, with jars from Maven.
 
     Returns:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from docker.errors import DockerException
 from requests import RequestException
 
-from harness.machines.owner import Owner
+from tidemark.harness.machines.owner import Owner
 
 if TYPE_CHECKING:
     from docker import DockerClient

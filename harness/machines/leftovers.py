@@ -11,9 +11,9 @@ import click
 from docker.errors import APIError, DockerException, NotFound
 from requests import RequestException
 
-from harness.machines.errors import ClusterError, EngineError
-from harness.machines.interrupts import held_interrupts
-from harness.machines.owner import RUN, Owner
+from tidemark.harness.machines.errors import ClusterError, EngineError
+from tidemark.harness.machines.interrupts import held_interrupts
+from tidemark.harness.machines.owner import RUN, Owner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -109,7 +109,7 @@ def clean_up(console: Console, *, ask: bool = False) -> None:
         console: where to say it.
         ask: whether to, as :func:`offer_cleanup` does; else it is for commands that nobody may be watching.
     """
-    from harness.machines.engine import connect
+    from tidemark.harness.machines.engine import connect
 
     try:
         client = connect(10)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from docker.errors import APIError, DockerException, NotFound
 
-from harness.machines.errors import NodeError
-from harness.machines.ssh import Shell
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.ssh import Shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable

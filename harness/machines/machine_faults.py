@@ -6,12 +6,12 @@ import time
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_control import NodeControl
 
 BALLAST = ".ballast"
 _PAGE = 4096

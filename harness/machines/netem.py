@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_control import NodeControl
 
 LIMIT = 100_000
 """Packets that may wait; netem drops beyond, and its own default of 1,000 is little for a delay of seconds."""

@@ -16,9 +16,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import nodes
-from harness.machines.errors import ContainerWorldError
-from harness.machines.folders import cache_folder
+from tidemark import nodes
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.folders import cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

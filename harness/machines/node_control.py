@@ -10,16 +10,16 @@ import json
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from harness.machines.admin_channel import AdminChannel, AdminReply
-from harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
-from harness.machines.node_places import Places
-from harness.machines.node_script import NodeScripts
+from tidemark.harness.machines.admin_channel import AdminChannel, AdminReply
+from tidemark.harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
+from tidemark.harness.machines.node_places import Places
+from tidemark.harness.machines.node_script import NodeScripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.machines.admin_channel import Stream
-    from harness.machines.ssh import Result
+    from tidemark.harness.machines.admin_channel import Stream
+    from tidemark.harness.machines.ssh import Result
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ TAIL_LINES = 12
 
 
 class NodeShell(Protocol):
-    """What is needed of :class:`harness.machines.ssh.Shell`."""
+    """What is needed of :class:`tidemark.harness.machines.ssh.Shell`."""
 
     def run(
         self, command: str, *, timeout_s: float = 30.0, check: bool = True, stdin: bytes | str | None = None
@@ -48,7 +48,7 @@ class NodeShell(Protocol):
 
 
 class NodeMachine(Protocol):
-    """What is needed of :class:`harness.machines.machine.Machine`."""
+    """What is needed of :class:`tidemark.harness.machines.machine.Machine`."""
 
     @property
     def name(self) -> str:
@@ -130,7 +130,7 @@ class NodeControl:
         """Write the configuration, start the process, and wait until its admin port answers.
 
         Args:
-            config: see ``nodes.process.config``.
+            config: see ``tidemark.nodes.process.config``.
             clock_faults: run it under libfaketime, so that its wall clock can be moved.
 
         Raises:

@@ -6,7 +6,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.machines.node_places import Places
+    from tidemark.harness.machines.node_places import Places
 
 _LOOKS = 3_000
 """So often, 5 ms apart, is looked whether a signal has had its effect: on a busy machine a killed process takes its time."""
@@ -20,7 +20,7 @@ class NodeScripts:
         start_looks, start_pause_s: so often, and so far apart, is looked whether a process that was started listens.
     """
 
-    module = "nodes.process"
+    module = "tidemark.nodes.process"
     preload = "LD_PRELOAD"
     start_looks = 1200
     start_pause_s = 0.025
@@ -116,7 +116,7 @@ echo listening
     def lose_power(self, how: str) -> str:
         """What a power loss does to the files of a process that is gone."""
         directories = f"--data {quote(self._places.data)} --volatile {quote(self._places.volatile)}"
-        return f"python3 -m nodes.process.storage.power_loss {directories} {how}"
+        return f"python3 -m tidemark.nodes.process.storage.power_loss {directories} {how}"
 
     def wipe(self, partitions: tuple[str, ...]) -> str:
         """Empties both directories; of these partitions an empty directory is left in each."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 import paramiko
 
-from harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
-from harness.machines.host_trust import HostTrust
-from harness.machines.ssh_login import BROKEN, Login, words
+from tidemark.harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
+from tidemark.harness.machines.host_trust import HostTrust
+from tidemark.harness.machines.ssh_login import BROKEN, Login, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ import paramiko
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import paramiko
 
-from harness.machines.errors import NodeError
-from harness.machines.host_trust import HostTrust
-from harness.machines.ssh_keys import keys_of_user, read_key
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.host_trust import HostTrust
+from tidemark.harness.machines.ssh_keys import keys_of_user, read_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ BROKEN = (paramiko.SSHException, OSError, EOFError)
 
 
 class Login(NamedTuple):
-    """Where to go and who to be; the fields are those of :class:`harness.machines.ssh.Shell`."""
+    """Where to go and who to be; the fields are those of :class:`tidemark.harness.machines.ssh.Shell`."""
 
     host: str
     port: int

@@ -4,7 +4,7 @@
 Only the pages need more than the standard library, so nothing here imports them: a comparison can be printed without.
 """
 
-from harness.report.model import (
+from tidemark.harness.report.model import (
     ANY,
     AnomalyCount,
     Comparison,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from harness.report.model import ANY, LOST, Comparison, Rate, VariantResult, Worse
-from harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
-from nodes.core.variant import VariantError
-from nodes.families import family_of, parse_variant
+from tidemark.harness.report.model import ANY, LOST, Comparison, Rate, VariantResult, Worse
+from tidemark.harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
+from tidemark.nodes.core.variant import VariantError
+from tidemark.nodes.families import family_of, parse_variant
 
 CLAUSES = {
     "no-live-isr-member": "after a moment without any live in-sync replica",

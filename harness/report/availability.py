@@ -9,9 +9,9 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from harness.report.over_time import PERCENT, Look, TimeAxis, above, grid_of, panels, short, titled
-from harness.report.style import MARKERS, MUTED, SMALL, VARIANTS
-from harness.report.words import SECOND
+from tidemark.harness.report.over_time import PERCENT, Look, TimeAxis, above, grid_of, panels, short, titled
+from tidemark.harness.report.style import MARKERS, MUTED, SMALL, VARIANTS
+from tidemark.harness.report.words import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from harness.report.recovery import Recovery
-    from harness.report.windows import Availability, Floats, Windows
+    from tidemark.harness.report.recovery import Recovery
+    from tidemark.harness.report.windows import Availability, Floats, Windows
 
 MOST_KEYS: Final = 16
 """So many keys have a row; those that were worst off."""

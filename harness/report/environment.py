@@ -12,14 +12,14 @@ from typing import Any, Final
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from checkers.alike import alike
-from checkers.known_anomalies import meaning
-from checkers.visible import visible
-from harness.report import words
-from harness.report.answer import CLAUSES
-from harness.report.fault_words import in_general
-from harness.report.model import DERIVED
-from harness.report.what_ran import what_ran
+from tidemark.checkers.verdict.alike import alike
+from tidemark.checkers.verdict.known_anomalies import meaning
+from tidemark.checkers.verdict.visible import visible
+from tidemark.harness.report import words
+from tidemark.harness.report.answer import CLAUSES
+from tidemark.harness.report.fault_words import in_general
+from tidemark.harness.report.model import DERIVED
+from tidemark.harness.report.what_ran import what_ran
 
 
 def environment(*packages: str) -> Environment:
@@ -29,7 +29,7 @@ def environment(*packages: str) -> Environment:
         packages: whose templates are looked for first; those of reports are always there.
     """
     found = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "harness.report")]),
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, "tidemark.harness.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -66,7 +66,7 @@ def environment(*packages: str) -> Environment:
 
 
 def _script(name: str) -> str:
-    return files("harness.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+    return files("tidemark.harness.report").joinpath(f"templates/{name}").read_text(encoding="utf-8")
 
 
 def digest_of(script: str) -> str:

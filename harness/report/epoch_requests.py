@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from nodes.core.truncation import RULES
-from nodes.core.variant import Variant, VariantError
-from nodes.families import parse_variant
+from tidemark.nodes.core.truncation import RULES
+from tidemark.nodes.core.variant import Variant, VariantError
+from tidemark.nodes.families import parse_variant
 
 IN_FETCHES: Final = "none: the answer to a fetch tells where the logs part (KIP-595)"
 NOBODY: Final = "none: a follower cuts to its own high watermark, and asks nobody"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from checkers.history import History, NemesisOp
-from checkers.jepsen_nemesis import NemesisHalf, strikes_and_healings
-from harness.report.operations import NEMESIS
+from tidemark.checkers.history.history import History, NemesisOp
+from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
+from tidemark.harness.report.operations import NEMESIS
 
 GENERAL_HEAL = -1
 """The index of the healing of everything (docs/history.md)."""

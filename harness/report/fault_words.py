@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from harness.report.words import milliseconds
-from nemesis.fault import CONTROLLER_LINKS, KINDS, PER_MILLE
+from tidemark.harness.report.words import milliseconds
+from tidemark.nemesis.fault import CONTROLLER_LINKS, KINDS, PER_MILLE
 
 _PICKED: Final = re.compile(r" \(`pick`[^)]*\)|, or back for an odd `pick`,|[;,] by `pick`,.*$")
 """What the number `pick` settles; for nothing in general."""

@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from checkers.history import History
-from harness.report.fault_spans import is_over_at_once
-from harness.report.fault_words import as_planned
-from harness.report.words import seconds
-from nodes.core.messages import CONTROLLER
+from tidemark.checkers.history.history import History
+from tidemark.harness.report.fault_spans import is_over_at_once
+from tidemark.harness.report.fault_words import as_planned
+from tidemark.harness.report.words import seconds
+from tidemark.nodes.core.messages import CONTROLLER
 
 
 @dataclass(frozen=True, slots=True)

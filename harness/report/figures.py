@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from matplotlib.lines import Line2D
 
-from harness.report.model import ANY, Comparison, VariantResult
-from harness.report.style import GRID, MARKERS, MUTED, SMALL, VARIANTS, looks, new_figure
-from harness.report.words import SECOND
+from tidemark.harness.report.model import ANY, Comparison, VariantResult
+from tidemark.harness.report.style import GRID, MARKERS, MUTED, SMALL, VARIANTS, looks, new_figure
+from tidemark.harness.report.words import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,24 +11,24 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from checkers.history import History
-from checkers.result import Result
-from checkers.verdict import CLIENTS, GRAVITY, VIOLATION, Anomaly, Verdict
-from harness.report import words
-from harness.report.environment import environment
-from harness.report.latency import QUANTILE_WORDS
-from harness.report.operations import Operations
-from harness.report.page import GLOSSARY, OUTCOME_GLOSSARY, PROMISES, WrittenPage, gravest
-from harness.report.plots import Plots, plots_of
-from harness.report.record_story import RecordStory, record_stories
-from harness.report.recovery import SHARE_OF_BEFORE
-from harness.report.spacetime import draw_story
-from harness.report.story import Story, choose_anomaly, tell
-from harness.report.style import looks, save
-from harness.report.timeline import timeline_of
-from harness.report.timeline_page import write_timeline
-from harness.report.what_ran import what_ran_of
-from harness.report.whole_run import whole_run
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.result import Result
+from tidemark.checkers.verdict.verdict import CLIENTS, GRAVITY, VIOLATION, Anomaly, Verdict
+from tidemark.harness.report import words
+from tidemark.harness.report.environment import environment
+from tidemark.harness.report.latency import QUANTILE_WORDS
+from tidemark.harness.report.operations import Operations
+from tidemark.harness.report.pages import GLOSSARY, OUTCOME_GLOSSARY, PROMISES, WrittenPage, gravest
+from tidemark.harness.report.plots import Plots, plots_of
+from tidemark.harness.report.record_story import RecordStory, record_stories
+from tidemark.harness.report.recovery import SHARE_OF_BEFORE
+from tidemark.harness.report.spacetime import draw_story
+from tidemark.harness.report.story import Story, choose_anomaly, tell
+from tidemark.harness.report.style import looks, save
+from tidemark.harness.report.timeline import timeline_of
+from tidemark.harness.report.timeline_page import write_timeline
+from tidemark.harness.report.what_ran import what_ran_of
+from tidemark.harness.report.whole_run import whole_run
 
 KEYED: Final = ("key-value", "append-log")
 """The models whose operations have a key as the first of their value."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from checkers.history import History
-from nemesis.fault import CONTROLLER_LINKS, LINK_FAULTS
+from tidemark.checkers.history.history import History
+from tidemark.nemesis.fault import CONTROLLER_LINKS, LINK_FAULTS
 
 
 @dataclass(slots=True)

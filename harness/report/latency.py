@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-from harness.report.operations import OUTCOMES, Ints, Operations
-from harness.report.over_time import (
+from tidemark.harness.report.operations import OUTCOMES, Ints, Operations
+from tidemark.harness.report.over_time import (
     OUTCOME_COLOURS,
     OUTCOME_MARKERS,
     OUTCOME_WORDS,
@@ -21,8 +21,8 @@ from harness.report.over_time import (
     panels,
     titled,
 )
-from harness.report.thinning import thinned
-from harness.report.windows import QUANTILES, Windows, latency_quantiles
+from tidemark.harness.report.thinning import thinned
+from tidemark.harness.report.windows import QUANTILES, Windows, latency_quantiles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from checkers.history import History
-from checkers.marks import MARKS
-from checkers.verdict import Verdict
+from tidemark.checkers.history.history import History
+from tidemark.checkers.marks import MARKS
+from tidemark.checkers.verdict.verdict import Verdict
 
 ANY = "any of these"
 """The name of the row that counts a run once, whatever it violated."""

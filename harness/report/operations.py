@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from checkers.columns.columns import DELETION, KNOWN_FS, SEND, TYPES, Columns
-from checkers.columns.rows_back import ops_of
-from checkers.history import History, Op
+from tidemark.checkers.history.columns.columns import DELETION, KNOWN_FS, SEND, TYPES, Columns
+from tidemark.checkers.history.columns.rows_back import ops_of
+from tidemark.checkers.history.history import History, Op
 
 Ints = NDArray[np.int64]
 Bits = NDArray[np.bool_]

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
-from checkers.visible import visible
-from harness.report.fault_spans import FaultSpan, episodes
-from harness.report.style import GRID, INK, MUTED, SMALL, new_figure
-from harness.report.words import SECOND
+from tidemark.checkers.verdict.visible import visible
+from tidemark.harness.report.fault_spans import FaultSpan, episodes
+from tidemark.harness.report.style import GRID, INK, MUTED, SMALL, new_figure
+from tidemark.harness.report.words import SECOND
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,17 +10,17 @@ from typing import Any, Final
 import numpy as np
 from markupsafe import Markup
 
-from checkers.history import History
-from harness.report.availability import MOST_KEYS, availability_over_time, recovery_over_time, worst_off
-from harness.report.fault_spans import Episode, episodes, fault_spans
-from harness.report.latency import latency_over_time, latency_points, points_to_draw
-from harness.report.operations import NONE, OUTCOMES, Operations
-from harness.report.over_time import TimeAxis
-from harness.report.rates import rates_over_time
-from harness.report.recovery import BEFORE_WINDOWS, LEAST, SHARE_OF_BEFORE, Recovery, recoveries
-from harness.report.style import looks, save
-from harness.report.windows import QUANTILES, Availability, Windows, availabilities
-from harness.report.words import SECOND, listed
+from tidemark.checkers.history.history import History
+from tidemark.harness.report.availability import MOST_KEYS, availability_over_time, recovery_over_time, worst_off
+from tidemark.harness.report.fault_spans import Episode, episodes, fault_spans
+from tidemark.harness.report.latency import latency_over_time, latency_points, points_to_draw
+from tidemark.harness.report.operations import NONE, OUTCOMES, Operations
+from tidemark.harness.report.over_time import TimeAxis
+from tidemark.harness.report.rates import rates_over_time
+from tidemark.harness.report.recovery import BEFORE_WINDOWS, LEAST, SHARE_OF_BEFORE, Recovery, recoveries
+from tidemark.harness.report.style import looks, save
+from tidemark.harness.report.windows import QUANTILES, Availability, Windows, availabilities
+from tidemark.harness.report.words import SECOND, listed
 
 MOST_KINDS: Final = 6
 """So many kinds of operations have panels; those of which there are most."""

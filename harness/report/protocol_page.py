@@ -1,6 +1,6 @@
 """The parts of ``docs/protocol.md`` that the protocol core says of itself: presets, fences, bugs, roles.
 
-    python -m harness.report.protocol_page
+    python -m tidemark.harness.report.protocol_page
 
 writes them anew between their markers, in a checkout; a test says when that is due.
 """
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from nodes.core.describe import describe
-from nodes.core.roles_drawn import as_diagram, as_table
-from nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, Switch, Variant
+from tidemark.nodes.core.describe import describe
+from tidemark.nodes.core.roles_drawn import as_diagram, as_table
+from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, Switch, Variant
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 
@@ -29,7 +29,10 @@ def written_anew(page: str) -> str:
         ValueError: a part has no place on the page.
     """
     for name, lines in PARTS.items():
-        begin, end = f"<!-- {name}: written by python -m harness.report.protocol_page -->", f"<!-- end of {name} -->"
+        begin, end = (
+            f"<!-- {name}: written by python -m tidemark.harness.report.protocol_page -->",
+            f"<!-- end of {name} -->",
+        )
         before, begun, rest = page.partition(begin)
         _, ended, after = rest.partition(end)
         if not (begun and ended):

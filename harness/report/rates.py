@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from matplotlib.lines import Line2D
 
-from harness.report.operations import OUTCOMES, Operations
-from harness.report.over_time import (
+from tidemark.harness.report.operations import OUTCOMES, Operations
+from tidemark.harness.report.over_time import (
     OUTCOME_COLOURS,
     OUTCOME_LINES,
     OUTCOME_MARKERS,
@@ -20,7 +20,7 @@ from harness.report.over_time import (
     panels,
     titled,
 )
-from harness.report.windows import Windows, rates
+from tidemark.harness.report.windows import Windows, rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from checkers.columns import columns_of
-from checkers.columns.columns import (
+from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.columns.columns import (
     DELETION,
     FAIL,
     FIRST_NUMBERED,
@@ -25,8 +25,8 @@ from checkers.columns.columns import (
     Columns,
     Ints,
 )
-from checkers.history import History
-from checkers.verdict import GRAVITY, Anomaly, Verdict, at_offset
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import GRAVITY, Anomaly, Verdict, at_offset
 
 MOST_STORIES: Final = 5
 MOST_READS: Final = 3

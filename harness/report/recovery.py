@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from harness.report.fault_spans import Episode
-from harness.report.operations import OK, Ints, Operations
+from tidemark.harness.report.fault_spans import Episode
+from tidemark.harness.report.operations import OK, Ints, Operations
 
 SHARE_OF_BEFORE: Final = 0.9
 """The rate is back when it is this share of the rate before the faults."""

@@ -13,11 +13,24 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from checkers.history import History
-from checkers.verdict import Anomaly
-from harness.report.lanes import Lane, Life, Term
-from harness.report.story import CLIENTS, CONTROLLER, Moment, Story, tell
-from harness.report.style import BACK, DECISIVE, EPOCHS, GONE, GRID, INK, LOST, MUTED, RIVAL, SMALL, looks, new_figure
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import Anomaly
+from tidemark.harness.report.lanes import Lane, Life, Term
+from tidemark.harness.report.story import CLIENTS, CONTROLLER, Moment, Story, tell
+from tidemark.harness.report.style import (
+    BACK,
+    DECISIVE,
+    EPOCHS,
+    GONE,
+    GRID,
+    INK,
+    LOST,
+    MUTED,
+    RIVAL,
+    SMALL,
+    looks,
+    new_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from checkers.history import History
-from checkers.verdict import GRAVITY, Anomaly, Verdict
-from harness.report.fault_words import as_struck, in_general
-from harness.report.lanes import Lane, lanes_of
-from harness.report.words import seconds
-from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, LINK_FAULTS
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import GRAVITY, Anomaly, Verdict
+from tidemark.harness.report.fault_words import as_struck, in_general
+from tidemark.harness.report.lanes import Lane, lanes_of
+from tidemark.harness.report.words import seconds
+from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, LINK_FAULTS
 
 CLIENTS = -1
 CONTROLLER = 0

@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from checkers.visible import visible
+from tidemark.checkers.verdict.visible import visible
 
 INK: Final = "#222222"
 MUTED: Final = "#6b6b6b"

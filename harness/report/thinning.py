@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from harness.report.operations import Ints
+from tidemark.harness.report.operations import Ints
 
 MOST_POINTS: Final = 3000
 

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from checkers.history import History, Op
-from checkers.verdict import Anomaly
-from harness.report.fault_spans import FaultSpan, fault_spans
-from harness.report.operations import NONE, OUTCOMES, Ints, Operations, halves_of
-from harness.report.record_story import records_of
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.verdict.verdict import Anomaly
+from tidemark.harness.report.fault_spans import FaultSpan, fault_spans
+from tidemark.harness.report.operations import NONE, OUTCOMES, Ints, Operations, halves_of
+from tidemark.harness.report.record_story import records_of
 
 MOST_OPERATIONS: Final = 1500
 _MOST_WORDS: Final = 700

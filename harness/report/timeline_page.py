@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from harness.report.environment import environment
-from harness.report.timeline import MOST_OPERATIONS, Timeline
-from harness.report.words import listed
+from tidemark.harness.report.environment import environment
+from tidemark.harness.report.timeline import MOST_OPERATIONS, Timeline
+from tidemark.harness.report.words import listed
 
 ROW: Final = 17  # pixels
 COLUMN: Final = 166

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nodes.core.variant import VariantError
-from nodes.families import parse_variant
+from tidemark.nodes.core.variant import VariantError
+from tidemark.nodes.families import parse_variant
 
 
 def what_ran_of(meta: Mapping[str, Any]) -> tuple[str, str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from checkers.history import History, Op
-from checkers.stuck import STUCK
-from checkers.verdict import Anomaly
-from harness.report.words import listed, seconds
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.replicas.stuck import STUCK
+from tidemark.checkers.verdict.verdict import Anomaly
+from tidemark.harness.report.words import listed, seconds
 
 MOST = 3
 """Of so many partitions a page tells."""

@@ -13,16 +13,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from checkers.history import History
-from checkers.verdict import VIOLATION, Anomaly
-from harness.report.fault_spans import FaultSpan, episodes, fault_spans
-from harness.report.lanes import Lane, lanes_of
-from harness.report.operations import OUTCOMES, Operations
-from harness.report.over_time import OUTCOME_WORDS
-from harness.report.story import partition_of
-from harness.report.thinning import thinned
-from harness.report.windows import Windows, rates
-from harness.report.words import SECOND, listed, milliseconds, seconds
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
+from tidemark.harness.report.fault_spans import FaultSpan, episodes, fault_spans
+from tidemark.harness.report.lanes import Lane, lanes_of
+from tidemark.harness.report.operations import OUTCOMES, Operations
+from tidemark.harness.report.over_time import OUTCOME_WORDS
+from tidemark.harness.report.story import partition_of
+from tidemark.harness.report.thinning import thinned
+from tidemark.harness.report.windows import Windows, rates
+from tidemark.harness.report.words import SECOND, listed, milliseconds, seconds
 
 WIDTH: Final = 880.0
 MOST_PARTITIONS: Final = 4

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from harness.report.operations import OK, OUTCOMES, Ints, Operations
+from tidemark.harness.report.operations import OK, OUTCOMES, Ints, Operations
 
 Floats = NDArray[np.float64]
 

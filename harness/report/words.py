@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from checkers.marks import MARKS
-from harness.report.model import Comparison, Paired, Rate, Recovery, VariantResult
+from tidemark.checkers.marks import MARKS
+from tidemark.harness.report.model import Comparison, Paired, Rate, Recovery, VariantResult
 
 SECOND = 1_000_000  # µs
 CLEAR = 0.05

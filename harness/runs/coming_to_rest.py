@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nodes.core.settings import Settings
+    from tidemark.nodes.core.settings import Settings
 
 LEAST_US = 15_000_000
 

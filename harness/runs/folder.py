@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from checkers import read_history, read_stream, write_history
+from tidemark.checkers import read_history, read_stream, write_history
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from checkers import History, Verdict
-    from nemesis import Plan
+    from tidemark.checkers import History, Verdict
+    from tidemark.nemesis import Plan
 
 PLAN, HISTORY, VERDICT, REPORT = "plan.json", "history.jsonl", "verdict.json", "report.html"
 
@@ -69,6 +69,6 @@ def load_file(path: Path, *, forms: bool = False, rows: bool = False) -> History
             return read_stream(
                 file, allow_torn_tail=True, forms=forms, rows=rows
             )  # of a pipe nothing can be read twice
-    from harness.runs.parquet_history import read_parquet
+    from tidemark.harness.runs.parquet_history import read_parquet
 
     return read_parquet(path, rows=rows)

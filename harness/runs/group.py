@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.partition_state import PartitionState
+from tidemark.nodes.core.partition_state import PartitionState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class ServerView:
     wanted: tuple[int, ...]
 
 
-def view_of_member(replica: Any) -> ServerView:  # noqa: ANN401 (nodes.families.raft.changing.ChangingMember)
+def view_of_member(replica: Any) -> ServerView:  # noqa: ANN401 (tidemark.nodes.families.raft.changing.ChangingMember)
     """Of a state machine."""
     newest = replica.configurations.newest
     return ServerView(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from checkers import History, Verdict
+from tidemark.checkers import History, Verdict
 
 
 @dataclass(slots=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from checkers.liveness.bounds import TIMES
-from nodes.families import family_of
+from tidemark.checkers.replicas.liveness.bounds import TIMES
+from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
-    from nodes.core.cluster import ClusterSpec
-    from nodes.core.settings import Settings
-    from nodes.families import AnyVariant
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.families import AnyVariant
 
 
 def times_of(settings: Settings) -> dict[str, int]:

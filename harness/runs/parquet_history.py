@@ -10,10 +10,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from checkers.columns import ColumnsBuilder
-from checkers.history import History, Op
-from checkers.history_file import HistoryFormatError
-from checkers.line_shapes import ShapeError, op_of
+from tidemark.checkers.history.columns import ColumnsBuilder
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.history.history_file import HistoryFormatError
+from tidemark.checkers.history.line_shapes import ShapeError, op_of
 
 _NEEDED = ("time", "process", "type", "f", "value")
 _OPTIONAL = ("error", "acks", "final")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nemesis import Plan
-    from nemesis.fault import Fault
-    from nodes.families import Family
+    from tidemark.nemesis import Plan
+    from tidemark.nemesis.fault import Fault
+    from tidemark.nodes.families import Family
 
 UNCLEAN = "unclean.leader.election.enable means nothing: nobody leads without the votes of a majority"
 NO_MIN_ISR = "min.insync.replicas means nothing: a majority of the replicas is what counts"

@@ -11,9 +11,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from harness.scenario.words import duration_us
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import ClusterSpecError, Settings
+from tidemark.harness.scenario.words import duration_us
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import ClusterSpecError, Settings
 
 _MS = 1_000
 KAFKA_TIMES = Settings(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from checkers import Anomaly, Verdict
-from checkers.verdict import BY_PROMISES
-from harness.scenario.expectations import differences
-from harness.scenario.model import Expected, ExpectedAnomaly, Scenario
-from harness.scenario.target import ScriptTarget
+from tidemark.checkers import Anomaly, Verdict
+from tidemark.checkers.verdict.verdict import BY_PROMISES
+from tidemark.harness.scenario.expectations import differences
+from tidemark.harness.scenario.model import Expected, ExpectedAnomaly, Scenario
+from tidemark.harness.scenario.target import ScriptTarget
 
 
 def describe(scenario: Scenario, anomaly: Anomaly) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from harness.scenario.records import Names, expand_list
-from harness.scenario.target import ScriptTarget
-from harness.scenario.words import BrokerNames
+from tidemark.harness.scenario.records import Names, expand_list
+from tidemark.harness.scenario.target import ScriptTarget
+from tidemark.harness.scenario.words import BrokerNames
 
 Condition = Callable[[ScriptTarget], bool]
 _Builder = Callable[[BrokerNames, Names, re.Match[str]], Condition]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from harness.scenario.model import ReplicaText
-from harness.scenario.records import Names, compact, expand_list
-from harness.scenario.target import ReplicaSnapshot, ScriptTarget
-from harness.scenario.words import BrokerNames, parse_replica
+from tidemark.harness.scenario.model import ReplicaText
+from tidemark.harness.scenario.records import Names, compact, expand_list
+from tidemark.harness.scenario.target import ReplicaSnapshot, ScriptTarget
+from tidemark.harness.scenario.words import BrokerNames, parse_replica
 
 _Builder = Callable[[BrokerNames, Names, re.Match[str]], Callable[[ScriptTarget], None]]
 

@@ -1,4 +1,4 @@
-"""The scenarios that come with Tidemark: the scripts in ``harness/scenarios``."""
+"""The scenarios that come with Tidemark: the scripts in ``harness/scenario/scripts``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 
-from harness.scenario.model import Scenario
-from harness.scenario.parser import parse_scenario
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.scenario.parser import parse_scenario
 
 
 class UnknownScenarioError(LookupError):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from harness.scenario.records import LogRecord, Names
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.scenario.records import LogRecord, Names
+from tidemark.nodes.core.cluster import ClusterSpec
 
 
 class ScenarioError(ValueError):
@@ -53,7 +53,7 @@ class GivenReplica:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedAnomaly:
-    """An anomaly that the checkers must report; `what` is its detail in the words of `harness.scenario.compare.describe`.
+    """An anomaly that the checkers must report; `what` is its detail in the words of `tidemark.harness.scenario.compare.describe`.
 
     `breaks` (only where the script says it) names the promises that the loss breaks.
     """
@@ -74,7 +74,7 @@ class Expected:
         replicas: the final state, by broker.
         anomalies: all of them.
         truncations: all of them in order, as (broker, old LEO, new LEO).
-        questions: per broker, all its questions and the leader's answers, in the words of `harness.scenario.links.LeaderAnswer`.
+        questions: per broker, all its questions and the leader's answers, in the words of `tidemark.harness.scenario.links.LeaderAnswer`.
     """
 
     line: int

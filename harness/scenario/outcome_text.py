@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 
-from harness.scenario.model import Expected, ExpectedAnomaly, ReplicaText
-from harness.scenario.records import Names, expand_list
-from harness.scenario.words import BrokerNames, parse_replica
+from tidemark.harness.scenario.model import Expected, ExpectedAnomaly, ReplicaText
+from tidemark.harness.scenario.records import Names, expand_list
+from tidemark.harness.scenario.words import BrokerNames, parse_replica
 
 _ANOMALY = re.compile(r"(violation|permitted|near-miss) ([A-Za-z0-9-]+)(?: (.+?))?(?: breaks (.+))?")
 _CUT = re.compile(r"(\S+) from (\d+) to (\d+)")

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.scenario.cluster_text import parse_cluster
-from harness.scenario.model import Command, Expected, GivenReplica, Scenario, ScenarioError, Step
-from harness.scenario.outcome_text import parse_outcome_line, unfinished
-from harness.scenario.records import Names, flatten, parse_batches
-from harness.scenario.variants import parse_variants
-from harness.scenario.verbs import Vocabulary, parse_command
-from harness.scenario.words import BrokerNames, parse_replica
+from tidemark.harness.scenario.cluster_text import parse_cluster
+from tidemark.harness.scenario.model import Command, Expected, GivenReplica, Scenario, ScenarioError, Step
+from tidemark.harness.scenario.outcome_text import parse_outcome_line, unfinished
+from tidemark.harness.scenario.records import Names, flatten, parse_batches
+from tidemark.harness.scenario.variants import parse_variants
+from tidemark.harness.scenario.verbs import Vocabulary, parse_command
+from tidemark.harness.scenario.words import BrokerNames, parse_replica
 
 _HEAD = ("name", "title", "source", "brokers", "cluster")
 _KEY = re.compile(r"([a-z]+):\s*(.*)")

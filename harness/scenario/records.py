@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from nodes.families.raft.configurations import members_of
+from tidemark.nodes.families.raft.configurations import members_of
 
 LogRecord = tuple[int, str]
 """``(leader epoch, name)``; the offset is the place in the sequence."""

@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.scenario.compare import describe
-from harness.scenario.expectations import epochs
-from harness.scenario.model import Scenario
-from harness.scenario.records import compact
-from harness.scenario.run import ScenarioOutcome, Scene, variants_of
-from harness.scenario.target import ReplicaSnapshot
+from tidemark.harness.scenario.compare import describe
+from tidemark.harness.scenario.expectations import epochs
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.scenario.play import ScenarioOutcome, Scene, variants_of
+from tidemark.harness.scenario.records import compact
+from tidemark.harness.scenario.target import ReplicaSnapshot
 
 _ROLE_STYLE = {"leader": "green", "down": "red", "no leader": "yellow"}
 _VERDICT_STYLE = {

@@ -10,16 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from checkers.history import Op
-from harness.scenario.links import LeaderAnswer, Link
-from harness.scenario.model import GivenReplica, Scenario
-from harness.scenario.records import LogRecord, compact
-from nodes.core.messages import CONTROLLER
-from nodes.families import AnyVariant, family_of
+from tidemark.checkers.history.history import Op
+from tidemark.harness.scenario.links import LeaderAnswer, Link
+from tidemark.harness.scenario.model import GivenReplica, Scenario
+from tidemark.harness.scenario.records import LogRecord, compact
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.families import AnyVariant, family_of
 
 PARTITION = "t-0"
 LEADERSHIP, ACKS = "leadership", "acks"
-"""The kinds of messages (:data:`nodes.core.messages.KINDS`) that every family has."""
+"""The kinds of messages (:data:`tidemark.nodes.core.messages.KINDS`) that every family has."""
 PATIENCE_US = 60_000_000
 """How long ``until`` waits unless the script says ``within``."""
 

@@ -10,8 +10,8 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
-from harness.scenario.run import ScenarioOutcome, Scene
-from harness.scenario.show import row_of, show_end, show_outcome, show_scene
+from tidemark.harness.scenario.play import ScenarioOutcome, Scene
+from tidemark.harness.scenario.show import row_of, show_end, show_outcome, show_scene
 
 _TIME: Final = re.compile(r"\d+\.\d{6} s")
 

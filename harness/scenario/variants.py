@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nodes.core.variant import PRESETS, VariantError
-from nodes.families import parse_variant
+from tidemark.nodes.core.variant import PRESETS, VariantError
+from tidemark.nodes.families import parse_variant
 
 _ORDER = tuple(PRESETS)
 

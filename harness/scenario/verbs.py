@@ -11,13 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from operator import methodcaller
 
-from harness.scenario.conditions import Condition, parse_condition
-from harness.scenario.expectations import parse_expectation
-from harness.scenario.links import Link
-from harness.scenario.records import Names, expand_list
-from harness.scenario.target import PATIENCE_US, ScriptTarget
-from harness.scenario.words import BrokerNames, duration_us
-from nodes.core.messages import KINDS
+from tidemark.harness.scenario.conditions import Condition, parse_condition
+from tidemark.harness.scenario.expectations import parse_expectation
+from tidemark.harness.scenario.links import Link
+from tidemark.harness.scenario.records import Names, expand_list
+from tidemark.harness.scenario.target import PATIENCE_US, ScriptTarget
+from tidemark.harness.scenario.words import BrokerNames, duration_us
+from tidemark.nodes.core.messages import KINDS
 
 Perform = Callable[[ScriptTarget], object]
 """Carries a command out; what it returns does not matter."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from harness.scenario.model import ReplicaText
-from harness.scenario.records import Names, flatten, parse_batches
-from nodes.core.messages import CONTROLLER
-from nodes.core.settings import LONGEST_US
+from tidemark.harness.scenario.model import ReplicaText
+from tidemark.harness.scenario.records import Names, flatten, parse_batches
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.core.settings import LONGEST_US
 
 _UNITS = {"us": 1, "ms": 1_000, "s": 1_000_000}
 

@@ -3,6 +3,6 @@
 A run is code version + plan + variant; the plan names its noise seed. The same run gives the same bytes in any process.
 """
 
-from harness.simulator.run import SimulatedRun, simulate
+from tidemark.harness.simulator.simulate import SimulatedRun, simulate
 
 __all__ = ["SimulatedRun", "simulate"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.simulator.disk import SimDisk
-from nodes.core.actions import (
+from tidemark.harness.simulator.disk import SimDisk
+from tidemark.nodes.core.actions import (
     BeginAt,
     Delete,
     DropBefore,
@@ -23,7 +23,7 @@ from nodes.core.actions import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nodes.core.actions import Action
+    from tidemark.nodes.core.actions import Action
 
 
 class Port:

@@ -1,23 +1,23 @@
-"""What the simulated world shows of a partition, for :mod:`harness.runs.at_rest`."""
+"""What the simulated world shows of a partition, for :mod:`tidemark.harness.runs.at_rest`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.runs import at_rest as convergence
-from harness.runs.at_rest import PartitionView, ReplicaView, refusal
+from tidemark.harness.runs import at_rest as convergence
+from tidemark.harness.runs.at_rest import PartitionView, ReplicaView, refusal
 
 if TYPE_CHECKING:
-    from harness.simulator.simulation import Simulation
+    from tidemark.harness.simulator.simulation import Simulation
 
 
 def restored(simulation: Simulation, partition: str) -> bool:
-    """Whether the partition is whole again (:func:`harness.runs.at_rest.restored`)."""
+    """Whether the partition is whole again (:func:`tidemark.harness.runs.at_rest.restored`)."""
     return convergence.restored(view_of(simulation, partition, with_reasons=False))
 
 
 def waiting_for(simulation: Simulation, partition: str) -> str:
-    """What keeps it from rest, empty if nothing does (:func:`harness.runs.at_rest.waiting_for`)."""
+    """What keeps it from rest, empty if nothing does (:func:`tidemark.harness.runs.at_rest.waiting_for`)."""
     return convergence.waiting_for(view_of(simulation, partition))
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodes.core.log import Batch
-from nodes.core.power_loss import WRITEBACK_US, draw_survivors
-from nodes.core.recovery import DiskImage, PartitionImage, StoredBatch
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.power_loss import WRITEBACK_US, draw_survivors
+from tidemark.nodes.core.recovery import DiskImage, PartitionImage, StoredBatch
 
 if TYPE_CHECKING:
     from random import Random
 
-    from nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.core.recovery import RecoveredPartition
 
 
 @dataclass(slots=True)
@@ -158,7 +158,7 @@ class SimDisk:
         self._cuts = [cut for cut in self._cuts if cut.partition != partition]
 
     def lose_power(self, now: int, noise: Random) -> None:
-        """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch (:mod:`nodes.core.power_loss`)."""
+        """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch (:mod:`tidemark.nodes.core.power_loss`)."""
         for log in self.files.values():
             safe = log.synced
             while safe < len(log.batches) and now - log.written_us[safe] >= WRITEBACK_US:

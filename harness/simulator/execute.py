@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers import check
-from harness.runs.judged import JudgedRun
-from harness.simulator.run import simulate
-from nodes.families import parse_variant
+from tidemark.checkers import check
+from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.simulator.simulate import simulate
+from tidemark.nodes.families import parse_variant
 
 if TYPE_CHECKING:
-    from nemesis import Plan
+    from tidemark.nemesis import Plan
 
 
 def execute(plan: Plan, variant: str, contract: str | None = None) -> JudgedRun:
@@ -18,7 +18,7 @@ def execute(plan: Plan, variant: str, contract: str | None = None) -> JudgedRun:
 
     Args:
         plan: cluster, workload, faults and noise seed.
-        variant: a preset with modifiers (``nodes.families.parse_variant``).
+        variant: a preset with modifiers (``tidemark.nodes.families.parse_variant``).
         contract: the promise to judge by; the variant's own by default.
 
     Raises:

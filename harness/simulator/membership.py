@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harness.runs.group import ServerView, is_as_wanted, leader_among, state_of_group, view_of_member
-from nodes.core.messages import CONTROLLER, Reassign
+from tidemark.harness.runs.group import ServerView, is_as_wanted, leader_among, state_of_group, view_of_member
+from tidemark.nodes.core.messages import CONTROLLER, Reassign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from harness.simulator.actors import Actor, SimNode
-    from nodes.core.partition_state import PartitionState
+    from tidemark.harness.simulator.actors import Actor, SimNode
+    from tidemark.nodes.core.partition_state import PartitionState
 
 ASKS_EVERY_US = 100_000
 
@@ -71,7 +71,7 @@ class MembershipOperator:
         simulation.call_at(simulation.now + ASKS_EVERY_US, lambda: self._ask(partition))
 
     def state_of(self, partition: str) -> PartitionState:
-        """How it stands (:func:`harness.runs.group.state_of_group`)."""
+        """How it stands (:func:`tidemark.harness.runs.group.state_of_group`)."""
         return state_of_group(partition, self._wanted[partition], self._running(partition))
 
     def _running(self, partition: str) -> list[ServerView]:

@@ -10,27 +10,27 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from harness.simulator.actors import Actor, Caller, Port, SimNode, StateMachine
-from harness.simulator.membership import MembershipOperator
-from harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
-from harness.simulator.steady import Steady, share_of
-from nemesis.injector import EVERYONE
-from nodes.core.actions import Append, Send, SetTimer
-from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
-from nodes.core.messages import CONTROLLER, Elect, Reassign
-from nodes.core.partition_state import PartitionState
-from nodes.core.recovery import recover
-from nodes.families import family_of
-from nodes.families.voting.messages import StandForElection
+from tidemark.harness.simulator.actors import Actor, Caller, Port, SimNode, StateMachine
+from tidemark.harness.simulator.membership import MembershipOperator
+from tidemark.harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
+from tidemark.harness.simulator.steady import Steady, share_of
+from tidemark.nemesis.injector import EVERYONE
+from tidemark.nodes.core.actions import Append, Send, SetTimer
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
+from tidemark.nodes.core.messages import CONTROLLER, Elect, Reassign
+from tidemark.nodes.core.partition_state import PartitionState
+from tidemark.nodes.core.recovery import recover
+from tidemark.nodes.families import family_of
+from tidemark.nodes.families.voting.messages import StandForElection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from checkers.history import Op
-    from nemesis.injector import Link
-    from nodes.core.cluster import ClusterSpec
-    from nodes.core.controller import Controller
-    from nodes.families import AnyVariant
+    from tidemark.checkers.history.history import Op
+    from tidemark.nemesis.injector import Link
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.core.controller import Controller
+    from tidemark.nodes.families import AnyVariant
 
 
 BY_CHANCE = frozenset({"links", "disk"})
@@ -455,7 +455,7 @@ class Simulation:
         """Add an event of the harness (``converged``, ``final``) to the trace."""
         self._trace(node, event, partition, *fields)
 
-    def broker(self, broker: int) -> Any:  # noqa: ANN401 (the family's machine; see nodes.families.family.Machine)
+    def broker(self, broker: int) -> Any:  # noqa: ANN401 (the family's machine; see tidemark.nodes.families.family.Machine)
         """The broker's state machine, None while its process does not run."""
         node = self.nodes[broker]
         return node.machine if node.running and broker != CONTROLLER else None

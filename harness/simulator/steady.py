@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from harness.simulator.network import BASE_US, SPREAD_US
+from tidemark.harness.simulator.network import BASE_US, SPREAD_US
 
 
 class Steady(Random):

@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from checkers.verdict import NEAR_MISS, PERMITTED, VIOLATION
+from tidemark.checkers.verdict.verdict import NEAR_MISS, PERMITTED, VIOLATION
 
 if TYPE_CHECKING:
-    from checkers import History, Verdict
-    from harness.runs.kept_results import KeptResults
-    from harness.soak.planned import PlannedRun
+    from tidemark.checkers import History, Verdict
+    from tidemark.harness.runs.kept_results import KeptResults
+    from tidemark.harness.soak.planned import PlannedRun
 
 FORMAT = 1
 RESULT = "result"

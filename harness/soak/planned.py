@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from harness.systems.system import SystemRefusalError
-from nemesis import generate_plan
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis import generate_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from harness.systems.system import System
-    from nemesis import Plan
-    from nodes.core.cluster import ClusterSpec
+    from tidemark.harness.systems.system import System
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.core.cluster import ClusterSpec
 
 ROUND = 10
 """So many plans of each system and profile before the next so many, so that a table that is not finished tells of all of them."""

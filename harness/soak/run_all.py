@@ -9,22 +9,22 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
-from harness.machines.errors import ClusterError, ContainerWorldError, EngineError, ImageError
-from harness.runs.code_version import commit_of_code
-from harness.runs.folder import store_plan, store_verdict
-from harness.soak.kept_run import MISSING, RESULT, VALID
+from tidemark.harness.machines.errors import ClusterError, ContainerWorldError, EngineError, ImageError
+from tidemark.harness.runs.code_version import commit_of_code
+from tidemark.harness.runs.folder import store_plan, store_verdict
+from tidemark.harness.soak.kept_run import MISSING, RESULT, VALID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from harness.runs.judged import JudgedRun
-    from harness.runs.kept_results import KeptResults
-    from harness.soak.kept_run import KeptRun
-    from harness.soak.planned import PlannedRun
-    from nemesis import Plan
-    from nodes.families import AnyVariant
+    from tidemark.harness.runs.judged import JudgedRun
+    from tidemark.harness.runs.kept_results import KeptResults
+    from tidemark.harness.soak.kept_run import KeptRun
+    from tidemark.harness.soak.planned import PlannedRun
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.families import AnyVariant
 
 NODES = "nodes"
 """In a run's folder: the nodes' files, some MB."""
@@ -33,7 +33,7 @@ NO_MACHINES = (EngineError, ImageError, ClusterError)
 
 
 class Runner(Protocol):
-    """Carries out plans on a system (:class:`harness.live.session.ContainerSession`)."""
+    """Carries out plans on a system (:class:`tidemark.harness.live.session.ContainerSession`)."""
 
     def open(self) -> object:
         """Bring the machines up, unless they are.

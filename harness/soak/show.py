@@ -8,8 +8,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.table import Table
 from rich.text import Text
 
-from harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
-from harness.soak.tally import listed, tally
+from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
+from tidemark.harness.soak.tally import listed, tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Task
 
-    from harness.soak.kept_run import KeptRun
-    from harness.soak.planned import PlannedRun
-    from harness.soak.run_all import Runner
+    from tidemark.harness.soak.kept_run import KeptRun
+    from tidemark.harness.soak.planned import PlannedRun
+    from tidemark.harness.soak.run_all import Runner
 
 
 class SoakProgress:

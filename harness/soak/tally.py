@@ -6,12 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
+from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from harness.soak.kept_run import KeptRun
+    from tidemark.harness.soak.kept_run import KeptRun
 
 
 @dataclass(frozen=True, slots=True)

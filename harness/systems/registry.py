@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from harness.systems.system import System, SystemRefusalError
+from tidemark.harness.systems.system import System, SystemRefusalError
 
 GROUP = "tidemark.systems"
 MAKER = "system"
@@ -33,7 +33,7 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
     """
     name, _, argument = text.partition(":")
     if name == "kafka":
-        from harness.systems.kafka.system import KafkaSystem
+        from tidemark.harness.systems.kafka.system import KafkaSystem
 
         return KafkaSystem.parse(text, broker_config or {})
     if broker_config:
@@ -41,7 +41,7 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
             "--broker-config is for --system kafka:VERSION: Tidemark's own nodes have no such settings"
         )
     if text == "tidemark":
-        from harness.systems.tidemark import TidemarkSystem
+        from tidemark.harness.systems.tidemark import TidemarkSystem
 
         return TidemarkSystem()
     made = _maker(text, name)(argument)

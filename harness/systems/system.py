@@ -11,33 +11,33 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.log_agreement import agreement_of_all, tells_of_logs
-from harness.evidence.replica_evidence import doubts_together
-from harness.machines.needs import MachineNeeds
-from nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
-from nemesis.fault import messages_of
-from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
-from nodes.families import family_of
+from tidemark.harness.evidence.log_agreement import agreement_of_all, tells_of_logs
+from tidemark.harness.evidence.replica_evidence import doubts_together
+from tidemark.harness.machines.needs import MachineNeeds
+from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
+from tidemark.nemesis.fault import messages_of
+from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
+from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
-    from harness.evidence.collect import Evidence
-    from harness.evidence.partition_disk import Disk
-    from harness.evidence.replica_evidence import ReplicaEvidence, Segment
-    from harness.machines.machine import Machine
-    from harness.machines.node_control import NodeControl
-    from nemesis import Plan
-    from nodes.core.cluster import ClusterSpec
-    from nodes.families import AnyVariant
+    from tidemark.harness.evidence.collect import Evidence
+    from tidemark.harness.evidence.partition_disk import Disk
+    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.families import AnyVariant
 
 CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 """Why a system does not reassign, after its name."""
 
 Rules = list[dict[str, Any]]
-"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`nodes.admin.message_rules`)."""
+"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`tidemark.nodes.admin.message_rules`)."""
 
 
 class SystemRefusalError(ValueError):
@@ -120,8 +120,8 @@ class System(ABC):
         Raises:
             VariantError: there is none of that name. SystemRefusalError: this system cannot express it.
         """
-        from nodes.core.variant import Variant
-        from nodes.families import parse_variant
+        from tidemark.nodes.core.variant import Variant
+        from tidemark.nodes.families import parse_variant
 
         variant = parse_variant(name)
         if not isinstance(variant, Variant):
@@ -169,7 +169,7 @@ class System(ABC):
                     )
 
     def tells_apart(self, kind: str) -> bool:
-        """Whether messages of a kind (:data:`nodes.core.messages.KINDS`) can be told from others, and so lost, held or delayed."""
+        """Whether messages of a kind (:data:`tidemark.nodes.core.messages.KINDS`) can be told from others, and so lost, held or delayed."""
         return True
 
     def refuses_messages(self, kind: str) -> str:

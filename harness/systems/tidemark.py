@@ -8,19 +8,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.systems.system import Deployment, System
+from tidemark.harness.systems.system import Deployment, System
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from docker import DockerClient
 
-    from harness.evidence.collect import Evidence
-    from harness.evidence.partition_disk import Disk
-    from harness.evidence.replica_evidence import ReplicaEvidence, Segment
-    from harness.machines.machine import Machine
-    from harness.machines.node_control import NodeControl
-    from nodes.families import AnyVariant
+    from tidemark.harness.evidence.collect import Evidence
+    from tidemark.harness.evidence.partition_disk import Disk
+    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.nodes.families import AnyVariant
 
 
 class TidemarkSystem(System):
@@ -39,26 +39,26 @@ class TidemarkSystem(System):
         Raises:
             VariantError: there is none of that name.
         """
-        from nodes.families import parse_variant
+        from tidemark.nodes.families import parse_variant
 
         return parse_variant(name)
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""
-        from harness.machines.images import ensure_image
+        from tidemark.harness.machines.images import ensure_image
 
         return ensure_image(client, tell)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
         """The node process of a machine."""
-        from harness.machines.node_control import NodeControl
+        from tidemark.harness.machines.node_control import NodeControl
 
         return NodeControl(machine, on_lost=on_lost)
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
-        """As ``nodes.process.config`` reads it."""
-        from harness.machines.node_places import Places
-        from harness.systems.tidemark_config import node_config
+        """As ``tidemark.nodes.process.config`` reads it."""
+        from tidemark.harness.machines.node_places import Places
+        from tidemark.harness.systems.tidemark_config import node_config
 
         return node_config(
             node,
@@ -84,10 +84,10 @@ class TidemarkSystem(System):
 
     def segments(self, evidence: Evidence) -> dict[str, Segment]:
         """Logs, and bookies' journals under the names of their directories."""
-        from harness.evidence.journals import records_of
-        from harness.evidence.run_error import RunError
-        from nodes.formats.bad_batch import BadBatchError
-        from nodes.formats.journal import partition_of
+        from tidemark.harness.evidence.journals import records_of
+        from tidemark.harness.evidence.run_error import RunError
+        from tidemark.nodes.formats.bad_batch import BadBatchError
+        from tidemark.nodes.formats.journal import partition_of
 
         found = evidence.read_segments()
         try:
@@ -98,8 +98,8 @@ class TidemarkSystem(System):
 
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
         """Of bookies it is the journals that are held against what they told: their logs lie in no file."""
-        from harness.evidence.journals import agreement_of_journals, has_journals
-        from harness.evidence.replica_evidence import doubts_together
+        from tidemark.harness.evidence.journals import agreement_of_journals, has_journals
+        from tidemark.harness.evidence.replica_evidence import doubts_together
 
         if not has_journals(found):
             return super().interpret(found)
@@ -108,12 +108,12 @@ class TidemarkSystem(System):
 
     def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
         """All of it fsynced."""
-        from harness.evidence.partition_disk import lay_out
+        from tidemark.harness.evidence.partition_disk import lay_out
 
         lay_out(control, partition, disk)
 
     def read_disk(self, control: NodeControl, partition: str) -> Disk:
         """What reached the disk, and what did not yet."""
-        from harness.evidence.partition_disk import read_disk
+        from tidemark.harness.evidence.partition_disk import read_disk
 
         return read_disk(control, partition)

@@ -1,20 +1,20 @@
-"""What a node process is told: its part of the cluster, as ``nodes.process.config`` reads it."""
+"""What a node process is told: its part of the cluster, as ``tidemark.nodes.process.config`` reads it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.machines.machine import HOST_PORT, INTERNAL_PORT
-from nodes.core.messages import CONTROLLER
-from nodes.families import family_of
+from tidemark.harness.machines.machine import HOST_PORT, INTERNAL_PORT
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.machines.machine import Machine
-    from harness.machines.node_places import Places
-    from nodes.core.cluster import ClusterSpec
-    from nodes.families import AnyVariant
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_places import Places
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.families import AnyVariant
 
 
 def node_config(

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from harness.zoo.entry import Entry, all_entries
-from nodes.core.variant import BUGS, PRESETS, SWITCHES, Variant, VariantError
-from nodes.families import AnyVariant, family_of, parse_variant
+from tidemark.harness.zoo.entry import Entry, all_entries
+from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Variant, VariantError
+from tidemark.nodes.families import AnyVariant, family_of, parse_variant
 
 ALL_REPAIRED = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew"
 """The last preset with the repairs of what today's Kafka still has (docs/findings)."""

@@ -1,6 +1,6 @@
 """The first event that two runs of a plan do not share: with the same noise, it is where another rule first acted.
 
-Until then the traces are the same. That is often long before a node does anything of consequence otherwise (`harness.why.parting`).
+Until then the traces are the same. That is often long before a node does anything of consequence otherwise (`tidemark.harness.why.parting`).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
-from checkers.history import History, TraceEvent
-from harness.report.why import Deed, FirstDifference
+from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.harness.report.why_section import Deed, FirstDifference
 
 _WORDS: Final[Mapping[str, Callable[..., str]]] = {
     "append": lambda base, epoch, values: (

@@ -12,9 +12,9 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any, Final
 
-from checkers.history import History
-from harness.report.story import Moment, merged
-from harness.report.why import Deed, Parting
+from tidemark.checkers.history.history import History
+from tidemark.harness.report.story import Moment, merged
+from tidemark.harness.report.why_section import Deed, Parting
 
 _Key = tuple[Any, ...]
 

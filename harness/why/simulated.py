@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from checkers.history import History
-from nodes.core.variant import VariantError
-from nodes.families import parse_variant
+from tidemark.checkers.history.history import History
+from tidemark.nodes.core.variant import VariantError
+from tidemark.nodes.families import parse_variant
 
 
 def is_simulated(history: History) -> bool:

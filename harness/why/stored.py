@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from checkers.history import History
-from checkers.verdict import Verdict
-from harness.report.model import Example
-from harness.report.why import Why
-from harness.why.simulated import is_simulated
-from harness.why.tried import why_of
-from nemesis import Plan
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import Verdict
+from tidemark.harness.report.model import Example
+from tidemark.harness.report.why_section import Why
+from tidemark.harness.why.simulated import is_simulated
+from tidemark.harness.why.tried import why_of
+from tidemark.nemesis import Plan
 
 
 def why_of_stored(plan: Plan, history: History, verdict: Verdict) -> Why | None:

@@ -6,22 +6,22 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from checkers.history import History
-from checkers.verdict import VIOLATION, Anomaly, Verdict
-from harness.report.decisive import decisive_conditions
-from harness.report.story import Moment, all_moments, choose_anomaly, most_telling, same_story, tell
-from harness.report.why import NotEnough, Parting, Repair, Why
-from harness.runs.judged import JudgedRun
-from harness.search.shrink.cause import facts_with_numbers
-from harness.simulator.execute import execute
-from harness.why.candidates import Candidate, candidates, fits, pairs
-from harness.why.deciding import deciding_faults
-from harness.why.first_difference import first_difference
-from harness.why.parting import parting_of
-from harness.why.side_by_side import rows_of
-from nemesis import Plan
-from nodes.core.describe import Difference, rows_that_differ
-from nodes.families import family_of, parse_variant
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, Verdict
+from tidemark.harness.report.decisive_condition import decisive_conditions
+from tidemark.harness.report.story import Moment, all_moments, choose_anomaly, most_telling, same_story, tell
+from tidemark.harness.report.why_section import NotEnough, Parting, Repair, Why
+from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.search.shrink.cause import facts_with_numbers
+from tidemark.harness.simulator.execute import execute
+from tidemark.harness.why.candidates import Candidate, candidates, fits, pairs
+from tidemark.harness.why.first_difference import first_difference
+from tidemark.harness.why.needed_faults import deciding_faults
+from tidemark.harness.why.parting import parting_of
+from tidemark.harness.why.two_runs import rows_of
+from tidemark.nemesis import Plan
+from tidemark.nodes.core.describe import Difference, rows_that_differ
+from tidemark.nodes.families import family_of, parse_variant
 
 BEFORE_US: Final = 300_000
 AFTER_US: Final = 700_000

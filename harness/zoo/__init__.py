@@ -1,5 +1,5 @@
 """The zoo: every bug of Kafka's replication that can be put back, with what is known of it, and how it is found."""
 
-from harness.zoo.entry import Entry, Exploration, ZooError, all_entries, find
+from tidemark.harness.zoo.entry import Entry, Exploration, ZooError, all_entries, find
 
 __all__ = ["Entry", "Exploration", "ZooError", "all_entries", "find"]

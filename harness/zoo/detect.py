@@ -10,17 +10,17 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.search.explore.search import Limits, explore
-from harness.search.hunt import Hunt, Quarry
-from harness.search.hunt.hunt import Attempt
-from harness.search.hunt.trial import attempt
-from nemesis import generate_plan
-from nodes.core.variant import parse_variant
+from tidemark.harness.search.explore.search import Limits, explore
+from tidemark.harness.search.hunt import Hunt, Quarry
+from tidemark.harness.search.hunt.hunt import Attempt
+from tidemark.harness.search.hunt.trial import attempt
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
-    from harness.search.hunt.trial import Trial
-    from harness.zoo.entry import Entry
-    from nemesis import Plan
+    from tidemark.harness.search.hunt.trial import Trial
+    from tidemark.harness.zoo.entry import Entry
+    from tidemark.nemesis import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from harness.search.explore.bounds import Bounds, Leadership
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.core.variant import BUGS, PRESETS, Fence, Variant
+from tidemark.harness.search.explore.bounds import Bounds, Leadership
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import BUGS, PRESETS, Fence, Variant
 
 PARTS = ("truncation", "fences", "ISR", "recovery", "log start", "controller", "reassignment")
 """Of the protocol, in the order of the page."""
@@ -40,7 +40,7 @@ class Exploration:
     leadership: Leadership = "lost"
 
     def bounds(self) -> Bounds:
-        """For :func:`harness.search.explore.search.explore`."""
+        """For :func:`tidemark.harness.search.explore.search.explore`."""
         return Bounds(
             brokers=self.brokers,
             records=self.records,
@@ -68,7 +68,7 @@ class Entry:
         sources: KIPs, issues, pull requests, pages of ours.
         variant: one that has it. repaired: the same without it.
         state: what a variant with it has: a field and its value, ``fence``: one that it lacks, or ``bug``: a key of
-            :data:`~nodes.core.variant.BUGS`.
+            :data:`~tidemark.nodes.core.variant.BUGS`.
         had: presets that are without it, though the Kafka they are named for had it.
         anomalies: by which it shows; none: any violation.
         profile, contract, cluster: of the plans it is looked for with. ``cluster`` names fields of a cluster, or ``min_isr``.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from random import Random
 from typing import NamedTuple
 
-from nodes.core.messages import KINDS
+from tidemark.nodes.core.messages import KINDS
 
 EFFECTS = ("drop", "hold", "delay", "lose")
 FIRST_CLIENT = 1_000

@@ -15,10 +15,10 @@ import socket
 from collections.abc import Callable, Collection, Container, Coroutine, Mapping
 from typing import Any, cast
 
-from nodes.admin.message_rules import MessageRule, RuleError
-from nodes.admin.trace_file import WITH_BATCH, Entry, Trace
-from nodes.core.messages import KINDS
-from nodes.formats.record_batch import read_header
+from tidemark.nodes.admin.message_rules import MessageRule, RuleError
+from tidemark.nodes.admin.trace_file import WITH_BATCH, Entry, Trace
+from tidemark.nodes.core.messages import KINDS
+from tidemark.nodes.formats.record_batch import read_header
 
 log = logging.getLogger(__name__)
 

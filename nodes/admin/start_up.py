@@ -7,7 +7,7 @@ import socket
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nodes.admin.config_file import Address
+    from tidemark.nodes.admin.config_file import Address
 
 
 class CannotStartError(Exception):

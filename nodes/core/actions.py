@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from nodes.core.events import TimerFired
-from nodes.core.log import Batch
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.log import Batch
 
 Trace: TypeAlias = tuple[object, ...]
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Delete, Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks, WriteLogStarts
-from nodes.core.epoch_cache import NO_EPOCH_END
-from nodes.core.events import RetentionDue, ShutdownRequested, Started, TimerFired
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import (
+    Delete,
+    Halt,
+    MarkCleanShutdown,
+    Send,
+    SetTimer,
+    WriteHighWatermarks,
+    WriteLogStarts,
+)
+from tidemark.nodes.core.epoch_cache import NO_EPOCH_END
+from tidemark.nodes.core.events import RetentionDue, ShutdownRequested, Started, TimerFired
+from tidemark.nodes.core.messages import (
     CONTROLLER,
     NOT_LEADER,
     OFFSET_OUT_OF_RANGE,
@@ -33,18 +41,18 @@ from nodes.core.messages import (
     Registered,
     StateTaken,
 )
-from nodes.core.replica import Replica
-from nodes.core.roles import Event, Role
-from nodes.core.settings import MS
+from tidemark.nodes.core.replica import Replica
+from tidemark.nodes.core.roles import Event, Role
+from tidemark.nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nodes.core.actions import Action
-    from nodes.core.follower import Following
-    from nodes.core.recovery import Recovered
-    from nodes.core.settings import Settings
-    from nodes.core.variant import Variant
+    from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.follower import Following
+    from tidemark.nodes.core.recovery import Recovered
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.core.variant import Variant
 
 PUBLISH = SetTimer(5 * MS, TimerFired("metadata"))
 """How long a broker takes from finding a change in the metadata log to acting on it: about a round trip to the controller."""
@@ -128,7 +136,7 @@ class Broker:
         }
         """What is asked of a partition that has no replica here."""
 
-    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
+    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of tidemark.nodes.core.events)
         """Take one event; what to do about it, in order. The list is used again by the next step."""
         out = self.out
         out.clear()

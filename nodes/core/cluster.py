@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from nodes.core.settings import ClusterSpecError, Settings
+from tidemark.nodes.core.settings import ClusterSpecError, Settings
 
 ACKS = ("all", "1", "0")
 MOST_BROKERS = 1_000

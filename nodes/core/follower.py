@@ -1,6 +1,6 @@
 """What a replica does while it follows: truncate as its rule says, then fetch (docs/protocol.md, "Truncation").
 
-Which of the steps here is taken when, and what the replica is then, is :data:`nodes.core.roles.TABLE`'s to say. A step takes the
+Which of the steps here is taken when, and what the replica is then, is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A step takes the
 time and the message that caused it; one that leaves a choice returns the role that comes next.
 """
 
@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Append, Halt, Send
-from nodes.core.epoch_cache import NO_EPOCH_END, UNDEFINED
-from nodes.core.log import Batch, OutOfOrderError
-from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
-from nodes.core.roles import Event, Role
-from nodes.core.truncation.rule import Step
+from tidemark.nodes.core.actions import Append, Halt, Send
+from tidemark.nodes.core.epoch_cache import NO_EPOCH_END, UNDEFINED
+from tidemark.nodes.core.log import Batch, OutOfOrderError
+from tidemark.nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from tidemark.nodes.core.roles import Event, Role
+from tidemark.nodes.core.truncation.rule import Step
 
 if TYPE_CHECKING:
-    from nodes.core.replica import Replica
+    from tidemark.nodes.core.replica import Replica
 
 
 class Following:

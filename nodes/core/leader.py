@@ -1,6 +1,6 @@
 """What a replica does while it leads: serve fetches and clients, advance the high watermark, keep the ISR (docs/protocol.md).
 
-Which of the steps here is taken when is :data:`nodes.core.roles.TABLE`'s to say. A step takes the time and the message that
+Which of the steps here is taken when is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A step takes the time and the message that
 caused it.
 """
 
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Append, Send
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.log import Batch
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Append, Send
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import (
     ALL,
     CONTROLLER,
     FENCED_LEADER_EPOCH,
@@ -40,11 +40,11 @@ from nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
-from nodes.core.truncation.rule import Question
-from nodes.core.variant import Fence
+from tidemark.nodes.core.truncation.rule import Question
+from tidemark.nodes.core.variant import Fence
 
 if TYPE_CHECKING:
-    from nodes.core.replica import Replica
+    from tidemark.nodes.core.replica import Replica
 
 NEVER = -(1 << 62)
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from nodes.core.epoch_cache import EpochEnd
-from nodes.core.log import Batch
+from tidemark.nodes.core.epoch_cache import EpochEnd
+from tidemark.nodes.core.log import Batch
 
 NOT_LEADER = "NOT_LEADER_OR_FOLLOWER"
 FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from nodes.core.epoch_cache import EpochCache
-from nodes.core.log import Batch
+from tidemark.nodes.core.epoch_cache import EpochCache
+from tidemark.nodes.core.log import Batch
 
 
 class StoredBatch(NamedTuple):

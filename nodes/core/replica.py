@@ -7,18 +7,18 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import BeginAt, DropBefore, Sync, Truncate, WriteEpochs
-from nodes.core.epoch_cache import EpochEnd
-from nodes.core.follower import Following
-from nodes.core.leader import Leadership
-from nodes.core.log import Batch, Log
-from nodes.core.roles import TABLE, Cell, Event, Role, TransitionError
+from tidemark.nodes.core.actions import BeginAt, DropBefore, Sync, Truncate, WriteEpochs
+from tidemark.nodes.core.epoch_cache import EpochEnd
+from tidemark.nodes.core.follower import Following
+from tidemark.nodes.core.leader import Leadership
+from tidemark.nodes.core.log import Batch, Log
+from tidemark.nodes.core.roles import TABLE, Cell, Event, Role, TransitionError
 
 if TYPE_CHECKING:
-    from nodes.core.broker import Broker
-    from nodes.core.events import RetentionDue
-    from nodes.core.messages import AlterPartition, LeaderAndIsr
-    from nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.core.broker import Broker
+    from tidemark.nodes.core.events import RetentionDue
+    from tidemark.nodes.core.messages import AlterPartition, LeaderAndIsr
+    from tidemark.nodes.core.recovery import RecoveredPartition
 
 Handler = Callable[[int, Any], Any]
 
@@ -46,9 +46,9 @@ ITS_BROKERS, ITS_OWN = (
 
 
 class Replica:
-    """State of one replica; what it does with an event depends on its role (:mod:`nodes.core.roles`).
+    """State of one replica; what it does with an event depends on its role (:mod:`tidemark.nodes.core.roles`).
 
-    It is also the :class:`~nodes.core.truncation.LogView` that a truncation rule sees.
+    It is also the :class:`~tidemark.nodes.core.truncation.LogView` that a truncation rule sees.
 
     Attributes:
         role: what it is doing. on: event that happens often → what this role does with it, given the time and the message.

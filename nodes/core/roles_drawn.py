@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nodes.core.roles import TABLE, Cell, Event, Role
+from tidemark.nodes.core.roles import TABLE, Cell, Event, Role
 
 LIVE = tuple(role for role in Role if role is not Role.HALTED)
 ANY = "any"

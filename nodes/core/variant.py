@@ -20,8 +20,8 @@ from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
 
-from nodes.core.recovery import RecoveryRules
-from nodes.core.truncation import RULES, TruncationRule
+from tidemark.nodes.core.recovery import RecoveryRules
+from tidemark.nodes.core.truncation import RULES, TruncationRule
 
 
 class Need(NamedTuple):

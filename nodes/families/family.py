@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nodes.core.messages import KINDS
+from tidemark.nodes.core.messages import KINDS
 
 if TYPE_CHECKING:
-    from nodes.core.actions import Action
-    from nodes.core.controller import Controller
-    from nodes.core.describe import Row
-    from nodes.core.recovery import Recovered, RecoveryRules
-    from nodes.core.settings import Settings
+    from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.controller import Controller
+    from tidemark.nodes.core.describe import Row
+    from tidemark.nodes.core.recovery import Recovered, RecoveryRules
+    from tidemark.nodes.core.settings import Settings
 
 
 class AnyVariant(Protocol):
@@ -47,7 +47,7 @@ class Machine(Protocol):
     replicas: Any
     out: list[Action]
 
-    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
+    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of tidemark.nodes.core.events)
         """Take one event; what to do about it, in order."""
 
 
@@ -76,9 +76,9 @@ class Family:
         not_suffered: kind of fault → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
-        kinds: message → what kind of message a script calls it (:data:`nodes.core.messages.KINDS`), where it tells no leadership.
+        kinds: message → what kind of message a script calls it (:data:`tidemark.nodes.core.messages.KINDS`), where it tells no leadership.
         reads_anywhere: whether consumers may read from any server.
-        marks: what its runs can come to of what runs exercise (``checkers.marks``); None: all.
+        marks: what its runs can come to of what runs exercise (``tidemark.checkers.marks``); None: all.
         changes_members: whether a reassignment changes the members of a group that has no controller.
         differs: a variant → what of all this is otherwise for it, by attribute; None: nothing ever is.
     """

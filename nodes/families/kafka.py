@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.broker import Broker
-from nodes.core.controller import make_controller
-from nodes.core.describe import describe, modifiers
-from nodes.core.variant import PRESETS, Variant, parse_variant
-from nodes.families.family import Family
+from tidemark.nodes.core.broker import Broker
+from tidemark.nodes.core.controller import make_controller
+from tidemark.nodes.core.describe import describe, modifiers
+from tidemark.nodes.core.variant import PRESETS, Variant, parse_variant
+from tidemark.nodes.families.family import Family
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nodes.core.recovery import Recovered
-    from nodes.core.settings import Settings
+    from tidemark.nodes.core.recovery import Recovered
+    from tidemark.nodes.core.settings import Settings
 
 
 def _broker(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from nodes.core.variant import VariantError
-from nodes.families.bookkeeper.family import BOOKKEEPER
-from nodes.families.family import AnyVariant, Family
-from nodes.families.kafka import KAFKA
-from nodes.families.quorum.family import QUORUM
-from nodes.families.raft.family import RAFT
-from nodes.families.reconciliation.family import RECONCILIATION
+from tidemark.nodes.core.variant import VariantError
+from tidemark.nodes.families.bookkeeper.family import BOOKKEEPER
+from tidemark.nodes.families.family import AnyVariant, Family
+from tidemark.nodes.families.kafka import KAFKA
+from tidemark.nodes.families.quorum.family import QUORUM
+from tidemark.nodes.families.raft.family import RAFT
+from tidemark.nodes.families.reconciliation.family import RECONCILIATION
 
 FAMILIES: tuple[Family, ...] = (KAFKA, QUORUM, RAFT, RECONCILIATION, BOOKKEEPER)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from nodes.core.describe import Row
-from nodes.core.variant import VariantError
+from tidemark.nodes.core.describe import Row
+from tidemark.nodes.core.variant import VariantError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nodes.formats.durable_files import replace, sync_directory
+from tidemark.nodes.formats.durable_files import replace, sync_directory
 
 EPOCHS = "leader-epoch-checkpoint"
 """In a partition's directory (KIP-101)."""

@@ -9,7 +9,7 @@ from importlib import import_module
 from struct import Struct
 from typing import Any
 
-from nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.bad_batch import BadBatchError
 
 NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 """By the lowest three bits of a batch's attributes."""

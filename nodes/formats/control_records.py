@@ -11,7 +11,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.bad_batch import BadBatchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

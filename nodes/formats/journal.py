@@ -16,8 +16,8 @@ from __future__ import annotations
 from struct import Struct
 from typing import Any
 
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.record_batch import Records, checked_header, records_of, single
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import Records, checked_header, records_of, single
 
 COOKIE, FENCE, ENTRY = "cookie", "fence", "entry"
 

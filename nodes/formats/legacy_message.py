@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from struct import Struct
 from zlib import crc32
 
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.compression import decompress
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.compression import decompress
 
 SMALLEST = (26, 34)
 """Bytes of a message without key and value, by magic."""

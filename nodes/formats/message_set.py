@@ -13,13 +13,13 @@ from typing import NamedTuple, TypeAlias
 
 from crc32c import crc32c
 
-from nodes.formats import legacy_message
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.record_batch import HEADER_SIZE, read_header, value_of, values_of
-from nodes.formats.segment import base_of
+from tidemark.nodes.formats import legacy_message
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import HEADER_SIZE, read_header, value_of, values_of
+from tidemark.nodes.formats.segment import base_of
 
 Batch: TypeAlias = tuple[int, int, tuple[int, ...]]
-"""(base offset, leader epoch, values), as :func:`nodes.formats.read_log.read_segment` gives them; epoch −1 with magic 0 and
+"""(base offset, leader epoch, values), as :func:`tidemark.nodes.formats.read_log.read_segment` gives them; epoch −1 with magic 0 and
 1.
 """
 
@@ -77,7 +77,7 @@ class Entry(NamedTuple):
 
     @property
     def values(self) -> tuple[int, ...]:
-        """One integer a record, as :func:`nodes.formats.record_batch.values_of` makes them.
+        """One integer a record, as :func:`tidemark.nodes.formats.record_batch.values_of` makes them.
 
         Raises:
             BadBatchError: the records are damaged, or compressed with a codec that is not installed.

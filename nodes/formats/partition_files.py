@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nodes.formats.checkpoints import LOG_STARTS
-from nodes.formats.segment import base_of
+from tidemark.nodes.formats.checkpoints import LOG_STARTS
+from tidemark.nodes.formats.segment import base_of
 
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 CLEAN_SHUTDOWN = ".kafka_cleanshutdown"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nodes.formats.record_batch import values_of
-from nodes.formats.segment import scan
+from tidemark.nodes.formats.record_batch import values_of
+from tidemark.nodes.formats.segment import scan
 
 
 def read_segment(data: bytes) -> list[tuple[int, int, tuple[int, ...]]]:

@@ -3,7 +3,7 @@
 Base offset and leader epoch lie outside the checksum (CRC32C, from byte 21 on), so a leader sets them in place, and nothing is
 encoded again, but for what a log keeps of a batch that was cut in two. Records are looked into only if somebody asks for values.
 
-What a leader of a voting family writes of its own is a control batch (:mod:`nodes.formats.control_records`).
+What a leader of a voting family writes of its own is a control batch (:mod:`tidemark.nodes.formats.control_records`).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Protocol, overload
 
 from crc32c import crc32c
 
-from nodes.formats import control_records, record_section
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.compression import decompress
+from tidemark.nodes.formats import control_records, record_section
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.compression import decompress
 
 __all__ = [
     "HEADER_SIZE",
@@ -92,7 +92,7 @@ class Header:
 
     @property
     def codec(self) -> int:
-        """Index into :data:`nodes.formats.compression.NAMES`."""
+        """Index into :data:`tidemark.nodes.formats.compression.NAMES`."""
         return self.attributes & _CODEC
 
     @property

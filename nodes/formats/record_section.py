@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.bad_batch import BadBatchError
 
 SMALLEST_RECORD = 7
 """Bytes of a record without key, value and headers: seven fields of one byte each."""

@@ -1,4 +1,4 @@
-"""The admin port of a node of ours: what its commands do. The port itself is :mod:`nodes.admin.port`.
+"""The admin port of a node of ours: what its commands do. The port itself is :mod:`tidemark.nodes.admin.port`.
 
 ================  =========================  ===============================================================================
 do                further entries            what happens
@@ -11,7 +11,7 @@ stand             partition                  stand for election at once (servers
 reassign          partition, replicas        an operator's reassignment (controller); ``refused`` says why there is none. Where a
                                              group changes its own members: who they are to be, which a leader takes notice of
 controller        there                      the controller fails (false), or is replaced by another (true)
-transport         key, rules                 faults on outgoing messages (:mod:`nodes.admin.message_rules`)
+transport         key, rules                 faults on outgoing messages (:mod:`tidemark.nodes.admin.message_rules`)
 transport-clear   key                        end one; ``found`` says whether it was in force
 slow-disk         delay_us                   every append and sync first takes that long (brokers); 0 ends it
 retention         partition, batches         the oldest batches of the log are due to go, as if by their age (brokers)
@@ -25,16 +25,16 @@ import asyncio
 import socket
 from typing import Any
 
-from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
-from nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
-from nodes.core.messages import CONTROLLER, Elect, Reassign
-from nodes.families.voting.messages import StandForElection
-from nodes.process.controller_driver import ControllerDriver
-from nodes.process.log_driver import LogDriver
-from nodes.process.node_driver import NodeDriver
-from nodes.process.status import batches, status
-from nodes.process.store_driver import StoreDriver
-from nodes.process.voting_driver import VotingDriver
+from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
+from tidemark.nodes.core.messages import CONTROLLER, Elect, Reassign
+from tidemark.nodes.families.voting.messages import StandForElection
+from tidemark.nodes.process.controller_driver import ControllerDriver
+from tidemark.nodes.process.log_driver import LogDriver
+from tidemark.nodes.process.node_driver import NodeDriver
+from tidemark.nodes.process.status import batches, status
+from tidemark.nodes.process.store_driver import StoreDriver
+from tidemark.nodes.process.voting_driver import VotingDriver
 
 HOW = ("preferred", "forced", "unclean")
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodes.admin.config_file import Address, ConfigError, Entries, address, load
-from nodes.core.cluster import ClusterSpec
-from nodes.core.messages import CONTROLLER
-from nodes.core.settings import ClusterSpecError
-from nodes.core.variant import Variant, VariantError
-from nodes.families import AnyVariant, Family, family_of, parse_variant
+from tidemark.nodes.admin.config_file import Address, ConfigError, Entries, address, load
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.core.settings import ClusterSpecError
+from tidemark.nodes.core.variant import Variant, VariantError
+from tidemark.nodes.families import AnyVariant, Family, family_of, parse_variant
 
 INTERNAL, HOST = "internal", "host"
 """Listeners: nodes and clients inside the cluster's network use the first, clients on the host the second."""

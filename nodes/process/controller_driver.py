@@ -1,4 +1,4 @@
-"""The controller's process: a :class:`~nodes.core.controller.Controller` with connections to the brokers. It has no disk.
+"""The controller's process: a :class:`~tidemark.nodes.core.controller.Controller` with connections to the brokers. It has no disk.
 
 Brokers' heartbeats do not say which states they know, as Kafka's do not. The driver learns it from the brokers' answers to
 LeaderAndIsr, and tells the core with each heartbeat. What a broker knows counts for one broker epoch only: a restarted broker
@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from nodes.admin.trace_file import Entry, Trace
-from nodes.core.controller import Controller, make_controller
-from nodes.core.events import Started
-from nodes.core.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered, StateTaken
-from nodes.formats.wire import codec
-from nodes.formats.wire.names import MeaninglessError
-from nodes.process.config import NodeConfig
-from nodes.process.node_driver import CLEAN, NodeDriver
-from nodes.process.wire import translate_control
-from nodes.process.wire.server import Handler, Request
+from tidemark.nodes.admin.trace_file import Entry, Trace
+from tidemark.nodes.core.controller import Controller, make_controller
+from tidemark.nodes.core.events import Started
+from tidemark.nodes.core.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered, StateTaken
+from tidemark.nodes.formats.wire import codec
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.process.config import NodeConfig
+from tidemark.nodes.process.node_driver import CLEAN, NodeDriver
+from tidemark.nodes.process.wire import translate_control
+from tidemark.nodes.process.wire.server import Handler, Request
 
 log = logging.getLogger(__name__)
 

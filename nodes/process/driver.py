@@ -1,17 +1,17 @@
-"""The process of a Kafka broker: a :class:`~nodes.core.broker.Broker` with files, peers and clients."""
+"""The process of a Kafka broker: a :class:`~tidemark.nodes.core.broker.Broker` with files, peers and clients."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
 
-from nodes.admin.trace_file import Trace
-from nodes.core.broker import Broker
-from nodes.core.messages import LeaderAndIsr
-from nodes.core.recovery import Recovered
-from nodes.process.config import NodeConfig
-from nodes.process.log_driver import LogDriver, NodeSide
-from nodes.process.wire.broker_peers import BrokerPeers
+from tidemark.nodes.admin.trace_file import Trace
+from tidemark.nodes.core.broker import Broker
+from tidemark.nodes.core.messages import LeaderAndIsr
+from tidemark.nodes.core.recovery import Recovered
+from tidemark.nodes.process.config import NodeConfig
+from tidemark.nodes.process.log_driver import LogDriver, NodeSide
+from tidemark.nodes.process.wire.broker_peers import BrokerPeers
 
 
 class BrokerDriver(LogDriver):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from nodes.admin.trace_file import WITH_BATCH, Entry
-from nodes.core.actions import Journal, Sync
-from nodes.core.log import Batch
-from nodes.core.recovery import Recovered, RecoveredPartition
-from nodes.families.bookkeeper.bookie import journal_of
-from nodes.families.family import Machine
-from nodes.formats import journal
-from nodes.formats.record_batch import Records
-from nodes.process.log_driver import NodeSide
-from nodes.process.voting_driver import VotingDriver
-from nodes.process.wire.ledger_peers import LedgerPeers
+from tidemark.nodes.admin.trace_file import WITH_BATCH, Entry
+from tidemark.nodes.core.actions import Journal, Sync
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import Recovered, RecoveredPartition
+from tidemark.nodes.families.bookkeeper.bookie import journal_of
+from tidemark.nodes.families.family import Machine
+from tidemark.nodes.formats import journal
+from tidemark.nodes.formats.record_batch import Records
+from tidemark.nodes.process.log_driver import NodeSide
+from tidemark.nodes.process.voting_driver import VotingDriver
+from tidemark.nodes.process.wire.ledger_peers import LedgerPeers
 
 
 class LedgerDriver(VotingDriver):

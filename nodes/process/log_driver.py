@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nodes.admin.trace_file import Entry, Trace
-from nodes.core.actions import Append, WriteHighWatermarks, WriteLogStarts
-from nodes.core.events import ShutdownRequested, Started
-from nodes.core.messages import DeleteRecordsResponse, LeaderAndIsr, ProduceResponse
-from nodes.core.recovery import Recovered, RecoveredPartition, recover
-from nodes.families.family import Machine
-from nodes.process.config import INTERNAL, NodeConfig
-from nodes.process.node_driver import NodeDriver
-from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.wire.client_apis import ClientApis
-from nodes.process.wire.server import Connection, Handler
+from tidemark.nodes.admin.trace_file import Entry, Trace
+from tidemark.nodes.core.actions import Append, WriteHighWatermarks, WriteLogStarts
+from tidemark.nodes.core.events import ShutdownRequested, Started
+from tidemark.nodes.core.messages import DeleteRecordsResponse, LeaderAndIsr, ProduceResponse
+from tidemark.nodes.core.recovery import Recovered, RecoveredPartition, recover
+from tidemark.nodes.families.family import Machine
+from tidemark.nodes.process.config import INTERNAL, NodeConfig
+from tidemark.nodes.process.node_driver import NodeDriver
+from tidemark.nodes.process.storage.log_directory import LogDirectory
+from tidemark.nodes.process.wire.client_apis import ClientApis
+from tidemark.nodes.process.wire.server import Connection, Handler
 
 if TYPE_CHECKING:
-    from nodes.process.wire.peer_sending import Versions
+    from tidemark.nodes.process.wire.peer_sending import Versions
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ class LogDriver(NodeDriver):
         """Take the log directory; nothing in it is touched before :meth:`load`.
 
         Raises:
-            nodes.process.storage.directory_lock.DirectoryInUseError: another process has it.
+            tidemark.nodes.process.storage.directory_lock.DirectoryInUseError: another process has it.
             OSError: it cannot be made.
         """
         super().__init__(config, loop, trace)

@@ -16,14 +16,14 @@ from itertools import count
 from random import Random
 from typing import Any, NamedTuple, Protocol
 
-from nodes.admin.message_rules import FIRST_CLIENT
-from nodes.admin.trace_file import Entry, Trace
-from nodes.core.actions import Action, Append, Delete, Halt, Journal, Send, SetTimer, Sync
-from nodes.formats.wire.names import topics_by_id
-from nodes.process.config import HOST, INTERNAL, NodeConfig
-from nodes.process.transport_faults import TransportFaults
-from nodes.process.wire.peers import Peers
-from nodes.process.wire.server import Connection, Handler, Listener, Request
+from tidemark.nodes.admin.message_rules import FIRST_CLIENT
+from tidemark.nodes.admin.trace_file import Entry, Trace
+from tidemark.nodes.core.actions import Action, Append, Delete, Halt, Journal, Send, SetTimer, Sync
+from tidemark.nodes.formats.wire.names import topics_by_id
+from tidemark.nodes.process.config import HOST, INTERNAL, NodeConfig
+from tidemark.nodes.process.transport_faults import TransportFaults
+from tidemark.nodes.process.wire.peers import Peers
+from tidemark.nodes.process.wire.server import Connection, Handler, Listener, Request
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Core(Protocol):
 
     out: list[Action]
 
-    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
+    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of tidemark.nodes.core.events)
         """Take one event; what to do about it, in order."""
 
 

@@ -17,29 +17,29 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nodes.admin.config_file import ConfigError
-from nodes.admin.start_up import CannotStartError, bind, new_loop
-from nodes.admin.trace_file import Trace
-from nodes.formats.checkpoints import CheckpointError
-from nodes.process import admin_commands as admin
-from nodes.process.config import NodeConfig
-from nodes.process.controller_driver import ControllerDriver
-from nodes.process.driver import BrokerDriver
-from nodes.process.ledger_driver import LedgerDriver
-from nodes.process.node_driver import BUG, FATAL, NodeDriver
-from nodes.process.storage.directory_lock import DirectoryInUseError
-from nodes.process.store_driver import StoreDriver
-from nodes.process.voting_driver import VotingDriver
+from tidemark.nodes.admin.config_file import ConfigError
+from tidemark.nodes.admin.start_up import CannotStartError, bind, new_loop
+from tidemark.nodes.admin.trace_file import Trace
+from tidemark.nodes.formats.checkpoints import CheckpointError
+from tidemark.nodes.process import admin_commands as admin
+from tidemark.nodes.process.config import NodeConfig
+from tidemark.nodes.process.controller_driver import ControllerDriver
+from tidemark.nodes.process.driver import BrokerDriver
+from tidemark.nodes.process.ledger_driver import LedgerDriver
+from tidemark.nodes.process.node_driver import BUG, FATAL, NodeDriver
+from tidemark.nodes.process.storage.directory_lock import DirectoryInUseError
+from tidemark.nodes.process.store_driver import StoreDriver
+from tidemark.nodes.process.voting_driver import VotingDriver
 
 UNUSABLE = 2
 
-log = logging.getLogger("nodes.process")
+log = logging.getLogger("tidemark.nodes.process")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one node; returns its exit code."""
     parser = argparse.ArgumentParser(
-        prog="python3 -m nodes.process", description="One node: a broker, or the controller."
+        prog="python3 -m tidemark.nodes.process", description="One node: a broker, or the controller."
     )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
     path = parser.parse_args(arguments).config

@@ -6,15 +6,15 @@ import os
 import time
 from typing import Any
 
-from nodes.core.replica import Replica
-from nodes.families.bookkeeper.member import LedgerMember
-from nodes.families.raft.changing import ChangingMember
-from nodes.families.voting.member import Member
-from nodes.process.controller_driver import ControllerDriver
-from nodes.process.driver import BrokerDriver
-from nodes.process.log_driver import LogDriver
-from nodes.process.node_driver import NodeDriver
-from nodes.process.voting_driver import VotingDriver
+from tidemark.nodes.core.replica import Replica
+from tidemark.nodes.families.bookkeeper.member import LedgerMember
+from tidemark.nodes.families.raft.changing import ChangingMember
+from tidemark.nodes.families.voting.member import Member
+from tidemark.nodes.process.controller_driver import ControllerDriver
+from tidemark.nodes.process.driver import BrokerDriver
+from tidemark.nodes.process.log_driver import LogDriver
+from tidemark.nodes.process.node_driver import NodeDriver
+from tidemark.nodes.process.voting_driver import VotingDriver
 
 
 def status(driver: NodeDriver) -> dict[str, Any]:

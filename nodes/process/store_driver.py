@@ -9,12 +9,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from nodes.admin.trace_file import Entry, Trace
-from nodes.core.events import Started
-from nodes.process.config import NodeConfig
-from nodes.process.node_driver import CLEAN, NodeDriver
-from nodes.process.wire.ledger_peers import LedgerPeers
-from nodes.process.wire.server import Handler
+from tidemark.nodes.admin.trace_file import Entry, Trace
+from tidemark.nodes.core.events import Started
+from tidemark.nodes.process.config import NodeConfig
+from tidemark.nodes.process.node_driver import CLEAN, NodeDriver
+from tidemark.nodes.process.wire.ledger_peers import LedgerPeers
+from tidemark.nodes.process.wire.server import Handler
 
 
 class StoreDriver(NodeDriver):

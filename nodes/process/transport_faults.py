@@ -6,8 +6,8 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from nodes.admin.message_rules import Key, MessageRules
-from nodes.families.kafka import KAFKA
+from tidemark.nodes.admin.message_rules import Key, MessageRules
+from tidemark.nodes.families.kafka import KAFKA
 
 Deed = Callable[[], None]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nodes.admin.trace_file import Entry
-from nodes.core.actions import Append
-from nodes.core.messages import LeaderAndIsr
-from nodes.core.recovery import Recovered
-from nodes.families.family import Machine
-from nodes.families.raft.configurations import members_of
-from nodes.families.voting.server import Server
-from nodes.formats.record_batch import Records, leader_change, voters
-from nodes.process.log_driver import LogDriver, NodeSide
-from nodes.process.wire.voting_peers import VotingPeers
+from tidemark.nodes.admin.trace_file import Entry
+from tidemark.nodes.core.actions import Append
+from tidemark.nodes.core.messages import LeaderAndIsr
+from tidemark.nodes.core.recovery import Recovered
+from tidemark.nodes.families.family import Machine
+from tidemark.nodes.families.raft.configurations import members_of
+from tidemark.nodes.families.voting.server import Server
+from tidemark.nodes.formats.record_batch import Records, leader_change, voters
+from tidemark.nodes.process.log_driver import LogDriver, NodeSide
+from tidemark.nodes.process.wire.voting_peers import VotingPeers
 
 CLOCK_DRIFT_PPM = 1_000
 """Linux slews CLOCK_MONOTONIC by at most 500 ppm (adjtimex(2)), and so two of them differ by at most twice as much."""

@@ -1,4 +1,4 @@
-"""What the commands of a sidecar's admin port do. The port itself is :mod:`nodes.admin.port`.
+"""What the commands of a sidecar's admin port do. The port itself is :mod:`tidemark.nodes.admin.port`.
 
 ================  =========================  ===============================================================================
 do                further entries            what happens
@@ -21,15 +21,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.message_set import read_partition
-from nodes.sidecar.proxy.speech import PROXIED_KINDS
-from nodes.sidecar.slow_disk import SlowDiskError
+from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.message_set import read_partition
+from tidemark.nodes.sidecar.proxy.speech import PROXIED_KINDS
+from tidemark.nodes.sidecar.slow_disk import SlowDiskError
 
 if TYPE_CHECKING:
-    from nodes.sidecar.controller_part import ControllerPart
-    from nodes.sidecar.sidecar import Sidecar
+    from tidemark.nodes.sidecar.controller_part import ControllerPart
+    from tidemark.nodes.sidecar.sidecar import Sidecar
 
 HOW = ("preferred", "forced", "unclean")
 _LINES = 40

@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from nodes.admin.trace_file import Entry
-from nodes.formats.record_batch import read_header
-from nodes.sidecar import line_events as e
-from nodes.sidecar.replica_status import FOLLOWER, LEADER, NO_LEADER, ReplicaStatus
+from tidemark.nodes.admin.trace_file import Entry
+from tidemark.nodes.formats.record_batch import read_header
+from tidemark.nodes.sidecar import line_events as e
+from tidemark.nodes.sidecar.replica_status import FOLLOWER, LEADER, NO_LEADER, ReplicaStatus
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ _FIRST_OFFSET = re.compile(r"[Ff]irst offset:? (?:Some\()?(\d+)")
 
 
 class Tail(Protocol):
-    """What is needed of :class:`nodes.sidecar.segment_tail.SegmentTail`."""
+    """What is needed of :class:`tidemark.nodes.sidecar.segment_tail.SegmentTail`."""
 
     def look(self) -> None:
         """Read what is new."""

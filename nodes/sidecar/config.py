@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodes.admin.config_file import Address, ConfigError, Entries, address, load
+from tidemark.nodes.admin.config_file import Address, ConfigError, Entries, address, load
 
 BROKER, ZOOKEEPER, KRAFT_CONTROLLER = "broker", "zookeeper", "kraft-controller"
 """Roles: a broker; ZooKeeper with the broker that is Kafka's controller; KRaft's controller."""

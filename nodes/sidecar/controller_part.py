@@ -1,6 +1,6 @@
 """What the sidecar of the controller's machine needs beside a broker's sidecar: the state of the cluster, and deeds on it.
 
-The real thing is :class:`nodes.sidecar.controller.cluster_controller.ClusterController`.
+The real thing is :class:`tidemark.nodes.sidecar.controller.cluster_controller.ClusterController`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class ControllerPart(Protocol):
         ...
 
     def status(self) -> dict[str, Any]:
-        """``partitions`` and ``sessions``, as :mod:`nodes.process.status` shows a controller's."""
+        """``partitions`` and ``sessions``, as :mod:`tidemark.nodes.process.status` shows a controller's."""
         ...
 
     async def elect(self, partition: str, how: str, target: int) -> dict[str, Any]:

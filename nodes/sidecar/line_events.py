@@ -1,4 +1,4 @@
-"""What a line of a Kafka broker's log says, as a typed event: what ``nodes.sidecar.lines`` finds and the sidecar traces.
+"""What a line of a Kafka broker's log says, as a typed event: what ``tidemark.nodes.sidecar.lines`` finds and the sidecar traces.
 
 Offsets, log end offsets (LEO) and high watermarks (HW) are exclusive: the next offset. Partitions are strings such as ``t-0``,
 nodes are integers; −1 is "undefined" (no leader, no epoch). The events of one life of a broker stand in the order of its lines.
@@ -75,7 +75,7 @@ class Truncated:
 
     A batch that straddles ``to`` goes as a whole, but the broker counts its log's end as ``to`` and fetches from there: the next
     append may begin at ``to`` and leave a hole (up to KIP-101), or bring the whole batch again.
-    ``reason`` is one of the words of ``nodes.sidecar.lines.reasons``; ``leader_epoch`` −1: the lines do not tell it.
+    ``reason`` is one of the words of ``tidemark.nodes.sidecar.lines.reasons``; ``leader_epoch`` −1: the lines do not tell it.
     """
 
     partition: str

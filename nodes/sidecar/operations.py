@@ -23,9 +23,9 @@ from kio.schema.metadata.v7.request import MetadataRequest, MetadataRequestTopic
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
 
-from nodes.admin.config_file import Address
-from nodes.formats.wire.names import topic_and_index
-from nodes.sidecar.request_connection import (
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.formats.wire.names import topic_and_index
+from tidemark.nodes.sidecar.request_connection import (
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
     DESCRIBE_QUORUM,

@@ -1,6 +1,6 @@
 """What a power loss leaves of a Kafka broker's logs: run this where a broker was killed, before it starts again.
 
-``python3 -m nodes.sidecar.power_loss --data DIR (--keep N | --seed S)``
+``python3 -m tidemark.nodes.sidecar.power_loss --data DIR (--keep N | --seed S)``
 
 Kafka does not flush what it appends (``log.flush.interval.messages`` and ``.ms`` are off), so after a power loss a log may end
 anywhere behind what is provably flushed: the offset in ``recovery-point-offset-checkpoint`` (unless a log start took it along),
@@ -28,10 +28,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from nodes.admin.power_loss_command import PowerLossCommand, check_keep
-from nodes.formats.durable_files import sync_directory
-from nodes.formats.message_set import scan, segment_files
-from nodes.formats.partition_files import (
+from tidemark.nodes.admin.power_loss_command import PowerLossCommand, check_keep
+from tidemark.nodes.formats.durable_files import sync_directory
+from tidemark.nodes.formats.message_set import scan, segment_files
+from tidemark.nodes.formats.partition_files import (
     CLEAN_SHUTDOWN,
     INDEXES,
     LOCK,
@@ -41,7 +41,7 @@ from nodes.formats.partition_files import (
     is_internal,
     partition_directories,
 )
-from nodes.formats.segment import base_of
+from tidemark.nodes.formats.segment import base_of
 
 
 class BrokerRunsError(Exception):

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from struct import Struct
 
-from nodes.admin.config_file import Address
+from tidemark.nodes.admin.config_file import Address
 
 PATIENCE_S = 1.0
 

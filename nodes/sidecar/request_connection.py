@@ -11,9 +11,9 @@ from typing import Any
 from kio.schema.api_versions.v0.request import ApiVersionsRequest
 from kio.schema.errors import ErrorCode
 
-from nodes.admin.config_file import Address
-from nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
-from nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
+from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
 
 FETCH, LIST_OFFSETS, METADATA, CREATE_TOPICS = 1, 2, 3, 19
 ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM = 43, 45, 46, 55

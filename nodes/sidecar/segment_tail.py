@@ -12,9 +12,9 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nodes.formats.message_set import Entry, scan
-from nodes.formats.record_batch import build
-from nodes.formats.segment import base_of
+from tidemark.nodes.formats.message_set import Entry, scan
+from tidemark.nodes.formats.record_batch import build
+from tidemark.nodes.formats.segment import base_of
 
 _MAGIC = 2
 

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from nodes.sidecar.config import KRAFT_CONTROLLER, SidecarConfig
+from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, SidecarConfig
 
 FORMATTED = Path("/opt/kafka/format")
 """A log directory of a KRaft controller as Kafka's own tool formats it."""

@@ -5,7 +5,7 @@ harness what a node process of ours would show: a trace file and an admin port. 
 so that messages can be lost or held. When the main JVM ends, it finishes the trace and ends.
 
 One event loop does all of it. Lines are read whenever there are some; before and after that, and every few milliseconds, the
-log files are looked at (:mod:`nodes.sidecar.segment_tail`).
+log files are looked at (:mod:`tidemark.nodes.sidecar.segment_tail`).
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from nodes.admin.config_file import Address
-from nodes.admin.message_rules import MessageRules
-from nodes.admin.trace_file import Entry, Trace
-from nodes.sidecar.broker_trace import BrokerTrace, Seen
-from nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
-from nodes.sidecar.controller_part import ControllerPart
-from nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
-from nodes.sidecar.jvm import Jvm, start_time
-from nodes.sidecar.jvm_command import broker_command, environment, image_options
-from nodes.sidecar.lines import Dialect
-from nodes.sidecar.lines.stamp import wall_us
-from nodes.sidecar.log_pipe import LogPipe
-from nodes.sidecar.proxy.proxy import Proxy
-from nodes.sidecar.readiness import kafka_answers, knock
-from nodes.sidecar.segment_tail import SegmentTail
-from nodes.sidecar.server_files import log_directory, write_properties
-from nodes.sidecar.slow_disk import SlowDisk
-from nodes.sidecar.status import high_watermarks_on_disk, log_starts_on_disk, replica_status
-from nodes.sidecar.wall_clock import WallClock
-from nodes.sidecar.zookeeper import ZooKeeper
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.message_rules import MessageRules
+from tidemark.nodes.admin.trace_file import Entry, Trace
+from tidemark.nodes.sidecar.broker_trace import BrokerTrace, Seen
+from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
+from tidemark.nodes.sidecar.controller_part import ControllerPart
+from tidemark.nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
+from tidemark.nodes.sidecar.jvm import Jvm, start_time
+from tidemark.nodes.sidecar.jvm_command import broker_command, environment, image_options
+from tidemark.nodes.sidecar.lines import Dialect
+from tidemark.nodes.sidecar.lines.stamp import wall_us
+from tidemark.nodes.sidecar.log_pipe import LogPipe
+from tidemark.nodes.sidecar.proxy.proxy import Proxy
+from tidemark.nodes.sidecar.readiness import kafka_answers, knock
+from tidemark.nodes.sidecar.segment_tail import SegmentTail
+from tidemark.nodes.sidecar.server_files import log_directory, write_properties
+from tidemark.nodes.sidecar.slow_disk import SlowDisk
+from tidemark.nodes.sidecar.status import high_watermarks_on_disk, log_starts_on_disk, replica_status
+from tidemark.nodes.sidecar.wall_clock import WallClock
+from tidemark.nodes.sidecar.zookeeper import ZooKeeper
 
 log = logging.getLogger(__name__)
 
@@ -145,7 +145,7 @@ class Sidecar:
             self._put_process_file(str(config.process), self._jvm.pid)
             if config.is_controller:
                 # What it needs takes a while to load: brokers do without, and here the JVM starts meanwhile.
-                from nodes.sidecar.controller.cluster_controller import ClusterController
+                from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
 
                 self.controller = ClusterController(config, self.write, self.fail)
                 if not config.quiet:  # else it looks when it is asked

@@ -18,9 +18,9 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
-from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
-from nodes.formats.partition_files import RECOVERY_POINTS
-from nodes.formats.segment import SEGMENT, base_of
+from tidemark.nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
+from tidemark.nodes.formats.partition_files import RECOVERY_POINTS
+from tidemark.nodes.formats.segment import SEGMENT, base_of
 
 CALLS = "write,pwrite64,writev,pwritev,fsync,fdatasync,ftruncate"
 IN_FORCE_S = 10.0

@@ -18,27 +18,29 @@ import time
 from pathlib import Path
 from typing import Any
 
-from nodes.admin import port as admin_port
-from nodes.admin.config_file import ConfigError
-from nodes.admin.start_up import CannotStartError, bind, new_loop
-from nodes.admin.trace_file import Trace
-from nodes.sidecar.admin_commands import SidecarCommands
-from nodes.sidecar.config import SidecarConfig
-from nodes.sidecar.end_of_jvm import FATAL, End
-from nodes.sidecar.lines import dialect
-from nodes.sidecar.server_files import ServerFilesError, format_directory
-from nodes.sidecar.sidecar import KeeperError, Sidecar
+from tidemark.nodes.admin import port as admin_port
+from tidemark.nodes.admin.config_file import ConfigError
+from tidemark.nodes.admin.start_up import CannotStartError, bind, new_loop
+from tidemark.nodes.admin.trace_file import Trace
+from tidemark.nodes.sidecar.admin_commands import SidecarCommands
+from tidemark.nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.sidecar.end_of_jvm import FATAL, End
+from tidemark.nodes.sidecar.lines import dialect
+from tidemark.nodes.sidecar.server_files import ServerFilesError, format_directory
+from tidemark.nodes.sidecar.sidecar import KeeperError, Sidecar
 
 OK, GAVE_UP, UNUSABLE, BUG = 0, 1, 2, 70
 PREDECESSOR_S = 30.0
 """For an earlier sidecar of this node to finish its trace."""
 
-log = logging.getLogger("nodes.sidecar")
+log = logging.getLogger("tidemark.nodes.sidecar")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Keep one node; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python3 -m nodes.sidecar", description="One node of a real Kafka cluster.")
+    parser = argparse.ArgumentParser(
+        prog="python3 -m tidemark.nodes.sidecar", description="One node of a real Kafka cluster."
+    )
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the node's configuration (JSON)")
     path = parser.parse_args(arguments).config
     logging.basicConfig(format="%(asctime)s sidecar: %(message)s", level=logging.INFO, stream=sys.stderr)

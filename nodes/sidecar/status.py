@@ -1,13 +1,13 @@
-"""What a sidecar says of its node: the shape of :mod:`nodes.process.status`, and a little more."""
+"""What a sidecar says of its node: the shape of :mod:`tidemark.nodes.process.status`, and a little more."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS, LOG_STARTS, CheckpointError, read_epochs
-from nodes.formats.partition_files import CheckpointFormatError, log_start_of, read_offsets
-from nodes.sidecar.replica_status import LEADER, ReplicaStatus
+from tidemark.nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS, LOG_STARTS, CheckpointError, read_epochs
+from tidemark.nodes.formats.partition_files import CheckpointFormatError, log_start_of, read_offsets
+from tidemark.nodes.sidecar.replica_status import LEADER, ReplicaStatus
 
 
 def replica_status(

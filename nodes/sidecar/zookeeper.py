@@ -7,12 +7,12 @@ import signal
 from collections.abc import Mapping
 from pathlib import Path
 
-from nodes.admin.config_file import Address
-from nodes.sidecar.config import SidecarConfig
-from nodes.sidecar.jvm import Jvm
-from nodes.sidecar.jvm_command import zookeeper_command
-from nodes.sidecar.readiness import ephemeral_nodes, zookeeper_answers
-from nodes.sidecar.server_files import write_plain
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.sidecar.jvm import Jvm
+from tidemark.nodes.sidecar.jvm_command import zookeeper_command
+from tidemark.nodes.sidecar.readiness import ephemeral_nodes, zookeeper_answers
+from tidemark.nodes.sidecar.server_files import write_plain
 
 LOOK_S = 0.1
 PAUSE_LOOK_S = 0.02

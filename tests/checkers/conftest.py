@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from checkers import History, Op, polled, sent
+from tidemark.checkers import History, Op, polled, sent
 
 KEY = "t-0"
 PER_TERM = 33

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from checkers import History, Op, check, polled, sent
+from tidemark.checkers import History, Op, check, polled, sent
 
 K = "t-0"
 SEND = Op(1, "p1", "invoke", "send", (("send", K, 7),), None, "all")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from checkers import History, Op, check, polled, sent
-from checkers.check import doubts_about
+from tidemark.checkers import History, Op, check, polled, sent
+from tidemark.checkers.check import doubts_about
 
 K = "t-0"
 NOT_UNDERSTOOD = {"not_understood": ["Broker 2, t-0: offset 2 holds 99, and its lines tell of 13."]}

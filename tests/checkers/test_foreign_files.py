@@ -7,9 +7,9 @@ import json
 import pytest
 from client_operations import OPS, pairs
 
-from checkers import History, HistoryFormatError, Op, check, history_lines, read_stream
-from checkers import history_file as history_file_module
-from checkers.edn_history import edn_lines, read_edn
+from tidemark.checkers import History, HistoryFormatError, Op, check, history_lines, read_stream
+from tidemark.checkers.history import history_file as history_file_module
+from tidemark.checkers.history.edn_history import edn_lines, read_edn
 
 LINES = b"""{:type :invoke, :process 0, :f :send, :value [[:send 3 7]], :time 1000, :index 0}
 {:type :ok, :process 0, :f :send, :value [[:send 3 [0 7]]], :time 2500, :index 1, :error {:a "x"}, :clock-time 1.5}

@@ -1,6 +1,6 @@
 """Where members change, what is committed and acknowledged is judged by the group that the leader went by."""
 
-from checkers import History, check, sent
+from tidemark.checkers import History, check, sent
 
 META = {"isr": False, "contract": "majority", "min_isr": 2, "replicas": {"t-0": [1, 2, 3]}, "acks": "all"}
 

@@ -1,6 +1,6 @@
 """How far a high watermark may fall when the leader changes: as far as the new leader knew."""
 
-from checkers import History, check
+from tidemark.checkers import History, check
 
 P = "t-0"
 BEFORE = [

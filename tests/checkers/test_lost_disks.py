@@ -2,13 +2,13 @@
 
 import pytest
 
-from checkers import History, Op, check, sent
-from checkers.consensus.lost_disks import RESTS_ON_MEMORY
-from checkers.known_anomalies import MEANINGS
-from harness.simulator import simulate
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.families import parse_variant
+from tidemark.checkers import History, Op, check, sent
+from tidemark.checkers.replicas.consensus.lost_disks import RESTS_ON_MEMORY
+from tidemark.checkers.verdict.known_anomalies import MEANINGS
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import parse_variant
 
 P = "t-0"
 META = {"isr": False, "contract": "majority", "min_isr": 2, "replicas": {P: [1, 2, 3]}, "acks": "all"}

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from checkers import History, HistoryFormatError, check, parse_history, read_history
-from checkers.history_file import history_lines
+from tidemark.checkers import History, HistoryFormatError, check, parse_history, read_history
+from tidemark.checkers.history.history_file import history_lines
 
 META = '{"kind":"meta","variant":"mine"}'
 

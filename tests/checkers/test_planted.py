@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkers import History, Op, check, polled, sent
-from checkers.client_view import ClientView
-from checkers.nothing_to_find import nothing_to_find
+from tidemark.checkers import History, Op, check, polled, sent
+from tidemark.checkers.clients.nothing_to_find import nothing_to_find
+from tidemark.checkers.history.client_view import ClientView
 
 KEYS = ("t-0", "t-1")
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from checkers import History, check, sent
-from checkers.replica_state import replay
+from tidemark.checkers import History, check, sent
+from tidemark.checkers.replicas.replica_state import replay
 
 P = "t-0"
 LED_BY_1 = [

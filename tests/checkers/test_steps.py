@@ -2,7 +2,7 @@
 
 import pytest
 
-from checkers import History, Op, check, polled, sent
+from tidemark.checkers import History, Op, check, polled, sent
 
 K = "t-0"
 SENT = tuple(sent(1, "p1", K, value, value) for value in range(5))

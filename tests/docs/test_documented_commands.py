@@ -19,8 +19,8 @@ import click
 import pytest
 from documented_commands import PLACEHOLDER, read_page
 
-from harness.cli import main, tidemark
-from pipeline.java import JavaNotFoundError
+from tidemark.cli import main, tidemark
+from tidemark.pipeline.engines.java import JavaNotFoundError
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -191,7 +191,7 @@ class Typed:
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A folder with what a checkout has that commands name, without engine and Java."""
-    for name in ("harness/scenarios", "results/published/corpus", "examples"):
+    for name in ("harness/scenario/scripts", "results/published/corpus", "examples"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "1000")
@@ -200,7 +200,7 @@ def desk(tmp_path, monkeypatch):
     def none():
         raise JavaNotFoundError("no Java in this test")
 
-    monkeypatch.setattr("pipeline.session.ensure_java_home", none)
+    monkeypatch.setattr("tidemark.pipeline.engines.session.ensure_java_home", none)
     return tmp_path
 
 

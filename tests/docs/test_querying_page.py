@@ -12,14 +12,14 @@ import pytest
 from markdown_it import MarkdownIt
 from pyspark.sql import SparkSession
 
-from checkers import Anomaly
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.chunk import Task, run_chunk
-from pipeline.manifest import open_campaign
-from pipeline.query import ask
-from pipeline.recheck import Question, recheck_campaign
-from pipeline.session import QUICK_START, spark_session
-from pipeline.simulate import simulate
+from tidemark.checkers import Anomaly
+from tidemark.pipeline.chunks.chunk import Task, run_chunk
+from tidemark.pipeline.engines.query import ask
+from tidemark.pipeline.engines.session import QUICK_START, spark_session
+from tidemark.pipeline.folder.manifest import open_campaign
+from tidemark.pipeline.recheck.recheck import Question, recheck_campaign
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
+from tidemark.pipeline.runs.simulate import simulate
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "querying.md"

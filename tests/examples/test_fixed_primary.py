@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from checkers import check
-from harness.live.run import run_plan
-from harness.machines.cluster import ContainerCluster
-from harness.systems.registry import find_system
-from harness.systems.system import SystemRefusalError
-from nemesis import Fault, Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers import check
+from tidemark.harness.live.contained_run import run_plan
+from tidemark.harness.machines.cluster import ContainerCluster
+from tidemark.harness.systems.registry import find_system
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 FILE = Path(__file__).parents[2] / "examples" / "fixed_primary.py"
 S = 1_000_000

@@ -4,7 +4,7 @@ import secrets
 
 import pytest
 
-from harness.machines.cluster import ContainerCluster
+from tidemark.harness.machines.cluster import ContainerCluster
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ IN_TURN = """
 import json, sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
-from harness.cli import main
+from tidemark.cli import main
 
 told = []
 for words in json.loads(sys.argv[1]):
@@ -90,7 +90,7 @@ def tidemark(python):
     """Run the program with some extras; gives exit code, output and complaint."""
 
     def tidemark(*words, extras=(), code=ROOT):
-        program = "import sys; sys.argv[0] = 'tidemark'; from harness.cli import main; main()"
+        program = "import sys; sys.argv[0] = 'tidemark'; from tidemark.cli import main; main()"
         done = python("-c", program, *words, extras=extras, code=code)
         return done.returncode, done.stdout, done.stderr
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from harness.cli.extras import EXTRAS, module_of
+from tidemark.cli.extras import EXTRAS, module_of
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")

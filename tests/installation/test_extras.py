@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from harness.cli.extras import EXTRAS, absences_told
+from tidemark.cli.extras import EXTRAS, absences_told
 
 LOST = """\
 {"kind":"op","time":1000,"process":"p1","type":"invoke","f":"send","value":[["send","t-0",1]]}
@@ -151,17 +151,23 @@ def test_the_doctor_says_what_is_there_of_each_extra(tidemark, extra):
 @pytest.mark.parametrize(
     ("extra", "modules"),
     [
-        ("campaign", "pipeline.campaign pipeline.chunk pipeline.compare pipeline.compare_table pipeline.examples"),
+        (
+            "campaign",
+            "tidemark.pipeline.campaign.campaign tidemark.pipeline.chunks.chunk tidemark.pipeline.compare.compare tidemark.pipeline.compare.compare_table tidemark.pipeline.compare.examples",
+        ),
         (
             "containers",
-            "harness.live.session harness.clients harness.systems.kafka.system harness.scenario.live.target_factory",
+            "tidemark.harness.live.session tidemark.harness.clients tidemark.harness.systems.kafka.system tidemark.harness.scenario.live.target_factory",
         ),
-        ("containers", "harness.conform.players harness.clients.aiokafka_clients harness.clients.confluent_clients"),
         (
             "containers",
-            "nodes.process.start nodes.sidecar.start harness.machines.images harness.machines.kafka_image",
+            "tidemark.harness.conform.players tidemark.harness.clients.aiokafka_clients tidemark.harness.clients.confluent_clients",
         ),
-        ("report", "harness.report.page harness.conform.page"),
+        (
+            "containers",
+            "tidemark.nodes.process.start tidemark.nodes.sidecar.start tidemark.harness.machines.images tidemark.harness.machines.kafka_image",
+        ),
+        ("report", "tidemark.harness.report.pages tidemark.harness.conform.conform_page"),
     ],
 )
 def test_an_extra_is_enough_for_what_it_is_for(python, extra, modules):

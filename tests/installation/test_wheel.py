@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.extras import EXTRAS
+from tidemark.cli.extras import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
@@ -83,7 +83,7 @@ def test_it_asks_for_little_unless_extras_are_asked_for(metadata):
 
 def test_it_installs_the_program(wheel):
     assert wheel.read("tidemark-0.1.0.dist-info/entry_points.txt").split() == (
-        b"[console_scripts] tidemark = harness.cli:main".split()
+        b"[console_scripts] tidemark = tidemark.cli:main".split()
     )
 
 
@@ -119,7 +119,7 @@ def test_where_no_checkout_is_pip_mends_all_but_containers(tidemark, unpacked, w
 
 
 def test_the_container_world_says_that_it_needs_a_checkout(python, unpacked):
-    look = "from harness.machines.node_code import lock_text; lock_text()"
+    look = "from tidemark.harness.machines.node_code import lock_text; lock_text()"
     done = python("-c", look, extras=("containers",), code=unpacked)
 
     assert done.stderr.endswith(

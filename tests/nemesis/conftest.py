@@ -5,7 +5,7 @@ from itertools import count
 
 import pytest
 
-from nemesis import Injector
+from tidemark.nemesis import Injector
 
 
 class NotedWorld:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from nemesis import AskedWorkload, Fault, Plan, PlanError, WorkloadSpec, generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.nemesis import AskedWorkload, Fault, Plan, PlanError, WorkloadSpec, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 PLAN = Plan(0, 1, 7, "intact", ClusterSpec(), WorkloadSpec(), (Fault("crash", 400_000, 100_000),), 1_000_000)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nemesis import Fault, FaultError, Trigger
-from nemesis.fault import KINDS, TARGETS, TRIGGER_EVENTS
+from tidemark.nemesis import Fault, FaultError, Trigger
+from tidemark.nemesis.fault import KINDS, TARGETS, TRIGGER_EVENTS
 
 
 def test_every_kind_says_what_it_does():

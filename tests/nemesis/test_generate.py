@@ -7,16 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from nemesis import LASTING_CONTROLLER_ONLY, PROFILES, REAL_ONLY, SIMULATED_ONLY, cluster_of_plans, generate_plan
-from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, KINDS, MACHINE_KINDS
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nemesis import (
+    LASTING_CONTROLLER_ONLY,
+    PROFILES,
+    REAL_ONLY,
+    SIMULATED_ONLY,
+    cluster_of_plans,
+    generate_plan,
+)
+from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, KINDS, MACHINE_KINDS
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 SECOND = 1_000_000
 PRINT_PLANS = """
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 for index in range(20):
     for profile in ("intact", "destructive"):
         print(generate_plan(7, index, profile, ClusterSpec(brokers=5, partitions=3)).to_text())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nemesis import Fault, Trigger
-from nemesis.fault import CONTROLLER_LINKS
+from tidemark.nemesis import Fault, Trigger
+from tidemark.nemesis.fault import CONTROLLER_LINKS
 
 CONTROLLER, CLIENTS = 0, -1
 NO_LEADER = {"leader": -1, "isr": ()}

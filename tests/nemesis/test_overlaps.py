@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 
-from harness.simulator.simulation import Simulation
-from nemesis import Fault, Injector
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.harness.simulator.simulation import Simulation
+from tidemark.nemesis import Fault, Injector
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 STOPS = ("crash", "power", "disk", "container-kill", "crash-all", "power-all")
 LINKS = ("isolate", "from-peers", "one-way-in", "one-way-out", "halves", "controller-isolated", "disconnect", "slow")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nemesis import Fault, Plan, PlanError, Trigger, WorkloadSpec, generate_plan, read_plan
-from nemesis.fault import KINDS, TARGETS, TRIGGER_EVENTS
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nemesis import Fault, Plan, PlanError, Trigger, WorkloadSpec, generate_plan, read_plan
+from tidemark.nemesis.fault import KINDS, TARGETS, TRIGGER_EVENTS
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 NUMBER = st.integers(0, 10**12)
 FAULTS = st.builds(

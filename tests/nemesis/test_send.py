@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from nemesis import Plan, PlanError, Send, WorkloadSpec, read_plan
-from nemesis.send import SendError
-from nodes.core.cluster import ClusterSpec
+from tidemark.nemesis import Plan, PlanError, Send, WorkloadSpec, read_plan
+from tidemark.nemesis.send import SendError
+from tidemark.nodes.core.cluster import ClusterSpec
 
 PLAN = Plan(0, 0, 1, "by hand", ClusterSpec(), WorkloadSpec(), (), 1_000_000)
 WORK = WorkloadSpec(producers=2, sends=(Send(500_000), Send(700_000, 2, 1, 3)))

@@ -4,7 +4,7 @@ from io import BytesIO
 
 import pytest
 
-from nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.codec import codec
 
 
 @pytest.fixture

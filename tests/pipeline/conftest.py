@@ -11,10 +11,10 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from checkers.history import History, Op
-from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.session import QUICK_START, spark_session
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
+from tidemark.pipeline.engines.session import QUICK_START, spark_session
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 
 ACKED = {"ack_time": 900_000}
 OLD, NEW = "kafka-0.10", "kafka-2.1+no-fetch-fence"
@@ -34,7 +34,7 @@ class FakePlan:
 
 @dataclass(frozen=True)
 class FakeResult:
-    """The fields of `harness.runs.judged.JudgedRun`."""
+    """The fields of `tidemark.harness.runs.judged.JudgedRun`."""
 
     history: History
     verdict: Verdict

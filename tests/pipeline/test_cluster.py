@@ -14,10 +14,10 @@ import pytest
 from pyspark.sql import SparkSession
 from spark_cluster import SparkCluster, kill_group
 
-from pipeline.campaign import run_campaign
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.code import ROOT
-from pipeline.tables import SCHEMAS
+from tidemark.pipeline.campaign.campaign import run_campaign
+from tidemark.pipeline.folder.code_digest import ROOT
+from tidemark.pipeline.folder.tables import SCHEMAS
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -28,8 +28,8 @@ CHUNKS = 16
 DRIVER = """
 import sys
 from pathlib import Path
-from pipeline.campaign import run_campaign
-from pipeline.campaign_spec import CampaignSpec
+from tidemark.pipeline.campaign.campaign import run_campaign
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 spec = CampaignSpec("demo", ("kafka-0.10", "kafka-2.7"), plans=40, seed=7)
 print(run_campaign(spec, Path(sys.argv[2]), master=sys.argv[1], chunk_size=5).sentences())
 """

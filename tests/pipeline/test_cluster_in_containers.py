@@ -15,16 +15,16 @@ import pyarrow.parquet as pq
 import pytest
 from missing import skip_without
 
-from harness.machines.base_image import base_image
-from harness.machines.errors import ImageError
-from harness.machines.image_build import build, name_of, one_at_a_time, recipe_files
-from harness.machines.owner import Owner
-from pipeline.campaign_spec import CampaignSpec
-from pipeline.chunk import Task, run_chunk
-from pipeline.code import ROOT
-from pipeline.layout import Layout, Stretch
-from pipeline.simulate import simulate
-from pipeline.tables import SCHEMAS
+from tidemark.harness.machines.base_image import base_image
+from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.machines.image_build import build, name_of, one_at_a_time, recipe_files
+from tidemark.harness.machines.owner import Owner
+from tidemark.pipeline.chunks.chunk import Task, run_chunk
+from tidemark.pipeline.folder.code_digest import ROOT
+from tidemark.pipeline.folder.layout import Layout, Stretch
+from tidemark.pipeline.folder.tables import SCHEMAS
+from tidemark.pipeline.runs.campaign_spec import CampaignSpec
+from tidemark.pipeline.runs.simulate import simulate
 
 pytestmark = [pytest.mark.docker, pytest.mark.spark, pytest.mark.slow]
 
@@ -129,7 +129,7 @@ def test_workers_that_share_no_folder_give_the_tables_of_one_process(cluster: tu
     ]
 
     done = subprocess.run(
-        [sys.executable, "-c", "from harness.cli import main; main()", *words, "--master", master, "--out", there],
+        [sys.executable, "-c", "from tidemark.cli import main; main()", *words, "--master", master, "--out", there],
         env=os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": here, "PYSPARK_PYTHON": "python3"},
         capture_output=True,
         text=True,

@@ -1,6 +1,6 @@
 """One operation of each kind that clients do, for histories that go through a file and back."""
 
-from checkers import Op, polled, sent
+from tidemark.checkers import Op, polled, sent
 
 OPS = [
     sent(1, "p1", "t-0", 7, 0),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from random import Random
 
-from checkers.history import Op
+from tidemark.checkers.history.history import Op
 
 NOTHING = object()
 

@@ -2,9 +2,9 @@
 
 from itertools import pairwise
 
-from checkers import History, Op
-from checkers.check_clients import clients_of
-from checkers.cycles import cycles
+from tidemark.checkers import History, Op
+from tidemark.checkers.clients.check_clients import clients_of
+from tidemark.checkers.clients.cycles import cycles
 
 
 def operation(process, began, ended, *micros, f="txn", type_="ok", acks=None):

@@ -15,13 +15,13 @@ from kept_ports import keep_ports
 from kio.schema.errors import ErrorCode
 from kio.schema.produce.v7.request import PartitionProduceData, ProduceRequest, TopicProduceData
 
-from harness.live.state_among import state_among
-from nodes.core.cluster import ClusterSpec
-from nodes.families import family_of, parse_variant
-from nodes.formats.record_batch import build
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.frames import FrameReader, finish, request_frame
-from nodes.formats.wire.shape import skip_tags
+from tidemark.harness.live.state_among import state_among
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import family_of, parse_variant
+from tidemark.nodes.formats.record_batch import build
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.frames import FrameReader, finish, request_frame
+from tidemark.nodes.formats.wire.shape import skip_tags
 
 PATIENCE_S = 60
 NOTHING_WRITTEN = {ErrorCode.not_leader_or_follower, ErrorCode.not_enough_replicas}
@@ -236,7 +236,7 @@ class LocalCluster:
         path.write_text(json.dumps(self.config(node)))
         with (folder / "log").open("a") as log:
             self.processes[node] = subprocess.Popen(
-                [sys.executable, "-m", "nodes.process", "--config", str(path)],
+                [sys.executable, "-m", "tidemark.nodes.process", "--config", str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -8,14 +8,14 @@ from pathlib import Path
 
 from kept_ports import keep_ports
 
-from harness.machines.errors import CommandFailed, NodeError
-from harness.machines.ssh import Result
+from tidemark.harness.machines.errors import CommandFailed, NodeError
+from tidemark.harness.machines.ssh import Result
 
 CHECKOUT = Path(__file__).parents[2]
 
 
 class LocalShell:
-    """What a :class:`harness.machines.ssh.Shell` offers, without SSH.
+    """What a :class:`tidemark.harness.machines.ssh.Shell` offers, without SSH.
 
     Attributes:
         commands: what was run.
@@ -61,7 +61,7 @@ class LocalShell:
 
 
 class LocalMachine:
-    """Has the attributes of a :class:`harness.machines.machine.Machine` that do not need a container.
+    """Has the attributes of a :class:`tidemark.harness.machines.machine.Machine` that do not need a container.
 
     Args:
         node: its number.

@@ -10,8 +10,8 @@ from contextlib import suppress
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
 
-from harness.machines.engine import can_start, diagnose, start_engine
-from harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.engine import can_start, diagnose, start_engine
+from tidemark.harness.machines.errors import ContainerWorldError
 
 WORKER_KEY = "engine_address"
 

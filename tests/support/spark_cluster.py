@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyspark
 
-from pipeline.java import ensure_java_home
+from tidemark.pipeline.engines.java import ensure_java_home
 
 PATIENCE_S = 90
 SPARK_HOME = Path(pyspark.__file__).parent

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from checkers import Op
+from tidemark.checkers import Op
 
 
 class TransactionalLog:

@@ -1,6 +1,6 @@
 """The clients of a scenario in real time: one producer per batch, one client per deletion, a consumer that reads from the start.
 
-They record the same operations as `harness.scenario.simulated.clients`.
+They record the same operations as `tidemark.harness.scenario.simulated.clients`.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Thread
 
-from checkers.history import Op
-from harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
-from nodes.core.messages import (
+from tidemark.checkers.history.history import Op
+from tidemark.harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
+from tidemark.nodes.core.messages import (
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER,
     OFFSET_OUT_OF_RANGE,
     REQUEST_TIMED_OUT,
     UNSUPPORTED_VERSION,
 )
-from nodes.formats.record_batch import build
+from tidemark.nodes.formats.record_batch import build
 
 CONNECT_TIMEOUT_S = 10.0
 ANSWER_TIMEOUT_S = 10.0

@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.partition_disk import Batches, Disk, read_journal, read_memory
-from harness.live.observation import partition_view, voted_view
-from harness.live.state_among import state_among
-from harness.machines.errors import NodeError
-from harness.runs.at_rest import waiting_for
-from harness.scenario.target import PARTITION, Glance, ReplicaSnapshot, ScriptError
-from nodes.core.messages import CONTROLLER
-from nodes.formats.journal import directory_of
+from tidemark.harness.evidence.partition_disk import Batches, Disk, read_journal, read_memory
+from tidemark.harness.live.observation import partition_view, voted_view
+from tidemark.harness.live.state_among import state_among
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.runs.at_rest import waiting_for
+from tidemark.harness.scenario.target import PARTITION, Glance, ReplicaSnapshot, ScriptError
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.formats.journal import directory_of
 
 if TYPE_CHECKING:
-    from harness.machines.admin_channel import AdminReply as Status
-    from harness.scenario.live.nodes import Nodes
-    from harness.scenario.model import Scenario
+    from tidemark.harness.machines.admin_channel import AdminReply as Status
+    from tidemark.harness.scenario.live.nodes import Nodes
+    from tidemark.harness.scenario.model import Scenario
 
 
 @contextmanager

@@ -5,17 +5,17 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness.evidence.replica_evidence import ReplicaEvidence
-from harness.evidence.trace_history import TraceHistory, parse_trace
-from harness.scenario.links import LeaderAnswer
-from harness.scenario.target import PARTITION
-from nodes.formats.record_batch import build
+from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
+from tidemark.harness.evidence.trace_history import TraceHistory, parse_trace
+from tidemark.harness.scenario.links import LeaderAnswer
+from tidemark.harness.scenario.target import PARTITION
+from tidemark.nodes.formats.record_batch import build
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.evidence.partition_disk import Batches
-    from harness.scenario.live.nodes import Nodes
+    from tidemark.harness.evidence.partition_disk import Batches
+    from tidemark.harness.scenario.live.nodes import Nodes
 
 
 class Collected(NamedTuple):

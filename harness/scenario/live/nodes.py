@@ -7,21 +7,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.live.link_faults import LinkFault, drop_rules
-from harness.live.own_end import CLEAN, manner
-from harness.live.run_loop import monotonic_us
-from harness.machines import firewall
-from harness.machines.errors import NodeError
-from harness.machines.node_control import NodeControl
-from harness.systems.tidemark import TidemarkSystem
+from tidemark.harness.live.link_faults import LinkFault, drop_rules
+from tidemark.harness.live.own_end import CLEAN, manner
+from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.machines import firewall
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.systems.tidemark import TidemarkSystem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from harness.machines.admin_channel import AdminReply
-    from harness.machines.machine import Machine
-    from harness.machines.node_places import Places
-    from harness.systems.system import Deployment, System
+    from tidemark.harness.machines.admin_channel import AdminReply
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_places import Places
+    from tidemark.harness.systems.system import Deployment, System
 
 CLOCK_LOOKS = 5
 """So often is a node's clock compared with ours."""

@@ -12,19 +12,19 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
-from harness.evidence.partition_disk import Batches, Disk
-from harness.live.membership import LiveOperator
-from harness.live.run_loop import monotonic_us
-from harness.runs.coming_to_rest import LEAST_US, converge_us
-from harness.scenario.links import Link
-from harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Deleter, Reader
-from harness.scenario.live.cluster_view import ClusterView, carried_out
-from harness.scenario.live.epoch_numbers import EpochNumbers
-from harness.scenario.live.evidence import collect
-from harness.scenario.live.nodes import Nodes, Rule
-from harness.scenario.model import Scenario
-from harness.scenario.target import (
+from tidemark.harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
+from tidemark.harness.evidence.partition_disk import Batches, Disk
+from tidemark.harness.live.membership import LiveOperator
+from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.runs.coming_to_rest import LEAST_US, converge_us
+from tidemark.harness.scenario.links import Link
+from tidemark.harness.scenario.live.clients import ANSWER_TIMEOUT_S, BatchSender, Deleter, Reader
+from tidemark.harness.scenario.live.cluster_view import ClusterView, carried_out
+from tidemark.harness.scenario.live.epoch_numbers import EpochNumbers
+from tidemark.harness.scenario.live.evidence import collect
+from tidemark.harness.scenario.live.nodes import Nodes, Rule
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.scenario.target import (
     PARTITION,
     PATIENCE_US,
     CannotPlayError,
@@ -33,10 +33,10 @@ from harness.scenario.target import (
     ScriptError,
     ScriptTarget,
 )
-from harness.simulator.run import AFTER_HEAL_US, FINAL_READ_US
-from harness.systems.system import CANNOT_REASSIGN, SystemRefusalError, has_controller
-from nodes.core.messages import CONTROLLER
-from nodes.families import AnyVariant, family_of
+from tidemark.harness.simulator.simulate import AFTER_HEAL_US, FINAL_READ_US
+from tidemark.harness.systems.system import CANNOT_REASSIGN, SystemRefusalError, has_controller
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.families import AnyVariant, family_of
 
 LOOK_S = 0.02
 SEEN_WITHIN_S = 2

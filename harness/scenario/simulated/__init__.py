@@ -1,5 +1,5 @@
 """A target in virtual time, on the simulator."""
 
-from harness.scenario.simulated.target import SimulatedTarget
+from tidemark.harness.scenario.simulated.target import SimulatedTarget
 
 __all__ = ["SimulatedTarget"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from checkers.history import Op
-from harness.scenario.simulated.simulation import ScriptedSimulation
-from harness.simulator.actors import Actor
-from nodes.core.messages import (
+from tidemark.checkers.history.history import Op
+from tidemark.harness.scenario.simulated.simulation import ScriptedSimulation
+from tidemark.harness.simulator.actors import Actor
+from tidemark.nodes.core.messages import (
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER,
     OFFSET_OUT_OF_RANGE,

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from harness.scenario.links import LeaderAnswer, Link
-from harness.simulator.simulation import Simulation
-from nodes.core.cluster import ClusterSpec
-from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
-from nodes.families import AnyVariant, Family
+from tidemark.harness.scenario.links import LeaderAnswer, Link
+from tidemark.harness.simulator.simulation import Simulation
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from tidemark.nodes.families import AnyVariant, Family
 
 LATENCY_US = 1_000
 FIRST_CLIENT = 100

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from random import Random
 from typing import TYPE_CHECKING
 
-from harness.scenario.simulated.target import SimulatedTarget
-from harness.scenario.target import PATIENCE_US, ScriptError
-from nodes.core.events import Started
+from tidemark.harness.scenario.simulated.target import SimulatedTarget
+from tidemark.harness.scenario.target import PATIENCE_US, ScriptError
+from tidemark.nodes.core.events import Started
 
 if TYPE_CHECKING:
-    from harness.scenario.model import Scenario
-    from nodes.core.variant import Variant
+    from tidemark.harness.scenario.model import Scenario
+    from tidemark.nodes.core.variant import Variant
 
 COMMANDS = (
     "send",

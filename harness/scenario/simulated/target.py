@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.runs.coming_to_rest import LEAST_US, converge_us
-from harness.scenario.links import Link
-from harness.scenario.model import Scenario
-from harness.scenario.records import LogRecord
-from harness.scenario.simulated.clients import BatchProducer, StartReader
-from harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
-from harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
-from harness.simulator.at_rest import waiting_for
-from harness.simulator.disk import SimLogFile
-from harness.simulator.run import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
-from harness.simulator.workload import AdminClient
-from nodes.core.events import RetentionDue
-from nodes.core.log import Batch
-from nodes.core.messages import CONTROLLER, Reassign
-from nodes.families import AnyVariant
+from tidemark.harness.runs.coming_to_rest import LEAST_US, converge_us
+from tidemark.harness.scenario.links import Link
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.scenario.records import LogRecord
+from tidemark.harness.scenario.simulated.clients import BatchProducer, StartReader
+from tidemark.harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
+from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
+from tidemark.harness.simulator.at_rest import waiting_for
+from tidemark.harness.simulator.disk import SimLogFile
+from tidemark.harness.simulator.simulate import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
+from tidemark.harness.simulator.workload import AdminClient
+from tidemark.nodes.core.events import RetentionDue
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import CONTROLLER, Reassign
+from tidemark.nodes.families import AnyVariant
 
 _FIRST_READER = 2 * FIRST_CLIENT
 _ADMIN = 4 * FIRST_CLIENT

@@ -1,6 +1,6 @@
 """What the model showed, tried on brokers: a script, played several times, and what came of each."""
 
-from harness.search.confirm.kept import KeptConfirmation
-from harness.search.confirm.tries import Confirmation, Modelled, Try, try_of
+from tidemark.harness.search.confirm.kept import KeptConfirmation
+from tidemark.harness.search.confirm.tries import Confirmation, Modelled, Try, try_of
 
 __all__ = ["Confirmation", "KeptConfirmation", "Modelled", "Try", "try_of"]

@@ -6,15 +6,15 @@ import re
 import shutil
 from typing import TYPE_CHECKING
 
-from checkers import write_history
-from harness.runs.kept_results import KeptResults
-from harness.search.confirm.tries import Confirmation, Modelled, Try
+from tidemark.checkers import write_history
+from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.search.confirm.tries import Confirmation, Modelled, Try
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from checkers import History
-    from nemesis import Plan
+    from tidemark.checkers import History
+    from tidemark.nemesis import Plan
 
 MODEL, PLAN, SCRIPT, PAGE, SUMMARY = "model", "plan.json", "found.scenario", "confirmed.html", "confirmed.md"
 

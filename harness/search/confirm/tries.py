@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from checkers.verdict import PERMITTED, VIOLATION
-from harness.scenario.compare import describe
-from harness.scenario.show import in_names
+from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION
+from tidemark.harness.scenario.compare import describe
+from tidemark.harness.scenario.show import in_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from harness.scenario import ScenarioOutcome
+    from tidemark.harness.scenario import ScenarioOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Modelled:
         variant: the protocol. anomaly, cause: what, and why.
         plan: the shrunk plan in lines, conditions first.
         script: its text.
-        outcome: of the script in the simulator (`harness.scenario.ScenarioOutcome.to_json`).
+        outcome: of the script in the simulator (`tidemark.harness.scenario.ScenarioOutcome.to_json`).
         told: the anomaly as a sentence, with the script's names.
         sturdy: in how many of how many simulated worlds with slow hands and slow messages the script shows it.
         commands: how to see it again.

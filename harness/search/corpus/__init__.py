@@ -1,7 +1,7 @@
 """Plans that are kept for ever: what once went wrong, and what once was taken for wrong, to be played again after every change."""
 
-from harness.search.corpus.folder import Corpus
-from harness.search.corpus.kept_plan import CorpusError, KeptPlan
-from harness.search.corpus.played_again import Replayed, replay
+from tidemark.harness.search.corpus.folder import Corpus
+from tidemark.harness.search.corpus.kept_plan import CorpusError, KeptPlan
+from tidemark.harness.search.corpus.played_again import Replayed, replay
 
 __all__ = ["Corpus", "CorpusError", "KeptPlan", "Replayed", "replay"]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from harness.search.shrink.cause import Cause
-from harness.search.shrink.size import size_of
-from nemesis import Plan, PlanError
-from nodes.core.variant import VariantError
-from nodes.families import parse_variant
+from tidemark.harness.search.shrink.cause import Cause
+from tidemark.harness.search.shrink.size import size_of
+from tidemark.nemesis import Plan, PlanError
+from tidemark.nodes.core.variant import VariantError
+from tidemark.nodes.families import parse_variant
 
 if TYPE_CHECKING:
     from pathlib import Path

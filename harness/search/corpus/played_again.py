@@ -5,16 +5,16 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers.verdict import NEAR_MISS, VIOLATION
-from harness.search.corpus.kept_plan import KeptPlan
-from harness.search.shrink.cause import causes_of
-from harness.search.shrink.choice import chosen
-from harness.simulator.execute import execute
+from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
+from tidemark.harness.search.corpus.kept_plan import KeptPlan
+from tidemark.harness.search.shrink.cause import causes_of
+from tidemark.harness.search.shrink.choice import chosen
+from tidemark.harness.simulator.execute import execute
 
 if TYPE_CHECKING:
-    from harness.runs.judged import JudgedRun
-    from harness.search.shrink.cause import Cause
-    from nemesis import Plan
+    from tidemark.harness.runs.judged import JudgedRun
+    from tidemark.harness.search.shrink.cause import Cause
+    from tidemark.nemesis import Plan
 
 SAME = "same"
 """The same anomaly of the same cause; or valid, where it must be."""

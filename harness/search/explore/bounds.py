@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from nodes.core.settings import Settings
+from tidemark.nodes.core.settings import Settings
 
 Leadership = Literal["at-once", "late", "lost"]
 MOST_BROKERS = 5

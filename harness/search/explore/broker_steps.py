@@ -1,6 +1,6 @@
 """The core's brokers, brought back from their frozen state for one step, and frozen again.
 
-Every step is the core's own: an object of :class:`nodes.core.broker.Broker` is made as the frozen state says, takes a message, and
+Every step is the core's own: an object of :class:`tidemark.nodes.core.broker.Broker` is made as the frozen state says, takes a message, and
 is written down again. What is done by hand here is that, and nothing else.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from harness.search.explore.frozen import Place, Replica, Term, Word
-from nodes.core import replica as core
-from nodes.core.actions import Send
-from nodes.core.broker import PUBLISH, Broker
-from nodes.core.follower import Following
-from nodes.core.leader import NEVER, Leadership, Remote
-from nodes.core.log import Batch
-from nodes.core.messages import (
+from tidemark.harness.search.explore.frozen import Place, Replica, Term, Word
+from tidemark.nodes.core import replica as core
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.broker import PUBLISH, Broker
+from tidemark.nodes.core.follower import Following
+from tidemark.nodes.core.leader import NEVER, Leadership, Remote
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import (
     ALL,
     CONTROLLER,
     AlterPartition,
@@ -24,12 +24,12 @@ from nodes.core.messages import (
     LeaderAndIsr,
     ProduceRequest,
 )
-from nodes.core.recovery import DiskImage, PartitionImage, Recovered, RecoveredPartition, StoredBatch, recover
-from nodes.core.roles import Role
+from tidemark.nodes.core.recovery import DiskImage, PartitionImage, Recovered, RecoveredPartition, StoredBatch, recover
+from tidemark.nodes.core.roles import Role
 
 if TYPE_CHECKING:
-    from harness.search.explore.bounds import Bounds
-    from nodes.core.variant import Variant
+    from tidemark.harness.search.explore.bounds import Bounds
+    from tidemark.nodes.core.variant import Variant
 
 NOW = 1 << 40
 """The time at which everything happens: long after ``NEVER``, and no time-out is over but where one is asked for."""

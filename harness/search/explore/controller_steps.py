@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.search.explore.broker_steps import NEWER, NOW, PARTITION
-from harness.search.explore.frozen import ControllerState, Word
-from nodes.core.actions import Send
-from nodes.core.controller import make_controller
-from nodes.core.controller.zookeeper import ZooKeeperController
-from nodes.core.events import TimerFired
-from nodes.core.messages import (
+from tidemark.harness.search.explore.broker_steps import NEWER, NOW, PARTITION
+from tidemark.harness.search.explore.frozen import ControllerState, Word
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.controller import make_controller
+from tidemark.nodes.core.controller.zookeeper import ZooKeeperController
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.messages import (
     CONTROLLER,
     AlterPartition,
     AlterPartitionResponse,
@@ -22,9 +22,9 @@ from nodes.core.messages import (
 )
 
 if TYPE_CHECKING:
-    from harness.search.explore.bounds import Bounds
-    from nodes.core.controller import Controller
-    from nodes.core.variant import Variant
+    from tidemark.harness.search.explore.bounds import Bounds
+    from tidemark.nodes.core.controller import Controller
+    from tidemark.nodes.core.variant import Variant
 
 LONG_AGO = 0
 

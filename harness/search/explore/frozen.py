@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from nodes.core.roles import Role
+from tidemark.nodes.core.roles import Role
 
 Ids = tuple[int, ...]
 
 
 class Term(NamedTuple):
-    """What a leader knows (:class:`nodes.core.leader.Leadership`).
+    """What a leader knows (:class:`tidemark.nodes.core.leader.Leadership`).
 
     Attributes:
         epoch_start: its log end offset when it became leader.

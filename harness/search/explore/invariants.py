@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.core.roles import Role
+from tidemark.nodes.core.roles import Role
 
 if TYPE_CHECKING:
-    from harness.search.explore.frozen import Common, Place, Replica
-    from harness.search.explore.world import State, World
+    from tidemark.harness.search.explore.frozen import Common, Place, Replica
+    from tidemark.harness.search.explore.world import State, World
 
 
 class Invariant(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-from harness.search.explore.frozen import Common, Names, Place, renamed_common, renamed_place
-from harness.search.explore.numbered import Numbered
+from tidemark.harness.search.explore.frozen import Common, Names, Place, renamed_common, renamed_place
+from tidemark.harness.search.explore.numbered import Numbered
 
 if TYPE_CHECKING:
-    from harness.search.explore.world import State, World
+    from tidemark.harness.search.explore.world import State, World
 
 
 class Symmetry:

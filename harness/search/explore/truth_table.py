@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from harness.search.explore.bounds import Bounds
-from harness.search.explore.search import Limits, explore
-from nodes.core.variant import parse_variant
+from tidemark.harness.search.explore.bounds import Bounds
+from tidemark.harness.search.explore.search import Limits, explore
+from tidemark.nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable

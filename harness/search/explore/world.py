@@ -9,24 +9,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.search.explore.broker_steps import BrokerSteps
-from harness.search.explore.controller_steps import ControllerSteps, Decided
-from harness.search.explore.frozen import Common, Place, Word
-from harness.search.explore.moves import Kind, Move
-from harness.search.explore.numbered import Numbered
-from nodes.core.roles import Role
+from tidemark.harness.search.explore.broker_steps import BrokerSteps
+from tidemark.harness.search.explore.controller_steps import ControllerSteps, Decided
+from tidemark.harness.search.explore.frozen import Common, Place, Word
+from tidemark.harness.search.explore.moves import Kind, Move
+from tidemark.harness.search.explore.numbered import Numbered
+from tidemark.nodes.core.roles import Role
 
 if TYPE_CHECKING:
-    from harness.search.explore.bounds import Bounds
-    from nodes.core.variant import Variant
+    from tidemark.harness.search.explore.bounds import Bounds
+    from tidemark.nodes.core.variant import Variant
 
 State = tuple[int, ...]
-"""The number of the :class:`~harness.search.explore.frozen.Common`, then of each broker's place."""
+"""The number of the :class:`~tidemark.harness.search.explore.frozen.Common`, then of each broker's place."""
 Told = tuple[tuple[int, int], ...]
 """Who is told what: (index of the broker in a state, number of the word)."""
 
 RECORD, CRASH, LAPSE = "records", "crashes", "lapses"
-"""What there is so much of: fields of a :class:`~harness.search.explore.frozen.Common`."""
+"""What there is so much of: fields of a :class:`~tidemark.harness.search.explore.frozen.Common`."""
 FREE = ""
 FOLLOWING = frozenset({Role.FETCHING, Role.TRUNCATING})
 

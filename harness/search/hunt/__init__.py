@@ -4,7 +4,7 @@ The idea is that of AFL, and of Mallory for distributed systems (CCS 2023): a co
 others do; mutation of its faults; and energy for what is rare.
 """
 
-from harness.search.hunt.hunt import Found, Hunt, Progress
-from harness.search.hunt.quarry import Quarry
+from tidemark.harness.search.hunt.hunt import Found, Hunt, Progress
+from tidemark.harness.search.hunt.quarry import Quarry
 
 __all__ = ["Found", "Hunt", "Progress", "Quarry"]

@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nemesis import PROFILES, cluster_of_plans
-from nemesis.fault import REASSIGNMENT
-from nemesis.plan import WorkloadSpec
-from nodes.core.settings import MS
+from tidemark.nemesis import PROFILES, cluster_of_plans
+from tidemark.nemesis.fault import REASSIGNMENT
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from random import Random
 
-    from nemesis import Plan
-    from nodes.core.cluster import ClusterSpec
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.core.cluster import ClusterSpec
 
 SHAPES = ((4, 4), (5, 5), (4, 3), (5, 3), (2, 2))
 """Brokers and replicas, where nobody asked for any."""

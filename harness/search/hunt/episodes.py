@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.search.hunt.kinds import Kinds, log_uniform, some_fault
-from harness.search.hunt.scenes import some_scene
-from nemesis import Fault, Plan
-from nodes.core.settings import MS
+from tidemark.harness.search.hunt.kinds import Kinds, log_uniform, some_fault
+from tidemark.harness.search.hunt.scenes import some_scene
+from tidemark.nemesis import Fault, Plan
+from tidemark.nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from random import Random
 
-    from harness.search.hunt.circumstances import Circumstances
-    from nodes.core.cluster import ClusterSpec
+    from tidemark.harness.search.hunt.circumstances import Circumstances
+    from tidemark.nodes.core.cluster import ClusterSpec
 
 BEGIN_US = 300 * MS
 """Before this time the cluster has just begun."""

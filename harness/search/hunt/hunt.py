@@ -10,22 +10,22 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.search.hunt.circumstances import Circumstances
-from harness.search.hunt.corpus import Corpus
-from harness.search.hunt.episodes import episode
-from harness.search.hunt.kinds import Kinds
-from harness.search.hunt.mutations import Mutations
-from harness.search.hunt.trial import attempt
-from nemesis import AskedWorkload
-from nodes.families import family_of, parse_variant
+from tidemark.harness.search.hunt.circumstances import Circumstances
+from tidemark.harness.search.hunt.corpus import Corpus
+from tidemark.harness.search.hunt.episodes import episode
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.harness.search.hunt.mutations import Mutations
+from tidemark.harness.search.hunt.trial import attempt
+from tidemark.nemesis import AskedWorkload
+from tidemark.nodes.families import family_of, parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from harness.search.hunt.quarry import Quarry
-    from harness.search.hunt.trial import Trial
-    from nemesis import Plan
-    from nodes.core.cluster import ClusterSpec
+    from tidemark.harness.search.hunt.quarry import Quarry
+    from tidemark.harness.search.hunt.trial import Trial
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.core.cluster import ClusterSpec
 
     Spread = Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]]
     """How a round's plans are tried: `map`, or a pool's, in order."""
@@ -70,7 +70,7 @@ class Attempt:
     contract: str | None = None
 
     def __call__(self, plan: Plan) -> Trial:
-        """See :func:`harness.search.hunt.trial.attempt`."""
+        """See :func:`tidemark.harness.search.hunt.trial.attempt`."""
         return attempt(plan, parse_variant(self.variant), self.quarry, self.contract)
 
 

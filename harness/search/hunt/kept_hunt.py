@@ -6,14 +6,14 @@ import shutil
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness.runs.kept_results import KeptResults
-from harness.search.hunt.corpus import Corpus, Entry
-from nemesis import Plan, PlanError
+from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.search.hunt.corpus import Corpus, Entry
+from tidemark.nemesis import Plan, PlanError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from harness.search.hunt.hunt import Found, Hunt
+    from tidemark.harness.search.hunt.hunt import Found, Hunt
 
 STATE = "hunt"
 CAUGHT = "caught"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nemesis import PROFILES, SIMULATED_ONLY, Fault
-from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, LINK_FAULTS, REASSIGNMENT
-from nodes.core.settings import MS
+from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault
+from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, LINK_FAULTS, REASSIGNMENT
+from tidemark.nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from random import Random
 
-    from nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.core.cluster import ClusterSpec
 
 _STOPS = ("crash", "restart", "crash-all", "power", "power-all", "power-metadata", "disk")
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")

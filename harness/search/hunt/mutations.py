@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from harness.search.hunt.episodes import with_faults
-from harness.search.hunt.kinds import log_uniform, some_fault, some_target
-from harness.search.hunt.scenes import some_scene
-from nemesis.fault import PER_MILLE, WHOLE
-from nodes.core.settings import LONGEST_US, MS
+from tidemark.harness.search.hunt.episodes import with_faults
+from tidemark.harness.search.hunt.kinds import log_uniform, some_fault, some_target
+from tidemark.harness.search.hunt.scenes import some_scene
+from tidemark.nemesis.fault import PER_MILLE, WHOLE
+from tidemark.nodes.core.settings import LONGEST_US, MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from harness.search.hunt.circumstances import Circumstances
-    from harness.search.hunt.kinds import Kinds
-    from nemesis import Fault, Plan
+    from tidemark.harness.search.hunt.circumstances import Circumstances
+    from tidemark.harness.search.hunt.kinds import Kinds
+    from tidemark.nemesis import Fault, Plan
 
 EARLIEST_US = 20 * MS
 _AGAIN = 0.5

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from checkers.verdict import NEAR_MISS, VIOLATION
-from harness.search.shrink.choice import chosen
+from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
+from tidemark.harness.search.shrink.choice import chosen
 
 if TYPE_CHECKING:
-    from checkers import Anomaly, Verdict
+    from tidemark.checkers import Anomaly, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.search.hunt.kinds import Kinds, log_uniform, some_fault
-from nemesis import PROFILES, Fault, Trigger
-from nodes.core.settings import MS
+from tidemark.harness.search.hunt.kinds import Kinds, log_uniform, some_fault
+from tidemark.nemesis import PROFILES, Fault, Trigger
+from tidemark.nodes.core.settings import MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.core.cluster import ClusterSpec
 
     Scene = Callable[[Random, Kinds, ClusterSpec, int], list[Fault]]
     """Draws the faults of a scene that begins at a time in µs."""

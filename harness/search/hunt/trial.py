@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers import check
-from checkers.marks import exercised
-from checkers.verdict import NEAR_MISS, VIOLATION
-from harness.search.shrink.cause import causes_of
-from harness.simulator import simulate
+from tidemark.checkers import check
+from tidemark.checkers.marks import exercised
+from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
+from tidemark.harness.search.shrink.cause import causes_of
+from tidemark.harness.simulator import simulate
 
 if TYPE_CHECKING:
-    from checkers import Anomaly, History, Verdict
-    from harness.search.hunt.quarry import Quarry
-    from nemesis import Plan
-    from nodes.families import AnyVariant
+    from tidemark.checkers import Anomaly, History, Verdict
+    from tidemark.harness.search.hunt.quarry import Quarry
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.families import AnyVariant
 
 NEAR, BROKEN = "near:", "broken:"
 """Before the names of near misses, and of violations that are not the quarry."""

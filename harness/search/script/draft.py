@@ -11,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.search.script.order import coalesced, eased
+from tidemark.harness.search.script.order import coalesced, eased
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from harness.search.script.moments import Moment, Story
+    from tidemark.harness.search.script.moments import Moment, Story
 
 
 class Line(NamedTuple):
@@ -47,7 +47,7 @@ class Way:
         parked: what follower and leader are kept from is the follower's requests only, and no gate opens for a record that is sent:
             the fetch that waits at the leader is answered with it, and the leader does not hear that the follower has it.
         rests: a broker that is to start is away for a second at least.
-        eased: in an order that is easier to bring about (`harness.search.script.order`).
+        eased: in an order that is easier to bring about (`tidemark.harness.search.script.order`).
     """
 
     leadership: bool

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.messages import CONTROLLER
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from checkers.history import History, TraceEvent
-    from harness.search.script.witness import Deed, Witnessed
-    from nemesis.injector import Link
+    from tidemark.checkers.history.history import History, TraceEvent
+    from tidemark.harness.search.script.witness import Deed, Witnessed
+    from tidemark.nemesis.injector import Link
 
 BY_HAND = {"forced": "elect {}", "unclean": "elect {} uncleanly", "preferred": "elect the preferred leader"}
 """How an operator has somebody elected; all other elections are the controller's own."""

@@ -6,17 +6,17 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.scenario.cluster_text import KAFKA_TIMES
-from harness.scenario.compare import describe
-from harness.scenario.records import compact
-from nodes.core.variant import PRESETS
+from tidemark.harness.scenario.cluster_text import KAFKA_TIMES
+from tidemark.harness.scenario.compare import describe
+from tidemark.harness.scenario.records import compact
+from tidemark.nodes.core.variant import PRESETS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from harness.scenario import ScenarioOutcome
-    from harness.search.script.draft import Line
-    from nodes.core.cluster import ClusterSpec
+    from tidemark.harness.scenario import ScenarioOutcome
+    from tidemark.harness.search.script.draft import Line
+    from tidemark.nodes.core.cluster import ClusterSpec
 
 TOLD = ("violation", "permitted")
 PATIENT = "session 18 s, produce timeout 120 s"

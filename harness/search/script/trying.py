@@ -2,7 +2,7 @@
 
 On real processes a command takes effect some time after it was given, and messages take their time. A script that only works when
 everything happens at the right moment fails there. So it is also tried with slow hands, and with slow messages and quick hands
-(`harness.scenario.simulated.slow_hand`); how many of these tries show it says what to expect of real brokers.
+(`tidemark.harness.scenario.simulated.slow_hand`); how many of these tries show it says what to expect of real brokers.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from checkers import check
-from harness.scenario import ScenarioError, parse_scenario, run_scenario
-from harness.scenario.simulated import SimulatedTarget
-from harness.scenario.simulated.slow_hand import SlowHand
-from harness.search.shrink.cause import causes_of
+from tidemark.checkers import check
+from tidemark.harness.scenario import ScenarioError, parse_scenario, run_scenario
+from tidemark.harness.scenario.simulated import SimulatedTarget
+from tidemark.harness.scenario.simulated.slow_hand import SlowHand
+from tidemark.harness.search.shrink.cause import causes_of
 
 if TYPE_CHECKING:
-    from harness.scenario import ScenarioOutcome
-    from harness.search.shrink.cause import Cause
+    from tidemark.harness.scenario import ScenarioOutcome
+    from tidemark.harness.search.shrink.cause import Cause
 
 
 class _QuickHand(SlowHand):

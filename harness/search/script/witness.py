@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from harness.simulator.run import simulate
-from harness.simulator.simulation import Simulation
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.simulator.simulate import simulate
+from tidemark.harness.simulator.simulation import Simulation
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from checkers import History
-    from nemesis import Plan
-    from nemesis.injector import Link
-    from nodes.core.cluster import ClusterSpec
-    from nodes.core.variant import Variant
+    from tidemark.checkers import History
+    from tidemark.nemesis import Plan
+    from tidemark.nemesis.injector import Link
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.core.variant import Variant
 
 
 class Deed(NamedTuple):

@@ -6,21 +6,21 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from checkers import check
-from harness.search.script.draft import WAYS, Line, draft, without
-from harness.search.script.moments import story_of
-from harness.search.script.text import Head, script, sentence
-from harness.search.script.trying import HARD_WORLDS, Trying
-from harness.search.script.witness import witness
-from harness.search.shrink.cause import causes_of
-from harness.search.shrink.ddmin import ddmin
-from nodes.core.variant import parse_variant
+from tidemark.checkers import check
+from tidemark.harness.search.script.draft import WAYS, Line, draft, without
+from tidemark.harness.search.script.moments import story_of
+from tidemark.harness.search.script.text import Head, script, sentence
+from tidemark.harness.search.script.trying import HARD_WORLDS, Trying
+from tidemark.harness.search.script.witness import witness
+from tidemark.harness.search.shrink.cause import causes_of
+from tidemark.harness.search.shrink.ddmin import ddmin
+from tidemark.nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
-    from harness.scenario import ScenarioOutcome
-    from harness.search.script.moments import Story
-    from harness.search.shrink.cause import Cause
-    from nemesis import Plan
+    from tidemark.harness.scenario import ScenarioOutcome
+    from tidemark.harness.search.script.moments import Story
+    from tidemark.harness.search.shrink.cause import Cause
+    from tidemark.nemesis import Plan
 
 
 END_US = 1 << 60

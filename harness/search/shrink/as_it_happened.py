@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.search.shrink.judge import noises_of
-from nemesis import Send
-from nemesis.fault import CONTROLLER_KINDS
+from tidemark.harness.search.shrink.judge import noises_of
+from tidemark.nemesis import Send
+from tidemark.nemesis.fault import CONTROLLER_KINDS
 
 if TYPE_CHECKING:
-    from checkers import History
-    from nemesis import Fault, Plan
+    from tidemark.checkers import History
+    from tidemark.nemesis import Fault, Plan
 
 PRODUCER = re.compile(r"p\d+")
 """How every world of ours calls its producers."""

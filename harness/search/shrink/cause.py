@@ -26,18 +26,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from checkers.alike import without_numbers
-from checkers.divergence import NAME as DIVERGENCE
-from checkers.isr_life import IsrLife
-from checkers.log_matching import NAME as LOG_MATCHING
-from checkers.lost_committed_write import NAME as LOST
-from checkers.replica_state import replay
-from checkers.stuck import BROKER_STOPPED, STUCK
+from tidemark.checkers.replicas.divergence import NAME as DIVERGENCE
+from tidemark.checkers.replicas.isr_life import IsrLife
+from tidemark.checkers.replicas.log_matching import NAME as LOG_MATCHING
+from tidemark.checkers.replicas.lost_committed_write import NAME as LOST
+from tidemark.checkers.replicas.replica_state import replay
+from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
+from tidemark.checkers.verdict.alike import without_numbers
 
 if TYPE_CHECKING:
-    from checkers import Anomaly, History, Verdict
-    from checkers.history import TraceEvent
-    from checkers.replica_state import ReplayedReplica, ReplayedReplicas
+    from tidemark.checkers import Anomaly, History, Verdict
+    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas
 
 FOLLOWS_FROM_LOSS = frozenset(
     {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers.verdict import GRAVITY, VIOLATION
+from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
 
 if TYPE_CHECKING:
-    from checkers import Anomaly, Verdict
+    from tidemark.checkers import Anomaly, Verdict
 
 TELLING = (
     "lost-committed-write",

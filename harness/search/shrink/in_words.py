@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.search.shrink.size import records_of
-from nemesis.fault import AMOUNT_IS_TIME, CONTROLLER_KINDS
+from tidemark.harness.search.shrink.size import records_of
+from tidemark.nemesis.fault import AMOUNT_IS_TIME, CONTROLLER_KINDS
 
 if TYPE_CHECKING:
-    from nemesis import Fault, Plan, Send
+    from tidemark.nemesis import Fault, Plan, Send
 
 AT_ONCE = frozenset(
     {"preferred-election", "forced-election", "unclean-election", "delete-records", "retention", "reassignment"}
@@ -23,8 +23,8 @@ OF_ALL = frozenset({"crash-all", "power-all", *CONTROLLER_KINDS})
 def shape(plan: Plan) -> str:
     """How large a plan is, in a few words.
 
-    >>> from nemesis import Plan, WorkloadSpec
-    >>> from nodes.core.cluster import ClusterSpec
+    >>> from tidemark.nemesis import Plan, WorkloadSpec
+    >>> from tidemark.nodes.core.cluster import ClusterSpec
     >>> shape(Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(sends=()), (), 1))
     '0 faults, 0 records, 3 brokers'
     """

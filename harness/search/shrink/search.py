@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.search.shrink.size import size_of
+from tidemark.harness.search.shrink.size import size_of
 
 if TYPE_CHECKING:
-    from checkers import Anomaly
-    from harness.runs.judged import JudgedRun
-    from harness.search.shrink.judge import Judge
-    from nemesis import Fault, Plan
+    from tidemark.checkers import Anomaly
+    from tidemark.harness.runs.judged import JudgedRun
+    from tidemark.harness.search.shrink.judge import Judge
+    from tidemark.nemesis import Fault, Plan
 
 
 class _Patience:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nemesis import Fault, Plan
+    from tidemark.nemesis import Fault, Plan
 
 UNBOUNDED = 1 << 40
 """Stands for the records of a workload that is drawn."""

@@ -6,20 +6,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from checkers import check
-from harness.runs.folder import PLAN, load_history
-from harness.search.shrink.as_it_happened import as_it_happened
-from harness.search.shrink.cause import Cause, causes_of
-from harness.search.shrink.choice import chosen
-from nemesis import REAL_ONLY, read_plan
+from tidemark.checkers import check
+from tidemark.harness.runs.folder import PLAN, load_history
+from tidemark.harness.search.shrink.as_it_happened import as_it_happened
+from tidemark.harness.search.shrink.cause import Cause, causes_of
+from tidemark.harness.search.shrink.choice import chosen
+from tidemark.nemesis import REAL_ONLY, read_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from checkers import Anomaly, Verdict
-    from harness.runs.judged import JudgedRun
-    from harness.search.shrink.budget import Budget
-    from nemesis import Plan
+    from tidemark.checkers import Anomaly, Verdict
+    from tidemark.harness.runs.judged import JudgedRun
+    from tidemark.harness.search.shrink.budget import Budget
+    from tidemark.nemesis import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from checkers.history import Op
-from harness.simulator.actors import Actor
-from nodes.core.events import TimerFired
-from nodes.core.messages import OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, UNSUPPORTED_VERSION, DeleteRecordsRequest
+from tidemark.checkers.history.history import Op
+from tidemark.harness.simulator.actors import Actor
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.messages import (
+    OFFSET_OUT_OF_RANGE,
+    REQUEST_TIMED_OUT,
+    UNSUPPORTED_VERSION,
+    DeleteRecordsRequest,
+)
 
 if TYPE_CHECKING:
-    from harness.simulator.simulation import Simulation
+    from tidemark.harness.simulator.simulation import Simulation
 
 REFUSALS = frozenset({OFFSET_OUT_OF_RANGE, UNSUPPORTED_VERSION})
 """Errors that prove that nothing was deleted."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.simulator.actors import Actor
-from nodes.core.events import TimerFired
-from nodes.core.messages import MetadataRequest, MetadataResponse
+from tidemark.harness.simulator.actors import Actor
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.messages import MetadataRequest, MetadataResponse
 
 if TYPE_CHECKING:
     from random import Random
 
-    from harness.simulator.simulation import Simulation
+    from tidemark.harness.simulator.simulation import Simulation
 
 RETRY_US = 50_000
 new_op = tuple.__new__

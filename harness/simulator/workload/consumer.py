@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers.history import Op
-from harness.simulator.workload.client import RETRY_US, Client, new_op
-from nodes.core.messages import OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, ConsumeRequest, ConsumeResponse
+from tidemark.checkers.history.history import Op
+from tidemark.harness.simulator.workload.client import RETRY_US, Client, new_op
+from tidemark.nodes.core.messages import OFFSET_OUT_OF_RANGE, REQUEST_TIMED_OUT, ConsumeRequest, ConsumeResponse
 
 if TYPE_CHECKING:
-    from harness.simulator.simulation import Simulation
+    from tidemark.harness.simulator.simulation import Simulation
 
 POLL_TIMEOUT_US = 400_000
 _INVOKED: tuple[object, ...] = (("poll", {}),)

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from checkers.history import Op
-from harness.simulator.workload.client import RETRY_US, Client, new_op
-from harness.simulator.workload.what_is_sent import DrawnSends, PlannedSends
-from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER, REQUEST_TIMED_OUT, ProduceRequest, ProduceResponse
+from tidemark.checkers.history.history import Op
+from tidemark.harness.simulator.workload.client import RETRY_US, Client, new_op
+from tidemark.harness.simulator.workload.what_is_sent import DrawnSends, PlannedSends
+from tidemark.nodes.core.messages import (
+    NOT_ENOUGH_REPLICAS,
+    NOT_LEADER,
+    REQUEST_TIMED_OUT,
+    ProduceRequest,
+    ProduceResponse,
+)
 
 if TYPE_CHECKING:
-    from harness.simulator.simulation import Simulation
-    from nemesis.plan import WorkloadSpec
+    from tidemark.harness.simulator.simulation import Simulation
+    from tidemark.nemesis.plan import WorkloadSpec
 
 VALUES_PER_PRODUCER = 1_000_000
 

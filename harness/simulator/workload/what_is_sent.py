@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from random import Random
 
-    from nemesis.plan import WorkloadSpec
-    from nemesis.send import Send
+    from tidemark.nemesis.plan import WorkloadSpec
+    from tidemark.nemesis.send import Send
 
 REFRESH = 0.3
 """Share of sends after which the producer asks for fresh metadata (``metadata.max.age.ms``, compressed like all times)."""

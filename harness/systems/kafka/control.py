@@ -1,17 +1,17 @@
-"""Controls the broker of one machine, through its sidecar (``nodes.sidecar``)."""
+"""Controls the broker of one machine, through its sidecar (``tidemark.nodes.sidecar``)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.machines.node_control import TAIL_LINES, NodeControl
-from harness.systems.kafka.places import KafkaPlaces
-from harness.systems.kafka.scripts import KafkaScripts
+from tidemark.harness.machines.node_control import TAIL_LINES, NodeControl
+from tidemark.harness.systems.kafka.places import KafkaPlaces
+from tidemark.harness.systems.kafka.scripts import KafkaScripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.machines.node_control import NodeMachine
+    from tidemark.harness.machines.node_control import NodeMachine
 
 LAST_WORDS = "sidecar: gave up: "
 """In the last line of a sidecar whose node did not end in order."""

@@ -10,15 +10,15 @@ from shlex import quote
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from harness.evidence.partition_disk import Disk
-from harness.machines.errors import NodeError
-from nodes.formats import checkpoints
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.message_set import read_partition
-from nodes.formats.partition_files import log_start_of
+from tidemark.harness.evidence.partition_disk import Disk
+from tidemark.harness.machines.errors import NodeError
+from tidemark.nodes.formats import checkpoints
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.message_set import read_partition
+from tidemark.nodes.formats.partition_files import log_start_of
 
 if TYPE_CHECKING:
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_control import NodeControl
 
 LOOKS = 3
 

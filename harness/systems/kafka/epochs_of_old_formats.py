@@ -11,13 +11,13 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from harness.evidence.replayed_log import UNKNOWN, ReplayedLog
+from tidemark.harness.evidence.replayed_log import UNKNOWN, ReplayedLog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from checkers.history import TraceEvent
-    from harness.evidence.replica_evidence import Segment
+    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.harness.evidence.replica_evidence import Segment
 
 Node = int
 

@@ -6,12 +6,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.evidence.run_error import RunError
-from harness.systems.kafka.places import KafkaPlaces
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
-from nodes.formats.message_set import read_segments
-from nodes.formats.partition_files import (
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.systems.kafka.places import KafkaPlaces
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS
+from tidemark.nodes.formats.message_set import read_segments
+from tidemark.nodes.formats.partition_files import (
     RECOVERY_POINTS,
     CheckpointFormatError,
     is_internal,
@@ -19,13 +19,13 @@ from nodes.formats.partition_files import (
     read_epochs,
     read_offsets,
 )
-from nodes.formats.segment import base_of
+from tidemark.nodes.formats.segment import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.evidence.collect import Evidence
-    from harness.evidence.replica_evidence import Segment
+    from tidemark.harness.evidence.collect import Evidence
+    from tidemark.harness.evidence.replica_evidence import Segment
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.evidence.log_agreement import agreement_of_all
-from harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence, doubts_together
-from harness.systems.kafka.epochs_of_old_formats import attribute
-from nodes.sidecar.lines import dialect
+from tidemark.harness.evidence.log_agreement import agreement_of_all
+from tidemark.harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence, doubts_together
+from tidemark.harness.systems.kafka.epochs_of_old_formats import attribute
+from tidemark.nodes.sidecar.lines import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from checkers.history import TraceEvent
+    from tidemark.checkers.history.history import TraceEvent
 
 
 def interpret(found: ReplicaEvidence, version: str, *, dreams: bool = False) -> ReplicaEvidence:

@@ -1,13 +1,13 @@
-"""What a sidecar is told: its node's part of the cluster, as ``nodes.sidecar.config`` reads it."""
+"""What a sidecar is told: its node's part of the cluster, as ``tidemark.nodes.sidecar.config`` reads it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from harness.machines.machine import INTERNAL_PORT
-from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
-from harness.systems.kafka.places import KafkaPlaces
-from harness.systems.kafka.properties import (
+from tidemark.harness.machines.machine import INTERNAL_PORT
+from tidemark.harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
+from tidemark.harness.systems.kafka.places import KafkaPlaces
+from tidemark.harness.systems.kafka.properties import (
     BEHIND_PROXY_PORT,
     BEHIND_ZOOKEEPER_PROXY_PORT,
     SIDECAR_PORT,
@@ -16,13 +16,13 @@ from harness.systems.kafka.properties import (
     server_properties,
     zookeeper_properties,
 )
-from harness.systems.kafka.protocol_versions import KafkaVersion, protocol_for
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion, protocol_for
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.systems.system import Deployment
+    from tidemark.harness.systems.system import Deployment
 
 LIBRARIES = "/opt/kafka/libs"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from harness.machines.node_places import Places
+from tidemark.harness.machines.node_places import Places
 
 
 @dataclass(frozen=True, slots=True)

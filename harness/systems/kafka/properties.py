@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.machines.machine import HOST_PORT, INTERNAL_PORT
-from harness.systems.system import SystemRefusalError
-from nodes.core.messages import CONTROLLER
+from tidemark.harness.machines.machine import HOST_PORT, INTERNAL_PORT
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from harness.systems.kafka.protocol_versions import KafkaVersion
-    from nodes.core.cluster import ClusterSpec
-    from nodes.core.settings import Settings
+    from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.core.settings import Settings
 
 Properties = dict[str, str]
 

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.systems.system import SystemRefusalError
-from nodes.core.variant import PRESETS, Variant, parse_variant
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nodes.core.variant import PRESETS, Variant, parse_variant
 
 Number = tuple[int, ...]
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from harness.machines.node_script import NodeScripts
-from harness.systems.kafka.places import KafkaPlaces
+from tidemark.harness.machines.node_script import NodeScripts
+from tidemark.harness.systems.kafka.places import KafkaPlaces
 
 if TYPE_CHECKING:
-    from harness.machines.node_places import Places
+    from tidemark.harness.machines.node_places import Places
 
-POWER_LOSS = "nodes.sidecar.power_loss"
+POWER_LOSS = "tidemark.nodes.sidecar.power_loss"
 
 
 class KafkaScripts(NodeScripts):
     """Signals go to the JVM; the node is gone when its sidecar is, which ends a moment after the JVM, with the trace whole."""
 
-    module = "nodes.sidecar"
+    module = "tidemark.nodes.sidecar"
     preload = "TIDEMARK_JVM_LD_PRELOAD"
     start_looks = 900
     start_pause_s = 0.2

@@ -1,6 +1,6 @@
 """Apache Kafka brokers as a system under test, from 2.x with ZooKeeper to 4.x with KRaft.
 
-Beside each broker runs a sidecar (``nodes.sidecar``) that reads the broker's log lines and files, and speaks the admin protocol of
+Beside each broker runs a sidecar (``tidemark.nodes.sidecar``) that reads the broker's log lines and files, and speaks the admin protocol of
 Tidemark's own nodes; so the world above does the same to both.
 """
 
@@ -11,38 +11,38 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.evidence.replica_evidence import ReplicaEvidence
-from harness.machines.errors import NodeError
-from harness.machines.needs import MachineNeeds
-from harness.systems.kafka.control import KafkaControl
-from harness.systems.kafka.disk import read_disk
-from harness.systems.kafka.evidence import segments_of
-from harness.systems.kafka.interpretation import interpret, not_verified
-from harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
-from harness.systems.kafka.node_configuration import node_configuration
-from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
-from harness.systems.kafka.protocol_versions import (
+from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.needs import MachineNeeds
+from tidemark.harness.systems.kafka.control import KafkaControl
+from tidemark.harness.systems.kafka.disk import read_disk
+from tidemark.harness.systems.kafka.evidence import segments_of
+from tidemark.harness.systems.kafka.interpretation import interpret, not_verified
+from tidemark.harness.systems.kafka.jvm_settings import WATCHED, JvmSettings
+from tidemark.harness.systems.kafka.node_configuration import node_configuration
+from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs
+from tidemark.harness.systems.kafka.protocol_versions import (
     KafkaVersion,
     model_variant,
     parse_system,
     protocol_for,
     shown_preset,
 )
-from harness.systems.system import Deployment, Rules, System, SystemRefusalError
-from nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
+from tidemark.harness.systems.system import Deployment, Rules, System, SystemRefusalError
+from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from docker import DockerClient
 
-    from harness.evidence.collect import Evidence
-    from harness.evidence.partition_disk import Disk
-    from harness.evidence.replica_evidence import Segment
-    from harness.machines.machine import Machine
-    from harness.machines.node_control import NodeControl
-    from nemesis import Plan
-    from nodes.families import AnyVariant
+    from tidemark.harness.evidence.collect import Evidence
+    from tidemark.harness.evidence.partition_disk import Disk
+    from tidemark.harness.evidence.replica_evidence import Segment
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.nemesis import Plan
+    from tidemark.nodes.families import AnyVariant
 
 DISK = "512m"
 TOPIC_S = 30.0
@@ -141,7 +141,7 @@ class KafkaSystem(System):
 
     def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """An image with this version's jars."""
-        from harness.machines.kafka_image import ensure_kafka_image
+        from tidemark.harness.machines.kafka_image import ensure_kafka_image
 
         return ensure_kafka_image(client, self.kafka.version, tell)
 
@@ -150,7 +150,7 @@ class KafkaSystem(System):
         return KafkaControl(machine, on_lost)
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
-        """As ``nodes.sidecar.config`` reads it."""
+        """As ``tidemark.nodes.sidecar.config`` reads it."""
         return node_configuration(
             self.kafka, node, incarnation, deployment, self.broker_config, proxied=self.proxied, jvm=self.jvm
         )

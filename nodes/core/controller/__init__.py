@@ -1,10 +1,10 @@
 """The controller: sessions, elections, ISR changes, and telling the brokers (docs/protocol.md, "Controller")."""
 
-from nodes.core.controller.elections import Controller
-from nodes.core.controller.kraft import KRaftController
-from nodes.core.controller.zookeeper import ZooKeeperController
-from nodes.core.settings import Settings
-from nodes.core.variant import Variant
+from tidemark.nodes.core.controller.elections import Controller
+from tidemark.nodes.core.controller.kraft import KRaftController
+from tidemark.nodes.core.controller.zookeeper import ZooKeeperController
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import Variant
 
 
 def make_controller(

@@ -1,7 +1,7 @@
 """What every controller does: elections, ISR changes, and the word that goes out (docs/protocol.md, "Controller").
 
 One node, which may fail and be replaced by another that knows what was written. How it knows which brokers there are, and how it
-tells them what it decided, is the subclass's: :mod:`~nodes.core.controller.zookeeper` or :mod:`~nodes.core.controller.kraft`.
+tells them what it decided, is the subclass's: :mod:`~tidemark.nodes.core.controller.zookeeper` or :mod:`~tidemark.nodes.core.controller.kraft`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Send, SetTimer
-from nodes.core.events import ControllerElected, ControllerFailed, Started, TimerFired
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Send, SetTimer
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed, Started, TimerFired
+from tidemark.nodes.core.messages import (
     CONTROLLER,
     FENCED_LEADER_EPOCH,
     INELIGIBLE_REPLICA,
@@ -26,14 +26,14 @@ from nodes.core.messages import (
     Reassign,
     Register,
 )
-from nodes.core.partition_state import PartitionState
+from tidemark.nodes.core.partition_state import PartitionState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nodes.core.actions import Action
-    from nodes.core.settings import Settings
-    from nodes.core.variant import Variant
+    from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.core.variant import Variant
 
 
 @dataclass(slots=True)

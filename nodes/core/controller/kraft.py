@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.core.controller.elections import Controller, Session
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.controller.elections import Controller, Session
+from tidemark.nodes.core.messages import (
     CONTROLLER,
     NEW_LEADER_ELECTED,
     STALE_BROKER_EPOCH,
@@ -25,9 +25,9 @@ from nodes.core.messages import (
 )
 
 if TYPE_CHECKING:
-    from nodes.core.partition_state import PartitionState
-    from nodes.core.settings import Settings
-    from nodes.core.variant import Variant
+    from tidemark.nodes.core.partition_state import PartitionState
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.core.variant import Variant
 
 NEVER = -(1 << 62)
 
@@ -43,7 +43,7 @@ class KRaftController(Controller):
         settings: Settings,
         first_leader_epoch: int = 0,
     ) -> None:
-        """See :class:`~nodes.core.controller.elections.Controller`; no broker is registered yet."""
+        """See :class:`~tidemark.nodes.core.controller.elections.Controller`; no broker is registered yet."""
         super().__init__(brokers, partitions, variant, settings, first_leader_epoch)
         self._told: dict[tuple[int, str], int] = {}
         self._awaited: dict[int, dict[str, int]] = {b: {} for b in brokers}

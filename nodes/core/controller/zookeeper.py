@@ -16,9 +16,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.core.controller.elections import Controller
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.controller.elections import Controller
+from tidemark.nodes.core.messages import (
     CONTROLLER,
     INVALID_UPDATE_VERSION,
     STALE_BROKER_EPOCH,
@@ -32,9 +32,9 @@ from nodes.core.messages import (
 )
 
 if TYPE_CHECKING:
-    from nodes.core.partition_state import PartitionState
-    from nodes.core.settings import Settings
-    from nodes.core.variant import Variant
+    from tidemark.nodes.core.partition_state import PartitionState
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.core.variant import Variant
 
 
 @dataclass(slots=True)
@@ -56,7 +56,7 @@ class ZooKeeperController(Controller):
         settings: Settings,
         first_leader_epoch: int = 0,
     ) -> None:
-        """See :class:`~nodes.core.controller.elections.Controller`; no broker's node is there yet."""
+        """See :class:`~tidemark.nodes.core.controller.elections.Controller`; no broker's node is there yet."""
         super().__init__(brokers, partitions, variant, settings, first_leader_epoch)
         self._handlers[StateTaken] = self._on_state_taken
         self._while_failed[Register] = self._on_register

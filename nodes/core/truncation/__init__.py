@@ -1,18 +1,18 @@
 """Truncation rules: what a follower does with its log when it meets a new leader.
 
 One module a rule, one class each, so that two can be laid side by side. A rule never touches the log; it looks at a
-:class:`~nodes.core.truncation.rule.LogView` and says what to do next. Whatever depends on the rule is in its module; no other
+:class:`~tidemark.nodes.core.truncation.rule.LogView` and says what to do next. Whatever depends on the rule is in its module; no other
 module of the core names one. To add one: write its module, add its line here, describe it in ``docs/protocol.md``.
 """
 
-from nodes.core.truncation.high_watermark import HighWatermarkRule
-from nodes.core.truncation.hw_epoch import HighWatermarkEpochRule
-from nodes.core.truncation.kip101 import Kip101Rule
-from nodes.core.truncation.kip279 import Kip279Rule
-from nodes.core.truncation.lineage import LineageRule
-from nodes.core.truncation.on_fetch import OnFetchRule
-from nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
-from nodes.core.truncation.unknown_epoch import UnknownEpochRule
+from tidemark.nodes.core.truncation.high_watermark import HighWatermarkRule
+from tidemark.nodes.core.truncation.hw_epoch import HighWatermarkEpochRule
+from tidemark.nodes.core.truncation.kip101 import Kip101Rule
+from tidemark.nodes.core.truncation.kip279 import Kip279Rule
+from tidemark.nodes.core.truncation.lineage import LineageRule
+from tidemark.nodes.core.truncation.on_fetch import OnFetchRule
+from tidemark.nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
+from tidemark.nodes.core.truncation.unknown_epoch import UnknownEpochRule
 
 _ALL: tuple[TruncationRule, ...] = (
     HighWatermarkRule(),

@@ -1,7 +1,7 @@
 """Truncation to the high watermark: Kafka up to 0.10 (the design that KIP-101 replaces)."""
 
-from nodes.core.epoch_cache import EpochCache, EpochEnd
-from nodes.core.truncation.rule import LogView, Step, TruncationRule
+from tidemark.nodes.core.epoch_cache import EpochCache, EpochEnd
+from tidemark.nodes.core.truncation.rule import LogView, Step, TruncationRule
 
 
 class HighWatermarkRule(TruncationRule):

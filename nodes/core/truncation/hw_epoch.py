@@ -1,7 +1,7 @@
 """KIP-279's first alternative for clean elections only: ask where the epoch of the own high watermark ends."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
 
 
 class HighWatermarkEpochRule(TruncationRule):

@@ -1,7 +1,7 @@
 """KIP-101: ask the leader where the own latest epoch ends, once (0.11 to 1.1)."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
 
 
 class Kip101Rule(TruncationRule):

@@ -1,7 +1,7 @@
 """KIP-279: the reply names the epoch too, and the follower walks back until both know it (2.0 to 2.6)."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Step, TruncationRule
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.truncation.rule import LogView, Step, TruncationRule
 
 
 class Kip279Rule(TruncationRule):

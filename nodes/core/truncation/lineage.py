@@ -1,7 +1,7 @@
 """KIP-279's rejected alternative 2: the follower sends its epochs with their ends, and the leader says where the logs part."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.truncation.rule import LogView, Question, Step, TruncationRule
 
 NONE_KNOWN = EpochEnd(-2, UNDEFINED)
 """The leader has epochs, and none of those that it was sent (the page's ``UNKNOWN_OFFSET_FOR_LEADER_EPOCH``)."""

@@ -1,8 +1,8 @@
 """Truncation on fetch: every fetch names the last fetched epoch, and the leader answers where it diverges (2.7 on; KIP-595)."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.kip279 import Kip279Rule
-from nodes.core.truncation.rule import LogView, Step
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.truncation.kip279 import Kip279Rule
+from tidemark.nodes.core.truncation.rule import LogView, Step
 
 
 class OnFetchRule(Kip279Rule):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple, Protocol
 
-from nodes.core.epoch_cache import UNDEFINED, EpochCache, EpochCache011, EpochEnd
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochCache, EpochCache011, EpochEnd
 
 
 class LogView(Protocol):
@@ -49,8 +49,8 @@ class Step(NamedTuple):
     """What to do next: cut the log to offset ``cut`` (unless None); then ask for the own latest epoch, or else fetch.
 
     With ``halt`` there is no next: the broker stops, and ``why`` is what it says before it goes. No rule says so; a follower whose
-    fetch is out of range may (:meth:`~nodes.core.follower.Following.truncate_out_of_range`). A fetch that found a diverging epoch
-    leads to another fetch (:mod:`nodes.core.roles`).
+    fetch is out of range may (:meth:`~tidemark.nodes.core.follower.Following.truncate_out_of_range`). A fetch that found a diverging epoch
+    leads to another fetch (:mod:`tidemark.nodes.core.roles`).
     """
 
     cut: int | None = None
@@ -63,7 +63,7 @@ class TruncationRule(ABC):
     """A follower's way to make its log a prefix of its leader's, and what a leader must know for it.
 
     Two methods are the rule; most others are Kafka's as it is now, for the rules of its past to override. The first paragraph
-    of a method's docstring is what ``tidemark variants`` says of a variant with this rule (:mod:`nodes.core.describe`).
+    of a method's docstring is what ``tidemark variants`` says of a variant with this rule (:mod:`tidemark.nodes.core.describe`).
     """
 
     name: ClassVar[str]

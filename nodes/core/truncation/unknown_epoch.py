@@ -1,7 +1,7 @@
 """KIP-279's rejected alternative 1: walk back one own epoch a round, until the leader knows the epoch asked for."""
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.truncation.rule import LogView, Step, TruncationRule
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.truncation.rule import LogView, Step, TruncationRule
 
 
 class UnknownEpochRule(TruncationRule):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Journal, Send, Sync
-from nodes.core.log import Batch
-from nodes.families.bookkeeper.ledger import NO_ENTRY
-from nodes.families.bookkeeper.messages import (
+from tidemark.nodes.core.actions import Journal, Send, Sync
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.families.bookkeeper.ledger import NO_ENTRY
+from tidemark.nodes.families.bookkeeper.messages import (
     FENCED,
     NO_SUCH_ENTRY,
     OK,
@@ -24,9 +24,9 @@ from nodes.families.bookkeeper.messages import (
 )
 
 if TYPE_CHECKING:
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.bookkeeper.variant import BookKeeperVariant
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.bookkeeper.variant import BookKeeperVariant
+    from tidemark.nodes.families.voting.host import Host
 
 COOKIE, FENCE, ENTRY = "cookie", "fence", "entry"
 """What records of a journal are: (cookie, limbo), (fence, ledger), (entry, ledger, entry, lac, base, values)."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.families.bookkeeper.bookie import journal_of
-from nodes.families.bookkeeper.member import STEPS, LedgerMember
-from nodes.families.bookkeeper.messages import (
+from tidemark.nodes.families.bookkeeper.bookie import journal_of
+from tidemark.nodes.families.bookkeeper.member import STEPS, LedgerMember
+from tidemark.nodes.families.bookkeeper.messages import (
     AddEntry,
     AddResponse,
     Metadata,
@@ -16,20 +16,27 @@ from nodes.families.bookkeeper.messages import (
     RecoveryReadResponse,
     WriteLac,
 )
-from nodes.families.bookkeeper.store import MetadataStore
-from nodes.families.bookkeeper.variant import PRESETS, BookKeeperVariant, parse_bookkeeper
-from nodes.families.family import Family
-from nodes.families.switches import describe, modifiers
-from nodes.families.voting.faults import ASK_HOW_FAR, FROM_FOLLOWER, FROM_LEADER, HOW_FAR, NO_LOG_START, UNHEARD
-from nodes.families.voting.marks import MARKS
-from nodes.families.voting.server import Server
+from tidemark.nodes.families.bookkeeper.store import MetadataStore
+from tidemark.nodes.families.bookkeeper.variant import PRESETS, BookKeeperVariant, parse_bookkeeper
+from tidemark.nodes.families.family import Family
+from tidemark.nodes.families.switches import describe, modifiers
+from tidemark.nodes.families.voting.faults import (
+    ASK_HOW_FAR,
+    FROM_FOLLOWER,
+    FROM_LEADER,
+    HOW_FAR,
+    NO_LOG_START,
+    UNHEARD,
+)
+from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from nodes.core.recovery import Recovered, RecoveredPartition
-    from nodes.core.settings import Settings
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.recovery import Recovered, RecoveredPartition
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.families.voting.host import Host
 
 NO_ISR = "there is no ISR that could change"
 STORE = "the metadata store is meant"

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.actions import Action
-    from nodes.core.log import Batch, Log
-    from nodes.core.settings import Settings
-    from nodes.families.bookkeeper.ledger import Fragment, Ledger
-    from nodes.families.bookkeeper.variant import BookKeeperVariant
+    from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.log import Batch, Log
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.families.bookkeeper.ledger import Fragment, Ledger
+    from tidemark.nodes.families.bookkeeper.variant import BookKeeperVariant
 
 
 class LogKeeper(Protocol):
-    """The member; :class:`nodes.families.bookkeeper.member.LedgerMember` says what these are."""
+    """The member; :class:`tidemark.nodes.families.bookkeeper.member.LedgerMember` says what these are."""
 
     node_id: int
     name: str

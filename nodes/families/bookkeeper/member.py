@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.core.log import Batch
-from nodes.core.messages import CONTROLLER, Heartbeat
-from nodes.families.bookkeeper.bookie import Bookie
-from nodes.families.bookkeeper.ledger import OPEN, Fragment, Ledger
-from nodes.families.bookkeeper.messages import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import CONTROLLER, Heartbeat
+from tidemark.nodes.families.bookkeeper.bookie import Bookie
+from tidemark.nodes.families.bookkeeper.ledger import OPEN, Fragment, Ledger
+from tidemark.nodes.families.bookkeeper.messages import (
     Acquire,
     AddEntry,
     AddResponse,
@@ -32,17 +32,17 @@ from nodes.families.bookkeeper.messages import (
     Updated,
     WriteLac,
 )
-from nodes.families.bookkeeper.reader import Reader
-from nodes.families.bookkeeper.recovery import Takeover
-from nodes.families.bookkeeper.writer import Writer
-from nodes.families.voting.member import NOBODY, Member
+from tidemark.nodes.families.bookkeeper.reader import Reader
+from tidemark.nodes.families.bookkeeper.recovery import Takeover
+from tidemark.nodes.families.bookkeeper.writer import Writer
+from tidemark.nodes.families.voting.member import NOBODY, Member
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.bookkeeper.variant import BookKeeperVariant
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.bookkeeper.variant import BookKeeperVariant
+    from tidemark.nodes.families.voting.host import Host
 
 
 class LedgerMember(Member):

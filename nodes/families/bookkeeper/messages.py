@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch
-    from nodes.families.bookkeeper.ledger import Ledger
+    from tidemark.nodes.core.log import Batch
+    from tidemark.nodes.families.bookkeeper.ledger import Ledger
 
 OK, FENCED, NO_SUCH_ENTRY, UNKNOWN = "ok", "fenced", "no-such-entry", "unknown"
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.families.bookkeeper.ledger import NO_ENTRY, ensemble_at
-from nodes.families.bookkeeper.messages import ReadEntries, ReadEntriesResponse
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.families.bookkeeper.ledger import NO_ENTRY, ensemble_at
+from tidemark.nodes.families.bookkeeper.messages import ReadEntries, ReadEntriesResponse
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch
-    from nodes.families.bookkeeper.ledger import Ledger
-    from nodes.families.bookkeeper.log_keeper import LogKeeper
+    from tidemark.nodes.core.log import Batch
+    from tidemark.nodes.families.bookkeeper.ledger import Ledger
+    from tidemark.nodes.families.bookkeeper.log_keeper import LogKeeper
 
 
 class Reader:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.families.bookkeeper.ledger import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.families.bookkeeper.ledger import (
     CLOSED,
     IN_RECOVERY,
     NO_ENTRY,
@@ -21,7 +21,7 @@ from nodes.families.bookkeeper.ledger import (
     ensemble_at,
     write_set,
 )
-from nodes.families.bookkeeper.messages import (
+from tidemark.nodes.families.bookkeeper.messages import (
     NO_SUCH_ENTRY,
     OK,
     AddEntry,
@@ -33,8 +33,8 @@ from nodes.families.bookkeeper.messages import (
 )
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch
-    from nodes.families.bookkeeper.log_keeper import LogKeeper
+    from tidemark.nodes.core.log import Batch
+    from tidemark.nodes.families.bookkeeper.log_keeper import LogKeeper
 
 MARK, FENCE, READ, WRITE, CLOSE, FILL, CREATE = "mark", "fence", "read", "write", "close", "fill", "create"
 

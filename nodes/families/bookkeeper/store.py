@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Send, SetTimer
-from nodes.core.events import ControllerElected, ControllerFailed, Started, TimerFired
-from nodes.core.messages import CONTROLLER, Heartbeat
-from nodes.families.bookkeeper.messages import (
+from tidemark.nodes.core.actions import Send, SetTimer
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed, Started, TimerFired
+from tidemark.nodes.core.messages import CONTROLLER, Heartbeat
+from tidemark.nodes.families.bookkeeper.messages import (
     Acquire,
     BookieRegistered,
     Metadata,
@@ -25,10 +25,10 @@ from nodes.families.bookkeeper.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from nodes.core.actions import Action
-    from nodes.core.settings import Settings
-    from nodes.families.bookkeeper.ledger import Ledger
-    from nodes.families.bookkeeper.variant import BookKeeperVariant
+    from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.families.bookkeeper.ledger import Ledger
+    from tidemark.nodes.families.bookkeeper.variant import BookKeeperVariant
 
 NOBODY = -1
 
@@ -71,7 +71,7 @@ class MetadataStore:
             RegisterBookie: self._on_register,
         }
 
-    def step(self, now: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
+    def step(self, now: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of tidemark.nodes.core.events)
         """Take one event."""
         self.out = []
         kind = type(event)

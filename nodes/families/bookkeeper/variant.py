@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from nodes.core.recovery import RecoveryRules
-from nodes.families.switches import Option, parse, switch
+from tidemark.nodes.core.recovery import RecoveryRules
+from tidemark.nodes.families.switches import Option, parse, switch
 
 AS_MANY_AS_FIT = 0
 MOST = 5

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.families.bookkeeper.ledger import NO_ENTRY, Fragment, Ledger, write_set
-from nodes.families.bookkeeper.messages import FENCED, AddEntry, AddResponse, WriteLac
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.families.bookkeeper.ledger import NO_ENTRY, Fragment, Ledger, write_set
+from tidemark.nodes.families.bookkeeper.messages import FENCED, AddEntry, AddResponse, WriteLac
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch
-    from nodes.families.bookkeeper.log_keeper import LogKeeper
+    from tidemark.nodes.core.log import Batch
+    from tidemark.nodes.families.bookkeeper.log_keeper import LogKeeper
 
 
 class _Pending:

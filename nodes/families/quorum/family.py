@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.families.family import Family
-from nodes.families.quorum.member import STEPS, QuorumMember
-from nodes.families.quorum.messages import (
+from tidemark.nodes.families.family import Family
+from tidemark.nodes.families.quorum.member import STEPS, QuorumMember
+from tidemark.nodes.families.quorum.messages import (
     HighWaterMarkRequest,
     HighWaterMarkResponse,
     ReplicationRequest,
     ReplicationResponse,
 )
-from nodes.families.quorum.variant import PRESETS, QuorumVariant, parse_quorum
-from nodes.families.switches import describe, modifiers
-from nodes.families.voting.faults import (
+from tidemark.nodes.families.quorum.variant import PRESETS, QuorumVariant, parse_quorum
+from tidemark.nodes.families.switches import describe, modifiers
+from tidemark.nodes.families.voting.faults import (
     ASK_HOW_FAR,
     COUNTERPARTS,
     FROM_FOLLOWER,
@@ -24,14 +24,14 @@ from nodes.families.voting.faults import (
     UNHEARD,
     tells_leadership,
 )
-from nodes.families.voting.marks import MARKS
-from nodes.families.voting.server import Server
+from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nodes.core.recovery import Recovered
-    from nodes.core.settings import Settings
+    from tidemark.nodes.core.recovery import Recovered
+    from tidemark.nodes.core.settings import Settings
 
 
 def _server(

@@ -10,25 +10,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.core.log import Batch
-from nodes.families.quorum.messages import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.families.quorum.messages import (
     HighWaterMarkRequest,
     HighWaterMarkResponse,
     ReplicationRequest,
     ReplicationResponse,
 )
-from nodes.families.voting.log_view import beyond, generation_at
-from nodes.families.voting.member import majority_end
-from nodes.families.voting.peers import Peer
-from nodes.families.voting.pushing import PushingMember
+from tidemark.nodes.families.voting.log_view import beyond, generation_at
+from tidemark.nodes.families.voting.member import majority_end
+from tidemark.nodes.families.voting.peers import Peer
+from tidemark.nodes.families.voting.pushing import PushingMember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.quorum.variant import QuorumVariant
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.quorum.variant import QuorumVariant
+    from tidemark.nodes.families.voting.host import Host
 
 UNJOINED = -1
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from nodes.families.voting.log_view import conflict_with
+from tidemark.nodes.families.voting.log_view import conflict_with
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch, Log
+    from tidemark.nodes.core.log import Batch, Log
 
 
 class RejoinRule(ABC):

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from nodes.families.quorum.rejoin import RULES, RejoinRule
-from nodes.families.switches import Option, parse, switch
-from nodes.families.voting.variant import VotingVariant
+from tidemark.nodes.families.quorum.rejoin import RULES, RejoinRule
+from tidemark.nodes.families.switches import Option, parse, switch
+from tidemark.nodes.families.voting.variant import VotingVariant
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.families.raft.messages import PreVoteRequest, PreVoteResponse
-from nodes.families.voting.log_view import last_generation
-from nodes.families.voting.member import majority_end
-from nodes.families.voting.pushing import PushingMember
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.families.raft.messages import PreVoteRequest, PreVoteResponse
+from tidemark.nodes.families.voting.log_view import last_generation
+from tidemark.nodes.families.voting.member import majority_end
+from tidemark.nodes.families.voting.pushing import PushingMember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.raft.variant import RaftVariant
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.raft.variant import RaftVariant
+    from tidemark.nodes.families.voting.host import Host
 
 LONG_AGO = -(1 << 62)
 

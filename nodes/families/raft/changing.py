@@ -18,23 +18,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.families.raft.configurations import Configurations, written
-from nodes.families.raft.member import RaftMember
-from nodes.families.raft.messages import PermittedVoteRequest
-from nodes.families.voting.log_view import generation_at
-from nodes.families.voting.member import NOBODY, majority_end
-from nodes.families.voting.messages import VoteRequest
-from nodes.families.voting.peers import Peer
+from tidemark.nodes.families.raft.configurations import Configurations, written
+from tidemark.nodes.families.raft.member import RaftMember
+from tidemark.nodes.families.raft.messages import PermittedVoteRequest
+from tidemark.nodes.families.voting.log_view import generation_at
+from tidemark.nodes.families.voting.member import NOBODY, majority_end
+from tidemark.nodes.families.voting.messages import VoteRequest
+from tidemark.nodes.families.voting.peers import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.log import Batch
-    from nodes.core.messages import Reassign
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.raft.configurations import Configuration
-    from nodes.families.raft.messages import AppendResponse
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.log import Batch
+    from tidemark.nodes.core.messages import Reassign
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.raft.configurations import Configuration
+    from tidemark.nodes.families.raft.messages import AppendResponse
+    from tidemark.nodes.families.voting.host import Host
 
 
 class ChangingMember(RaftMember):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.log import Batch, Log
+    from tidemark.nodes.core.log import Batch, Log
 
 _GENERATIONS = 32
 """So many bits of an entry's number are its generation; those above are servers."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.messages import Reassign
-from nodes.families.family import Family
-from nodes.families.raft.changing import ChangingMember
-from nodes.families.raft.member import STEPS, RaftMember
-from nodes.families.raft.messages import AppendEntries, AppendResponse
-from nodes.families.raft.variant import PRESETS, RaftVariant, parse_raft
-from nodes.families.switches import describe, modifiers
-from nodes.families.voting.faults import (
+from tidemark.nodes.core.messages import Reassign
+from tidemark.nodes.families.family import Family
+from tidemark.nodes.families.raft.changing import ChangingMember
+from tidemark.nodes.families.raft.member import STEPS, RaftMember
+from tidemark.nodes.families.raft.messages import AppendEntries, AppendResponse
+from tidemark.nodes.families.raft.variant import PRESETS, RaftVariant, parse_raft
+from tidemark.nodes.families.switches import describe, modifiers
+from tidemark.nodes.families.voting.faults import (
     COUNTERPARTS,
     FROM_FOLLOWER,
     FROM_LEADER,
@@ -19,14 +19,14 @@ from nodes.families.voting.faults import (
     UNHEARD,
     tells_leadership,
 )
-from nodes.families.voting.marks import MARKS
-from nodes.families.voting.server import Server
+from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nodes.core.recovery import Recovered
-    from nodes.core.settings import Settings
+    from tidemark.nodes.core.recovery import Recovered
+    from tidemark.nodes.core.settings import Settings
 
 MOVES = (
     "whoever leads adds the new server once that has all that is committed, and then takes the old one away, each by an entry of "

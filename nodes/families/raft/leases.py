@@ -14,17 +14,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.families.raft.canvassing import CanvassingMember
-from nodes.families.raft.messages import HandOver, PermittedVoteRequest, StandNow
-from nodes.families.voting.member import NOBODY
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.families.raft.canvassing import CanvassingMember
+from tidemark.nodes.families.raft.messages import HandOver, PermittedVoteRequest, StandNow
+from tidemark.nodes.families.voting.member import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.voting.host import Host
-    from nodes.families.voting.messages import VoteRequest
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.messages import VoteRequest
 
 
 class LeasingMember(CanvassingMember):

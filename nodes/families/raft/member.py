@@ -6,9 +6,9 @@ the batches in which they were written. There is one request to a follower out a
 
 from __future__ import annotations
 
-from nodes.core.actions import Send
-from nodes.families.raft.leases import LeasingMember
-from nodes.families.raft.messages import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.families.raft.leases import LeasingMember
+from tidemark.nodes.families.raft.messages import (
     AppendEntries,
     AppendResponse,
     HandOver,
@@ -17,9 +17,9 @@ from nodes.families.raft.messages import (
     PreVoteResponse,
     StandNow,
 )
-from nodes.families.voting.log_view import beyond, conflict_with, first_of_generation, generation_at
-from nodes.families.voting.member import majority_end
-from nodes.families.voting.peers import Peer
+from tidemark.nodes.families.voting.log_view import beyond, conflict_with, first_of_generation, generation_at
+from tidemark.nodes.families.voting.member import majority_end
+from tidemark.nodes.families.voting.peers import Peer
 
 
 class RaftMember(LeasingMember):

@@ -1,14 +1,14 @@
-"""Raft's AppendEntries, and what pre-vote and leases add; its RequestVote is :mod:`nodes.families.voting.messages`."""
+"""Raft's AppendEntries, and what pre-vote and leases add; its RequestVote is :mod:`tidemark.nodes.families.voting.messages`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nodes.families.voting.messages import VoteRequest
+from tidemark.nodes.families.voting.messages import VoteRequest
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch
+    from tidemark.nodes.core.log import Batch
 
 
 @dataclass(slots=True)

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodes.families.switches import parse, switch
-from nodes.families.voting.variant import VotingVariant
+from tidemark.nodes.families.switches import parse, switch
+from tidemark.nodes.families.voting.variant import VotingVariant
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.families.family import Family
-from nodes.families.reconciliation.member import STEPS, ReconcilingMember
-from nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
-from nodes.families.reconciliation.variant import PRESETS, ReconciliationVariant, parse_reconciliation
-from nodes.families.switches import describe, modifiers
-from nodes.families.voting.faults import COUNTERPARTS, FROM_FOLLOWER, FROM_LEADER, NOT_SUFFERED, UNHEARD
-from nodes.families.voting.marks import MARKS
-from nodes.families.voting.messages import VoteRequest
-from nodes.families.voting.server import Server
+from tidemark.nodes.families.family import Family
+from tidemark.nodes.families.reconciliation.member import STEPS, ReconcilingMember
+from tidemark.nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
+from tidemark.nodes.families.reconciliation.variant import PRESETS, ReconciliationVariant, parse_reconciliation
+from tidemark.nodes.families.switches import describe, modifiers
+from tidemark.nodes.families.voting.faults import COUNTERPARTS, FROM_FOLLOWER, FROM_LEADER, NOT_SUFFERED, UNHEARD
+from tidemark.nodes.families.voting.marks import MARKS
+from tidemark.nodes.families.voting.messages import VoteRequest
+from tidemark.nodes.families.voting.server import Server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nodes.core.recovery import Recovered
-    from nodes.core.settings import Settings
+    from tidemark.nodes.core.recovery import Recovered
+    from tidemark.nodes.core.settings import Settings
 
 
 def _server(

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.actions import Send
-from nodes.families.reconciliation.messages import NONE_OF_IT, LatestRequest, LatestResponse, Leading
-from nodes.families.voting.log_view import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.families.reconciliation.messages import NONE_OF_IT, LatestRequest, LatestResponse, Leading
+from tidemark.nodes.families.voting.log_view import (
     beyond,
     end_of_generation,
     generation_at,
     last_generation,
     start_of_generation,
 )
-from nodes.families.voting.member import Member, majority_end
+from tidemark.nodes.families.voting.member import Member, majority_end
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.reconciliation.variant import ReconciliationVariant
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.reconciliation.variant import ReconciliationVariant
+    from tidemark.nodes.families.voting.host import Host
 
 
 class ReconcilingMember(Member):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch
+    from tidemark.nodes.core.log import Batch
 
 NONE_OF_IT = -1
 """In place of an offset: the leader has nothing of that generation."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.families.voting.messages import VoteRequest
+from tidemark.nodes.families.voting.messages import VoteRequest
 
 NO_CONTROLLER = "there is no controller that could be cut off or fail: the servers elect among themselves"
 NO_LOG_START = "there is no log start: nothing is deleted"

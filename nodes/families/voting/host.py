@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from nodes.core.actions import Action
-    from nodes.core.settings import Settings
+    from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.settings import Settings
 
 
 class Host(Protocol):

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from nodes.core.log import Batch
+from tidemark.nodes.core.log import Batch
 
 if TYPE_CHECKING:
-    from nodes.core.log import Log
+    from tidemark.nodes.core.log import Log
 
 NO_GENERATION = -1
 _end = attrgetter("end")

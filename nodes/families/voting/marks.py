@@ -1,4 +1,4 @@
-"""Which marks of what a run exercised (``checkers.marks``) there can be without a controller, an ISR and deletions."""
+"""Which marks of what a run exercised (``tidemark.checkers.marks``) there can be without a controller, an ISR and deletions."""
 
 from __future__ import annotations
 

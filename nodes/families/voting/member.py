@@ -11,9 +11,9 @@ from collections import deque
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from nodes.core.actions import Append, Send, Sync, Truncate, WriteVote
-from nodes.core.log import Batch, Log
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Append, Send, Sync, Truncate, WriteVote
+from tidemark.nodes.core.log import Batch, Log
+from tidemark.nodes.core.messages import (
     ALL,
     NOT_LEADER,
     REQUEST_TIMED_OUT,
@@ -22,14 +22,14 @@ from nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
-from nodes.families.voting.log_view import last_generation
-from nodes.families.voting.messages import VoteRequest, VoteResponse
+from tidemark.nodes.families.voting.log_view import last_generation
+from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.voting.host import Host
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.voting.host import Host
 
 NOBODY = -1
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.families.voting.member import Member
+from tidemark.nodes.families.voting.member import Member
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nodes.core.recovery import RecoveredPartition
-    from nodes.families.voting.host import Host
-    from nodes.families.voting.peers import Peer
+    from tidemark.nodes.core.recovery import RecoveredPartition
+    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.peers import Peer
 
 
 class PushingMember(Member):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks
-from nodes.core.events import ShutdownRequested, Started, TimerFired
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, WriteHighWatermarks
+from tidemark.nodes.core.events import ShutdownRequested, Started, TimerFired
+from tidemark.nodes.core.messages import (
     NOT_LEADER,
     ConsumeRequest,
     ConsumeResponse,
@@ -15,16 +15,16 @@ from nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
-from nodes.families.voting.member import NOBODY
-from nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
+from tidemark.nodes.families.voting.member import NOBODY
+from tidemark.nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from nodes.core.actions import Action
-    from nodes.core.recovery import Recovered
-    from nodes.core.settings import Settings
-    from nodes.families.voting.member import Member
+    from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.recovery import Recovered
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.families.voting.member import Member
 
 Steps = dict[type, str]
 """Message → the method of a member that takes it."""
@@ -80,7 +80,7 @@ class Server:
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._checkpoint_due = 0
 
-    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of nodes.core.events)
+    def step(self, now_us: int, event: Any) -> list[Action]:  # noqa: ANN401 (a message or one of tidemark.nodes.core.events)
         """Take one event; what to do about it, in order. The list is used again by the next step."""
         self.out.clear()
         kind = type(event)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nodes.core.recovery import RecoveryRules
-from nodes.families.switches import switch
+from tidemark.nodes.core.recovery import RecoveryRules
+from tidemark.nodes.families.switches import switch
 
 
 @dataclass(frozen=True, slots=True)

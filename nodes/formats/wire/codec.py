@@ -12,7 +12,7 @@ from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_reader, entity_writer
 from kio.serial.errors import SerialError
 
-from nodes.formats.wire.shape import walker
+from tidemark.nodes.formats.wire.shape import walker
 
 if TYPE_CHECKING:
     from kio.static.protocol import RequestPayload, ResponsePayload
@@ -28,7 +28,7 @@ Writer: TypeAlias = Callable[[BytesIO, Any], None]
 FETCH, LEADER_AND_ISR, API_VERSIONS, OFFSET_FOR_LEADER_EPOCH = 1, 4, 18, 23
 ALTER_PARTITION, BROKER_REGISTRATION, BROKER_HEARTBEAT = 56, 62, 63
 OWN_KEYS = 1_000
-"""API keys from here on are no version of Kafka's (:mod:`nodes.formats.wire.voting`, :mod:`nodes.formats.wire.ledgers`)."""
+"""API keys from here on are no version of Kafka's (:mod:`tidemark.nodes.formats.wire.voting`, :mod:`tidemark.nodes.formats.wire.ledgers`)."""
 
 
 class Codec(NamedTuple):
@@ -57,17 +57,17 @@ def codec(key: int, version: int) -> Codec:
     request: type[RequestPayload]
     response: type[ResponsePayload]
     if key == LEADER_AND_ISR:
-        from nodes.formats.wire.leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
+        from tidemark.nodes.formats.wire.leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 
         request = cast("type[RequestPayload]", LeaderAndIsrRequest)
         response = cast("type[ResponsePayload]", LeaderAndIsrResponse)
     elif (key, version) == (OFFSET_FOR_LEADER_EPOCH, 4):
-        from nodes.formats.wire.epoch_lineage import OffsetForLeaderEpochRequest
+        from tidemark.nodes.formats.wire.epoch_lineage import OffsetForLeaderEpochRequest
 
         request = cast("type[RequestPayload]", OffsetForLeaderEpochRequest)
         response = load_response_schema(key, version)
     elif key >= OWN_KEYS:
-        from nodes.formats.wire import ledgers, voting
+        from tidemark.nodes.formats.wire import ledgers, voting
 
         of = ledgers if key >= ledgers.FIRST_KEY else voting
         request, response = of.REQUESTS[key], of.RESPONSES[key]

@@ -7,7 +7,7 @@ from struct import Struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nodes.formats.wire.codec import Writer
+    from tidemark.nodes.formats.wire.codec import Writer
 
 MAX_REQUEST_BYTES = 16 << 20
 """Longest request that a node takes. Kafka's ``socket.request.max.bytes`` is 100 MiB; its records are no larger than 1 MiB."""

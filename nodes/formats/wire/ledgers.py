@@ -1,7 +1,7 @@
 """BookKeeper's messages in Kafka's framing: to bookies, to the metadata store, and their answers.
 
 BookKeeper has a protocol of its own (protobuf over Netty) and ZooKeeper's. Here the core's messages travel as those of the families
-without a controller do (:mod:`nodes.formats.wire.voting`): each goes one way, under an API key that no version of Kafka uses, and
+without a controller do (:mod:`tidemark.nodes.formats.wire.voting`): each goes one way, under an API key that no version of Kafka uses, and
 its response says only that it was heard. All are version 0, and flexible.
 """
 
@@ -13,7 +13,7 @@ from kio.schema.request_header.v2.header import RequestHeader
 from kio.schema.response_header.v1.header import ResponseHeader
 from kio.static.constants import EntityType
 
-from nodes.formats.wire.own_entities import entity
+from tidemark.nodes.formats.wire.own_entities import entity
 
 FIRST_KEY = 1030
 

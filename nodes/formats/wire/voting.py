@@ -18,7 +18,7 @@ from kio.schema.request_header.v2.header import RequestHeader
 from kio.schema.response_header.v1.header import ResponseHeader
 from kio.static.constants import EntityType
 
-from nodes.formats.wire.own_entities import VERSION, entity
+from tidemark.nodes.formats.wire.own_entities import VERSION, entity
 
 __all__ = ["BEGIN_QUORUM_EPOCH", "HEARD", "NOT_THERE", "REQUESTS", "RESPONSES", "SHAPES", "VERSION", "VOTE", "Shape"]
 

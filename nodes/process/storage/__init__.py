@@ -12,5 +12,5 @@
 
 The durable log file is a prefix of the volatile one, byte for byte. Where the volatile one is missing (the container was killed,
 its tmpfs gone), a start copies the durable one. A crash of the process therefore loses nothing, a container kill loses what was
-not synced, and a power loss (:mod:`nodes.process.storage.power_loss`) what it likes of the rest.
+not synced, and a power loss (:mod:`tidemark.nodes.process.storage.power_loss`) what it likes of the rest.
 """

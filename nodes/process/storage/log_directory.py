@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-from nodes.core.actions import (
+from tidemark.nodes.core.actions import (
     Action,
     Append,
     BeginAt,
@@ -21,12 +21,12 @@ from nodes.core.actions import (
     WriteLogStarts,
     WriteVote,
 )
-from nodes.core.log import Batch
-from nodes.core.recovery import DiskImage, PartitionImage, Recovered
-from nodes.formats import checkpoints
-from nodes.formats.durable_files import sync_directory
-from nodes.process.storage import directory_lock
-from nodes.process.storage.log_file import LogFile
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import DiskImage, PartitionImage, Recovered
+from tidemark.nodes.formats import checkpoints
+from tidemark.nodes.formats.durable_files import sync_directory
+from tidemark.nodes.process.storage import directory_lock
+from tidemark.nodes.process.storage.log_file import LogFile
 
 _PARTITION = re.compile(r"[a-zA-Z0-9._-]{1,249}-[0-9]+")
 """Kafka's rule for a topic, a dash, and the partition's number."""

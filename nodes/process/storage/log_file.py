@@ -14,12 +14,12 @@ from contextlib import ExitStack
 from errno import EIO
 from pathlib import Path
 
-from nodes.core.log import Batch
-from nodes.core.recovery import StoredBatch
-from nodes.formats.durable_files import sync_directory, write_all
-from nodes.formats.record_batch import Records, place
-from nodes.formats.segment import SEGMENT, base_of, name_of, scan, segment_in
-from nodes.process.storage.written_at import WRITTEN_AT, WrittenAt
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import StoredBatch
+from tidemark.nodes.formats.durable_files import sync_directory, write_all
+from tidemark.nodes.formats.record_batch import Records, place
+from tidemark.nodes.formats.segment import SEGMENT, base_of, name_of, scan, segment_in
+from tidemark.nodes.process.storage.written_at import WRITTEN_AT, WrittenAt
 
 _CHUNK = 1 << 20
 """Bytes copied at a time."""

@@ -1,8 +1,8 @@
 """What a power loss leaves: run this where a node process was killed, before it starts again.
 
-``python3 -m nodes.process.storage.power_loss --data DIR --volatile DIR (--keep N | --seed S)``
+``python3 -m tidemark.nodes.process.storage.power_loss --data DIR --volatile DIR (--keep N | --seed S)``
 
-What stays is drawn from the seed (:mod:`nodes.core.power_loss`), log by log in the order of their names. With ``--keep``
+What stays is drawn from the seed (:mod:`tidemark.nodes.core.power_loss`), log by log in the order of their names. With ``--keep``
 exactly the first N batches of each log stay. Then the volatile logs are gone.
 
 Prints one line: ``{"t-0": {"batches": {"kept": 2, "lost": 1}, "records": {"kept": 2, "lost": 3}, "torn_bytes": 0}}``.
@@ -20,14 +20,14 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 
-from nodes.admin.power_loss_command import PowerLossCommand, check_keep
-from nodes.core.power_loss import WRITEBACK_US, draw_survivors
-from nodes.formats.durable_files import sync_directory, write_all
-from nodes.formats.segment import SEGMENT, scan, segment_in
-from nodes.process.storage import directory_lock
-from nodes.process.storage.log_directory import partition_names
-from nodes.process.storage.log_file import make_alike
-from nodes.process.storage.written_at import WRITTEN_AT, now_ms, old_until
+from tidemark.nodes.admin.power_loss_command import PowerLossCommand, check_keep
+from tidemark.nodes.core.power_loss import WRITEBACK_US, draw_survivors
+from tidemark.nodes.formats.durable_files import sync_directory, write_all
+from tidemark.nodes.formats.segment import SEGMENT, scan, segment_in
+from tidemark.nodes.process.storage import directory_lock
+from tidemark.nodes.process.storage.log_directory import partition_names
+from tidemark.nodes.process.storage.log_file import make_alike
+from tidemark.nodes.process.storage.written_at import WRITTEN_AT, now_ms, old_until
 
 _WRITEBACK_MS = WRITEBACK_US // 1_000
 

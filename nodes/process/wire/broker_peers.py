@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.messages import (
+from tidemark.nodes.core.messages import (
     CONTROLLER,
     STALE_BROKER_EPOCH,
     AlterPartition,
@@ -19,15 +19,15 @@ from nodes.core.messages import (
     LeaderAndIsr,
     Register,
 )
-from nodes.formats.wire import codec
-from nodes.formats.wire.names import MeaninglessError
-from nodes.process.wire import translate_control, translate_epoch, translate_fetch
-from nodes.process.wire.peer_sending import PeerSending, Versions
-from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version, replica_of
+from tidemark.nodes.formats.wire import codec
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.process.wire import translate_control, translate_epoch, translate_fetch
+from tidemark.nodes.process.wire.peer_sending import PeerSending, Versions
+from tidemark.nodes.process.wire.translate_fetch import FetchTranslation, fetch_version, replica_of
 
 if TYPE_CHECKING:
-    from nodes.process.node_driver import NodeDriver
-    from nodes.process.wire.server import Connection, Handler, Request
+    from tidemark.nodes.process.node_driver import NodeDriver
+    from tidemark.nodes.process.wire.server import Connection, Handler, Request
 
 
 class BrokerPeers:

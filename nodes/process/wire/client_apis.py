@@ -23,24 +23,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from nodes.core.messages import DeleteRecordsResponse
-from nodes.core.variant import Variant
-from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
-from nodes.process.wire.client_delete_records import DeleteRecordsApi
-from nodes.process.wire.client_entities import DELETE_RECORDS, INIT_PRODUCER_ID, LIST_OFFSETS, METADATA, PRODUCE
-from nodes.process.wire.client_epochs import EpochsApi
-from nodes.process.wire.client_fetch import FetchApi
-from nodes.process.wire.client_list_offsets import ListOffsetsApi
-from nodes.process.wire.client_metadata import MetadataApi
-from nodes.process.wire.client_partitions import Partitions
-from nodes.process.wire.client_produce import ProduceApi
-from nodes.process.wire.client_producer_ids import ProducerIds
-from nodes.process.wire.client_versions import answer_versions, client_versions
+from tidemark.nodes.core.messages import DeleteRecordsResponse
+from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
+from tidemark.nodes.process.wire.client_delete_records import DeleteRecordsApi
+from tidemark.nodes.process.wire.client_entities import (
+    DELETE_RECORDS,
+    INIT_PRODUCER_ID,
+    LIST_OFFSETS,
+    METADATA,
+    PRODUCE,
+)
+from tidemark.nodes.process.wire.client_epochs import EpochsApi
+from tidemark.nodes.process.wire.client_fetch import FetchApi
+from tidemark.nodes.process.wire.client_list_offsets import ListOffsetsApi
+from tidemark.nodes.process.wire.client_metadata import MetadataApi
+from tidemark.nodes.process.wire.client_partitions import Partitions
+from tidemark.nodes.process.wire.client_produce import ProduceApi
+from tidemark.nodes.process.wire.client_producer_ids import ProducerIds
+from tidemark.nodes.process.wire.client_versions import answer_versions, client_versions
 
 if TYPE_CHECKING:
-    from nodes.core.messages import ProduceResponse
-    from nodes.process.wire.client_driver import ClientDriver
-    from nodes.process.wire.server import Connection, Handler, Request
+    from tidemark.nodes.core.messages import ProduceResponse
+    from tidemark.nodes.process.wire.client_driver import ClientDriver
+    from tidemark.nodes.process.wire.server import Connection, Handler, Request
 
 
 FETCH_EPOCHS = 9

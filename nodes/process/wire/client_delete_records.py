@@ -8,15 +8,15 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.core.messages import DeleteRecordsRequest, DeleteRecordsResponse
-from nodes.formats.wire.names import error_code, partition_name
-from nodes.process.wire.client_entities import DELETE_RECORDS, NO_THROTTLE, response_entity
-from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION
+from tidemark.nodes.core.messages import DeleteRecordsRequest, DeleteRecordsResponse
+from tidemark.nodes.formats.wire.names import error_code, partition_name
+from tidemark.nodes.process.wire.client_entities import DELETE_RECORDS, NO_THROTTLE, response_entity
+from tidemark.nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION
 
 if TYPE_CHECKING:
-    from nodes.process.wire.client_driver import ClientDriver
-    from nodes.process.wire.client_partitions import Partitions
-    from nodes.process.wire.server import Request
+    from tidemark.nodes.process.wire.client_driver import ClientDriver
+    from tidemark.nodes.process.wire.client_partitions import Partitions
+    from tidemark.nodes.process.wire.server import Request
 
 
 class _Slot(NamedTuple):

@@ -6,13 +6,13 @@ from asyncio import AbstractEventLoop
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from nodes.core.messages import LeaderAndIsr
-from nodes.families.family import Machine
-from nodes.process.config import NodeConfig
+from tidemark.nodes.core.messages import LeaderAndIsr
+from tidemark.nodes.families.family import Machine
+from tidemark.nodes.process.config import NodeConfig
 
 
 class ClientDriver(Protocol):
-    """The driver, as :mod:`nodes.process.wire.client_apis` sees it."""
+    """The driver, as :mod:`tidemark.nodes.process.wire.client_apis` sees it."""
 
     @property
     def broker(self) -> Machine:

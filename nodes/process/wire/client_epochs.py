@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.epoch_cache import NO_EPOCH_END
-from nodes.core.truncation.rule import Question
-from nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
-from nodes.formats.wire.names import error_code, partition_name
-from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
-from nodes.process.wire.client_partitions import NO_EPOCH
+from tidemark.nodes.core.epoch_cache import NO_EPOCH_END
+from tidemark.nodes.core.truncation.rule import Question
+from tidemark.nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
+from tidemark.nodes.formats.wire.names import error_code, partition_name
+from tidemark.nodes.process.wire.client_entities import NO_THROTTLE, response_entity
+from tidemark.nodes.process.wire.client_partitions import NO_EPOCH
 
 if TYPE_CHECKING:
-    from nodes.core.variant import Variant
-    from nodes.process.wire.client_partitions import Partitions
-    from nodes.process.wire.server import Request
+    from tidemark.nodes.core.variant import Variant
+    from tidemark.nodes.process.wire.client_partitions import Partitions
+    from tidemark.nodes.process.wire.server import Request
 
 
 class EpochsApi:

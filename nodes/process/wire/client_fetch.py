@@ -15,19 +15,19 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodes.core.messages import OFFSET_OUT_OF_RANGE
-from nodes.formats.record_batch import Records
-from nodes.formats.wire.codec import FETCH
-from nodes.formats.wire.names import error_code, partition_name
-from nodes.process.wire.client_entities import NO_THROTTLE, response_entity
-from nodes.process.wire.client_partitions import NO_EPOCH, out_of_range
+from tidemark.nodes.core.messages import OFFSET_OUT_OF_RANGE
+from tidemark.nodes.formats.record_batch import Records
+from tidemark.nodes.formats.wire.codec import FETCH
+from tidemark.nodes.formats.wire.names import error_code, partition_name
+from tidemark.nodes.process.wire.client_entities import NO_THROTTLE, response_entity
+from tidemark.nodes.process.wire.client_partitions import NO_EPOCH, out_of_range
 
 if TYPE_CHECKING:
     from asyncio import TimerHandle
 
-    from nodes.process.wire.client_driver import ClientDriver
-    from nodes.process.wire.client_partitions import Partitions
-    from nodes.process.wire.server import Connection, Request
+    from tidemark.nodes.process.wire.client_driver import ClientDriver
+    from tidemark.nodes.process.wire.client_partitions import Partitions
+    from tidemark.nodes.process.wire.server import Connection, Request
 
 FETCH_SESSION_ID_NOT_FOUND = "FETCH_SESSION_ID_NOT_FOUND"
 

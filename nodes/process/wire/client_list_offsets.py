@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodes.core.epoch_cache import UNDEFINED
-from nodes.formats.record_batch import Records
-from nodes.formats.wire.names import error_code, partition_name
-from nodes.process.wire.client_entities import LIST_OFFSETS, NO_THROTTLE, response_entity
-from nodes.process.wire.client_partitions import NO_EPOCH
+from tidemark.nodes.core.epoch_cache import UNDEFINED
+from tidemark.nodes.formats.record_batch import Records
+from tidemark.nodes.formats.wire.names import error_code, partition_name
+from tidemark.nodes.process.wire.client_entities import LIST_OFFSETS, NO_THROTTLE, response_entity
+from tidemark.nodes.process.wire.client_partitions import NO_EPOCH
 
 if TYPE_CHECKING:
-    from nodes.process.wire.client_partitions import Partitions
-    from nodes.process.wire.server import Request
+    from tidemark.nodes.process.wire.client_partitions import Partitions
+    from tidemark.nodes.process.wire.server import Request
 
 LATEST, EARLIEST = -1, -2
 """Timestamps that are none."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.formats.wire.names import error_code, partition_name
-from nodes.process.wire.client_entities import METADATA, NO_THROTTLE, response_entity
-from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, topics_of
+from tidemark.nodes.formats.wire.names import error_code, partition_name
+from tidemark.nodes.process.wire.client_entities import METADATA, NO_THROTTLE, response_entity
+from tidemark.nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, topics_of
 
 if TYPE_CHECKING:
-    from nodes.process.wire.client_driver import ClientDriver
-    from nodes.process.wire.server import Request
+    from tidemark.nodes.process.wire.client_driver import ClientDriver
+    from tidemark.nodes.process.wire.server import Request
 
 LEADER_NOT_AVAILABLE = "LEADER_NOT_AVAILABLE"
 CLUSTER_ID = "tidemark"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
-from nodes.core.replica import Replica
-from nodes.families.voting.member import Member
-from nodes.formats.wire.names import topic_and_index
+from tidemark.nodes.core.messages import FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER_EPOCH
+from tidemark.nodes.core.replica import Replica
+from tidemark.nodes.families.voting.member import Member
+from tidemark.nodes.formats.wire.names import topic_and_index
 
 if TYPE_CHECKING:
-    from nodes.core.cluster import ClusterSpec
-    from nodes.process.wire.client_driver import ClientDriver
+    from tidemark.nodes.core.cluster import ClusterSpec
+    from tidemark.nodes.process.wire.client_driver import ClientDriver
 
 UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
 

@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodes.core.actions import Send
-from nodes.core.leader import Leadership
-from nodes.core.messages import ALL, ProduceRequest, ProduceResponse
-from nodes.formats.record_batch import BadBatchError, Header, Records, checked_header
-from nodes.formats.wire.names import error_code, partition_name
-from nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, response_entity
-from nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, leader_in
-from nodes.process.wire.client_producers import PartitionProducers
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.leader import Leadership
+from tidemark.nodes.core.messages import ALL, ProduceRequest, ProduceResponse
+from tidemark.nodes.formats.record_batch import BadBatchError, Header, Records, checked_header
+from tidemark.nodes.formats.wire.names import error_code, partition_name
+from tidemark.nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, response_entity
+from tidemark.nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, leader_in
+from tidemark.nodes.process.wire.client_producers import PartitionProducers
 
 if TYPE_CHECKING:
-    from nodes.process.wire.client_driver import ClientDriver
-    from nodes.process.wire.client_partitions import Partitions
-    from nodes.process.wire.server import Request
+    from tidemark.nodes.process.wire.client_driver import ClientDriver
+    from tidemark.nodes.process.wire.client_partitions import Partitions
+    from tidemark.nodes.process.wire.server import Request
 
 INVALID_RECORD = "INVALID_RECORD"
 INVALID_REQUIRED_ACKS = "INVALID_REQUIRED_ACKS"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from nodes.formats.wire.names import error_code
-from nodes.process.wire.client_entities import INIT_PRODUCER_ID, NO_THROTTLE, response_entity
+from tidemark.nodes.formats.wire.names import error_code
+from tidemark.nodes.process.wire.client_entities import INIT_PRODUCER_ID, NO_THROTTLE, response_entity
 
 if TYPE_CHECKING:
-    from nodes.process.config import NodeConfig
-    from nodes.process.wire.server import Request
+    from tidemark.nodes.process.config import NodeConfig
+    from tidemark.nodes.process.wire.server import Request
 
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED = "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
 

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from nodes.formats.record_batch import Header, Records
+from tidemark.nodes.formats.record_batch import Header, Records
 
 if TYPE_CHECKING:
-    from nodes.core.log import Batch, Log
+    from tidemark.nodes.core.log import Batch, Log
 
 OUT_OF_ORDER_SEQUENCE_NUMBER = "OUT_OF_ORDER_SEQUENCE_NUMBER"
 DUPLICATE_SEQUENCE_NUMBER = "DUPLICATE_SEQUENCE_NUMBER"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nodes.core.variant import Variant
-from nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
-from nodes.formats.wire.names import error_code
-from nodes.process.wire.client_entities import (
+from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.formats.wire.codec import API_VERSIONS, FETCH, OFFSET_FOR_LEADER_EPOCH
+from tidemark.nodes.formats.wire.names import error_code
+from tidemark.nodes.process.wire.client_entities import (
     DELETE_RECORDS,
     INIT_PRODUCER_ID,
     LIST_OFFSETS,
@@ -18,8 +18,8 @@ from nodes.process.wire.client_entities import (
 )
 
 if TYPE_CHECKING:
-    from nodes.families import AnyVariant
-    from nodes.process.wire.server import Request
+    from tidemark.nodes.families import AnyVariant
+    from tidemark.nodes.process.wire.server import Request
 
 _BEFORE_KIP_320 = {
     PRODUCE: (3, 8),

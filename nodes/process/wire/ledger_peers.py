@@ -6,16 +6,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.messages import CONTROLLER
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.wire.names import MeaninglessError
-from nodes.formats.wire.own_entities import VERSION
-from nodes.process.wire import translate_ledgers as translate
-from nodes.process.wire.peer_sending import PeerSending, Versions
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.formats.wire.own_entities import VERSION
+from tidemark.nodes.process.wire import translate_ledgers as translate
+from tidemark.nodes.process.wire.peer_sending import PeerSending, Versions
 
 if TYPE_CHECKING:
-    from nodes.process.node_driver import NodeDriver
-    from nodes.process.wire.server import Connection, Handler, Request
+    from tidemark.nodes.process.node_driver import NodeDriver
+    from tidemark.nodes.process.wire.server import Connection, Handler, Request
 
 
 class LedgerPeers:

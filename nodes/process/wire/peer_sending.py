@@ -7,11 +7,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.wire.names import MeaninglessError
 
 if TYPE_CHECKING:
-    from nodes.process.node_driver import NodeDriver
+    from tidemark.nodes.process.node_driver import NodeDriver
 
 log = logging.getLogger(__name__)
 

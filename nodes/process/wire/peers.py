@@ -15,11 +15,11 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, cast
 
-from nodes.admin.config_file import Address
-from nodes.formats.wire.codec import UNREADABLE, Codec, codec
-from nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
-from nodes.formats.wire.names import MeaninglessError
-from nodes.formats.wire.shape import skip_tags
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.formats.wire.codec import UNREADABLE, Codec, codec
+from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, FrameError, FrameReader, finish, request_frame
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.formats.wire.shape import skip_tags
 
 log = logging.getLogger(__name__)
 

@@ -18,9 +18,9 @@ from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
 from kio.schema.errors import ErrorCode
 from kio.static.primitive import i16
 
-from nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
-from nodes.formats.wire.frames import MAX_REQUEST_BYTES, FrameError, FrameReader, response_frame
-from nodes.formats.wire.shape import skip_tags
+from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
+from tidemark.nodes.formats.wire.frames import MAX_REQUEST_BYTES, FrameError, FrameReader, response_frame
+from tidemark.nodes.formats.wire.shape import skip_tags
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class Request:
     """One request. It is answered once, with :meth:`reply` or :meth:`no_reply`, now or later.
 
     Attributes:
-        body: kio's entity (:class:`~nodes.formats.wire.leader_and_isr.LeaderAndIsrRequest` for that API).
+        body: kio's entity (:class:`~tidemark.nodes.formats.wire.leader_and_isr.LeaderAndIsrRequest` for that API).
         answered: whether it was answered already.
     """
 

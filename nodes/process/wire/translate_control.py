@@ -19,7 +19,7 @@ from kio.schema.broker_registration.v3 import request as _register_request
 from kio.schema.broker_registration.v3 import response as _register_response
 from kio.schema.errors import ErrorCode
 
-from nodes.core.messages import (
+from tidemark.nodes.core.messages import (
     CONTROLLER,
     AlterPartition,
     AlterPartitionResponse,
@@ -29,8 +29,8 @@ from nodes.core.messages import (
     Register,
     Registered,
 )
-from nodes.formats.wire import leader_and_isr as _state
-from nodes.formats.wire.names import (
+from tidemark.nodes.formats.wire import leader_and_isr as _state
+from tidemark.nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
     error_name,

@@ -2,7 +2,7 @@
 
 * 3: the first that says who asks. Kafka's brokers before KIP-320 spoke version 0 or 1, which kio no longer has; they differ in
   fields that the core of such a variant does not look at (the asker's epoch) or answers as −1 (the epoch found, in ``kafka-0.11``).
-* 4: the first with room for the epochs that a follower with ``truncation=lineage`` sends (:mod:`nodes.formats.wire.epoch_lineage`).
+* 4: the first with room for the epochs that a follower with ``truncation=lineage`` sends (:mod:`tidemark.nodes.formats.wire.epoch_lineage`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-from nodes.core.epoch_cache import EpochEnd
-from nodes.core.messages import EpochRequest, EpochResponse
-from nodes.formats.wire import epoch_lineage
-from nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
-from nodes.formats.wire.names import (
+from tidemark.nodes.core.epoch_cache import EpochEnd
+from tidemark.nodes.core.messages import EpochRequest, EpochResponse
+from tidemark.nodes.formats.wire import epoch_lineage
+from tidemark.nodes.formats.wire.codec import OFFSET_FOR_LEADER_EPOCH
+from tidemark.nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
     error_name,
@@ -28,7 +28,7 @@ from nodes.formats.wire.names import (
 )
 
 if TYPE_CHECKING:
-    from nodes.core.truncation import TruncationRule
+    from tidemark.nodes.core.truncation import TruncationRule
 
 VERSIONS = VERSION, LINEAGE_VERSION = 3, epoch_lineage.VERSION
 """Without the epochs of the asker, and with them."""

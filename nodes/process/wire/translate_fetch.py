@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-from nodes.core.epoch_cache import UNDEFINED, EpochEnd
-from nodes.core.log import Batch
-from nodes.core.messages import FetchRequest, FetchResponse
-from nodes.formats.record_batch import Records, read_header, split
-from nodes.formats.wire.codec import FETCH
-from nodes.formats.wire.names import (
+from tidemark.nodes.core.epoch_cache import UNDEFINED, EpochEnd
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import FetchRequest, FetchResponse
+from tidemark.nodes.formats.record_batch import Records, read_header, split
+from tidemark.nodes.formats.wire.codec import FETCH
+from tidemark.nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
     error_name,
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from nodes.core.settings import Settings
-    from nodes.core.variant import Variant
+    from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.core.variant import Variant
 
 VERSIONS = 8, 15
 """The lowest and the highest that a leader understands."""
@@ -152,7 +152,7 @@ class FetchTranslation:
 
         Raises:
             MeaninglessError: it is not about the partition that was asked for.
-            nodes.formats.record_batch.BadBatchError: a batch is damaged.
+            tidemark.nodes.formats.record_batch.BadBatchError: a batch is damaged.
         """
         _, part = only_partition(entity.responses)
         if part.partition_index != topic_and_index(asked.partition)[1]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from nodes.core.log import Batch
-from nodes.core.messages import Heartbeat
-from nodes.families.bookkeeper.ledger import CLOSED, IN_RECOVERY, OPEN, Fragment, Ledger
-from nodes.families.bookkeeper.messages import (
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import Heartbeat
+from tidemark.nodes.families.bookkeeper.ledger import CLOSED, IN_RECOVERY, OPEN, Fragment, Ledger
+from tidemark.nodes.families.bookkeeper.messages import (
     FENCED,
     NO_SUCH_ENTRY,
     OK,
@@ -29,9 +29,9 @@ from nodes.families.bookkeeper.messages import (
     Updated,
     WriteLac,
 )
-from nodes.formats.record_batch import Records, read_header, split
-from nodes.formats.wire.ledgers import ENTRY, FRAGMENT, LEDGER, REQUESTS, RESPONSES, SHAPES, STAMP
-from nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.formats.record_batch import Records, read_header, split
+from tidemark.nodes.formats.wire.ledgers import ENTRY, FRAGMENT, LEDGER, REQUESTS, RESPONSES, SHAPES, STAMP
+from tidemark.nodes.formats.wire.names import MeaninglessError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,7 +99,7 @@ def message(key: int, entity: Any) -> Any:  # noqa: ANN401 (kio's entity; one of
 
     Raises:
         MeaninglessError: a word in it is none that there is, or a batch is not one.
-        nodes.formats.record_batch.BadBatchError: a batch is damaged.
+        tidemark.nodes.formats.record_batch.BadBatchError: a batch is damaged.
     """
     kind = _KINDS[key]
     return kind(**{name: _from_wire(kind, name, getattr(entity, name)) for name in SHAPES[key].fields})

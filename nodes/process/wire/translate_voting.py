@@ -11,14 +11,14 @@ from kio.schema.errors import ErrorCode
 from kio.schema.vote.v0 import request as _vote_request
 from kio.schema.vote.v0 import response as _vote_response
 
-from nodes.core.log import Batch
-from nodes.families.quorum.messages import (
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.families.quorum.messages import (
     HighWaterMarkRequest,
     HighWaterMarkResponse,
     ReplicationRequest,
     ReplicationResponse,
 )
-from nodes.families.raft.messages import (
+from tidemark.nodes.families.raft.messages import (
     AppendEntries,
     AppendResponse,
     HandOver,
@@ -27,11 +27,11 @@ from nodes.families.raft.messages import (
     PreVoteResponse,
     StandNow,
 )
-from nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
-from nodes.families.voting.messages import VoteRequest, VoteResponse
-from nodes.formats.record_batch import Records, read_header, split, values_of
-from nodes.formats.wire.names import MeaninglessError, only_partition, partition_name, topic_and_index
-from nodes.formats.wire.voting import NOT_THERE, REQUESTS, RESPONSES, SHAPES
+from tidemark.nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
+from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
+from tidemark.nodes.formats.record_batch import Records, read_header, split, values_of
+from tidemark.nodes.formats.wire.names import MeaninglessError, only_partition, partition_name, topic_and_index
+from tidemark.nodes.formats.wire.voting import NOT_THERE, REQUESTS, RESPONSES, SHAPES
 
 CLUSTER_ID = "tidemark"
 _ASKED: Any = _vote_request
@@ -86,7 +86,7 @@ def message(key: int, entity: Any) -> Any:  # noqa: ANN401 (kio's entity; one of
 
     Raises:
         MeaninglessError: a number in it cannot be.
-        nodes.formats.record_batch.BadBatchError: a batch is damaged.
+        tidemark.nodes.formats.record_batch.BadBatchError: a batch is damaged.
     """
     kind = _KINDS[key]
     read: dict[str, Any] = {one.name: _from_wire(getattr(entity, one.name)) for one in fields(kind)}

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from nodes.families.raft.messages import PermittedVoteRequest
-from nodes.families.reconciliation.messages import Leading
-from nodes.families.voting.messages import VoteRequest, VoteResponse
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.wire.names import MeaninglessError
-from nodes.formats.wire.voting import BEGIN_QUORUM_EPOCH, VERSION, VOTE
-from nodes.process.wire import translate_voting as translate
-from nodes.process.wire.peer_sending import PeerSending, Versions
+from tidemark.nodes.families.raft.messages import PermittedVoteRequest
+from tidemark.nodes.families.reconciliation.messages import Leading
+from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.formats.wire.voting import BEGIN_QUORUM_EPOCH, VERSION, VOTE
+from tidemark.nodes.process.wire import translate_voting as translate
+from tidemark.nodes.process.wire.peer_sending import PeerSending, Versions
 
 if TYPE_CHECKING:
-    from nodes.process.node_driver import NodeDriver
-    from nodes.process.wire.server import Connection, Handler, Request
+    from tidemark.nodes.process.node_driver import NodeDriver
+    from tidemark.nodes.process.wire.server import Connection, Handler, Request
 
 
 class VotingPeers:

@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from nodes.admin.config_file import Address
-from nodes.admin.port import CommandError
-from nodes.admin.trace_file import Entry
-from nodes.sidecar.config import SidecarConfig
-from nodes.sidecar.controller.controller_log import ControllerLog
-from nodes.sidecar.controller.decisions import FORCED, PREFERRED, UNCLEAN
-from nodes.sidecar.controller.find_log import open_controller_log
-from nodes.sidecar.operations import Operations
-from nodes.sidecar.request_connection import OperationError
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.port import CommandError
+from tidemark.nodes.admin.trace_file import Entry
+from tidemark.nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
+from tidemark.nodes.sidecar.controller.decisions import FORCED, PREFERRED, UNCLEAN
+from tidemark.nodes.sidecar.controller.find_log import open_controller_log
+from tidemark.nodes.sidecar.operations import Operations
+from tidemark.nodes.sidecar.request_connection import OperationError
 
 INTERNAL_PORT = 9092
 LOOK_S = 0.01
@@ -25,7 +25,7 @@ SEEN_S = 10.0
 
 
 class ClusterController:
-    """What the sidecar of node 0 needs beside a broker's sidecar (``nodes.sidecar.controller_part``).
+    """What the sidecar of node 0 needs beside a broker's sidecar (``tidemark.nodes.sidecar.controller_part``).
 
     Args:
         config: of the machine.
@@ -71,7 +71,7 @@ class ClusterController:
         self._look()
 
     def status(self) -> dict[str, Any]:
-        """``partitions`` and ``sessions``, as :mod:`nodes.process.status` shows a controller's."""
+        """``partitions`` and ``sessions``, as :mod:`tidemark.nodes.process.status` shows a controller's."""
         self._look()
         return {"partitions": self._log.partitions, "sessions": self._log.sessions}
 

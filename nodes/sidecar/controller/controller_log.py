@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Any
 
-from nodes.sidecar.controller.decisions import Decision, Decisions, Event
+from tidemark.nodes.sidecar.controller.decisions import Decision, Decisions, Event
 
 
 class ControllerLog(ABC):
@@ -61,7 +61,7 @@ class ControllerLog(ABC):
 
     @property
     def partitions(self) -> dict[str, dict[str, Any]]:
-        """Each partition as ``nodes.process.status`` shows it for a controller."""
+        """Each partition as ``tidemark.nodes.process.status`` shows it for a controller."""
         return {
             name: {
                 "leader": facts.leader,

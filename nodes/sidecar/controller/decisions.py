@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
-from nodes.core.messages import CONTROLLER
+from tidemark.nodes.core.messages import CONTROLLER
 
 Event: TypeAlias = tuple[Any, ...]
 """``(event, partition, *fields)``: ``elect``, ``isr-change``, ``reassign``, ``register`` or ``fence``, with the fields of
@@ -36,7 +36,7 @@ class Decision(NamedTuple):
 
 @dataclass(slots=True)
 class PartitionFacts:
-    """A partition's registration as the controller holds it; see ``nodes.core.partition_state.PartitionState``.
+    """A partition's registration as the controller holds it; see ``tidemark.nodes.core.partition_state.PartitionState``.
 
     Attributes:
         adding, removing: of the replicas, while they are reassigned.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
-from nodes.sidecar.controller.controller_log import ControllerLog
-from nodes.sidecar.controller.metadata_state import MetadataControllerLog
-from nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
-from nodes.sidecar.server_files import metadata_directory
+from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
+from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
+from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerLog
+from tidemark.nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
+from tidemark.nodes.sidecar.server_files import metadata_directory
 
 DECIDED = frozenset({"elect", "isr-change", "reassign", "register", "fence", "unfence"})
 

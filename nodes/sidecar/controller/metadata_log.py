@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
-from nodes.formats.record_batch import HEADER_SIZE, Header, read_header, records_of
-from nodes.sidecar.controller.flexible_reader import FlexibleReader
-from nodes.sidecar.controller.growing_files import GrowingFiles, Used
+from tidemark.nodes.formats.record_batch import HEADER_SIZE, Header, read_header, records_of
+from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
+from tidemark.nodes.sidecar.controller.growing_files import GrowingFiles, Used
 
 _SEGMENT = re.compile(r"(\d{20})\.log")
 _SNAPSHOT = re.compile(r"(\d{20})-\d{10}\.checkpoint")

@@ -12,10 +12,10 @@ from pathlib import Path
 from struct import error
 from uuid import UUID
 
-from nodes.sidecar.controller.controller_log import ControllerLog
-from nodes.sidecar.controller.decisions import PartitionFacts
-from nodes.sidecar.controller.flexible_reader import FlexibleReader
-from nodes.sidecar.controller.metadata_log import MetadataLog
+from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
+from tidemark.nodes.sidecar.controller.decisions import PartitionFacts
+from tidemark.nodes.sidecar.controller.flexible_reader import FlexibleReader
+from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from struct import Struct, error
 from typing import NamedTuple
 
-from nodes.sidecar.controller.growing_files import GrowingFiles, Used
+from tidemark.nodes.sidecar.controller.growing_files import GrowingFiles, Used
 
 CREATE, DELETE, SET_DATA, CREATE_SESSION, CLOSE_SESSION, FAILED = 1, 2, 5, -10, -11, -1
 CREATE_2, CREATE_CONTAINER, DELETE_CONTAINER, CREATE_TTL, MULTI = 15, 19, 20, 21, 14

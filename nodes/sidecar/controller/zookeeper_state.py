@@ -17,8 +17,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from nodes.sidecar.controller.controller_log import ControllerLog
-from nodes.sidecar.controller.zookeeper_log import Change, CloseSession, Create, Delete, SetData, ZooKeeperLog
+from tidemark.nodes.sidecar.controller.controller_log import ControllerLog
+from tidemark.nodes.sidecar.controller.zookeeper_log import Change, CloseSession, Create, Delete, SetData, ZooKeeperLog
 
 _BROKER = re.compile(r"/brokers/ids/(\d+)")
 _TOPIC = re.compile(r"/brokers/topics/([^/]+)")

@@ -1,4 +1,4 @@
-"""What brokers say in their logs: lines → events (:mod:`nodes.sidecar.line_events`), by version.
+"""What brokers say in their logs: lines → events (:mod:`tidemark.nodes.sidecar.line_events`), by version.
 
 Verified on real brokers, with recordings under ``tests/nodes/sidecar/lines``: **2.8.2** with ZooKeeper at protocols 0.10.2,
 1.1, 2.0 and 2.8; **3.7.2**, **3.9.1**, **4.0.0**, **4.1.1**, **4.2.1** and **4.3.1** with KRaft (``record.py`` there made the last
@@ -66,9 +66,9 @@ process that was killed may be torn: no pattern here accepts a number that nothi
 only whole lines to a reader (``end()`` comes after the last).
 """
 
-from nodes.sidecar.lines.dialect import Dialect, dialect
-from nodes.sidecar.lines.reader import LineReader
-from nodes.sidecar.lines.selfcheck import disagreement
-from nodes.sidecar.lines.stamp import wall_us
+from tidemark.nodes.sidecar.lines.dialect import Dialect, dialect
+from tidemark.nodes.sidecar.lines.reader import LineReader
+from tidemark.nodes.sidecar.lines.selfcheck import disagreement
+from tidemark.nodes.sidecar.lines.stamp import wall_us
 
 __all__ = ["Dialect", "LineReader", "dialect", "disagreement", "wall_us"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from nodes.sidecar.lines.reader import LineReader
+from tidemark.nodes.sidecar.lines.reader import LineReader
 
 _CLIENT = {"org.apache.kafka.clients.NetworkClient": "debug"}
 """What a follower asks its leader, and what it is answered: two lines for a fetch."""

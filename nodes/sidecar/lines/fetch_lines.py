@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.line_events import Answered, Asked, Event, Fetched, Refused
-from nodes.sidecar.lines import isr_lines, reasons
-from nodes.sidecar.lines.error_names import error_name
-from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas, Question
-from nodes.sidecar.lines.stamp import Head
+from tidemark.nodes.sidecar.line_events import Answered, Asked, Event, Fetched, Refused
+from tidemark.nodes.sidecar.lines import isr_lines, reasons
+from tidemark.nodes.sidecar.lines.error_names import error_name
+from tidemark.nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas, Question
+from tidemark.nodes.sidecar.lines.stamp import Head
 
 _FETCHER = re.compile(
     r"\[ReplicaFetcher replicaId=\d+, leaderId=(\d+), fetcherId=(\d+)\] (Sending|Received) (FETCH|OFFSET_FOR_LEADER_EPOCH) "

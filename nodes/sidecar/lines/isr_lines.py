@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.line_events import Event, IsrView
-from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
-from nodes.sidecar.lines.stamp import Head
+from tidemark.nodes.sidecar.line_events import Event, IsrView
+from tidemark.nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
+from tidemark.nodes.sidecar.lines.stamp import Head
 
 _OF = re.compile(r"\[Partition (\S+) broker=\d+\] ")
 _UPDATED = re.compile(r"ISR updated to ([\d, ]+?) *and (?:version|zkVersion) updated to \[?(\d+)\]?$")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.line_events import Event, Fatal, Registered, ShutDown, ShuttingDown, Started
-from nodes.sidecar.lines.stamp import Head
+from tidemark.nodes.sidecar.line_events import Event, Fatal, Registered, ShutDown, ShuttingDown, Started
+from tidemark.nodes.sidecar.lines.stamp import Head
 
 LOGGERS = frozenset(
     {

@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from nodes.sidecar.line_events import Appended, Event, HighWatermark, Loaded, LogStart, Truncated, TruncatedFully
-from nodes.sidecar.lines import removal_lines
-from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
-from nodes.sidecar.lines.reasons import FULLY, NO_REASON
-from nodes.sidecar.lines.stamp import Head
+from tidemark.nodes.sidecar.line_events import (
+    Appended,
+    Event,
+    HighWatermark,
+    Loaded,
+    LogStart,
+    Truncated,
+    TruncatedFully,
+)
+from tidemark.nodes.sidecar.lines import removal_lines
+from tidemark.nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
+from tidemark.nodes.sidecar.lines.reasons import FULLY, NO_REASON
+from tidemark.nodes.sidecar.lines.stamp import Head
 
 _OF = re.compile(r"\[(?:Unified)?Log partition=([^,\s]+), dir=")
 _APPENDED = re.compile(

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias
 
-from nodes.sidecar.line_events import Event, Fatal, Refused
-from nodes.sidecar.lines import fetch_lines, isr_lines, life_lines, log_lines, role_lines, truncation_lines
-from nodes.sidecar.lines.known_replicas import KnownReplicas
-from nodes.sidecar.lines.stamp import Head, split
+from tidemark.nodes.sidecar.line_events import Event, Fatal, Refused
+from tidemark.nodes.sidecar.lines import fetch_lines, isr_lines, life_lines, log_lines, role_lines, truncation_lines
+from tidemark.nodes.sidecar.lines.known_replicas import KnownReplicas
+from tidemark.nodes.sidecar.lines.stamp import Head, split
 
 Read: TypeAlias = Callable[[KnownReplicas, Head], list[Event]]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.line_events import Event, Loaded, Removed
-from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
+from tidemark.nodes.sidecar.line_events import Event, Loaded, Removed
+from tidemark.nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
 
 _DELETED = re.compile(r"Log for partition (\S+) is renamed to \S+-delete and is scheduled for deletion$")
 _ASTRAY = re.compile(r"Log in .+ marked stray and renamed to (.+-stray)$")

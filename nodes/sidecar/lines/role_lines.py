@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from nodes.sidecar.line_events import Event, Follows, IsrView, Leads
-from nodes.sidecar.lines.isr_lines import brokers, viewed
-from nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
-from nodes.sidecar.lines.stamp import Head
+from tidemark.nodes.sidecar.line_events import Event, Follows, IsrView, Leads
+from tidemark.nodes.sidecar.lines.isr_lines import brokers, viewed
+from tidemark.nodes.sidecar.lines.known_replicas import KnownReplica, KnownReplicas
+from tidemark.nodes.sidecar.lines.stamp import Head
 
 _ANNOUNCED = re.compile(
     r"Received LeaderAndIsr request LeaderAndIsrPartitionState\(topicName='([^']+)', partitionIndex=(\d+), .*?"

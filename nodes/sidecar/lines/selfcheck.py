@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nodes.sidecar.line_events import Appended, Event, Loaded, Removed, Truncated, TruncatedFully
+from tidemark.nodes.sidecar.line_events import Appended, Event, Loaded, Removed, Truncated, TruncatedFully
 
 
 def disagreement(

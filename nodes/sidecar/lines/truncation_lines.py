@@ -1,16 +1,16 @@
 """Lines of ``kafka.server.ReplicaFetcherThread``: why a follower is about to cut its log, and what went wrong.
 
-That it was cut, and where, is said by the log itself (:mod:`~nodes.sidecar.lines.log_lines`).
+That it was cut, and where, is said by the log itself (:mod:`~tidemark.nodes.sidecar.lines.log_lines`).
 """
 
 from __future__ import annotations
 
 import re
 
-from nodes.sidecar.line_events import Event, Refused
-from nodes.sidecar.lines import reasons
-from nodes.sidecar.lines.known_replicas import KnownReplicas
-from nodes.sidecar.lines.stamp import Head
+from tidemark.nodes.sidecar.line_events import Event, Refused
+from tidemark.nodes.sidecar.lines import reasons
+from tidemark.nodes.sidecar.lines.known_replicas import KnownReplicas
+from tidemark.nodes.sidecar.lines.stamp import Head
 
 _LOCAL_HW = re.compile(
     r"Truncating partition (\S+) (?:with TruncationState\(.*?\) due )?to local high watermark -?\d+$"

@@ -12,12 +12,12 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from nodes.admin.config_file import Address
-from nodes.admin.message_rules import Key, MessageRules
-from nodes.sidecar.proxy.direction import Direction
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.message_rules import Key, MessageRules
+from tidemark.nodes.sidecar.proxy.direction import Direction
 
 if TYPE_CHECKING:
-    from nodes.sidecar.proxy.speech import Speech
+    from tidemark.nodes.sidecar.proxy.speech import Speech
 
 log = logging.getLogger(__name__)
 

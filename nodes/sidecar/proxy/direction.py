@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from nodes.admin.message_rules import Key, MessageRules
-from nodes.sidecar.proxy.speech import Cutter, Message, Speech
+from tidemark.nodes.admin.message_rules import Key, MessageRules
+from tidemark.nodes.sidecar.proxy.speech import Cutter, Message, Speech
 
 MAX_WAITING_BYTES = 16 << 20
 """With more than this waiting, the sender is not read. Longer than a replica's fetch response, 10 MiB."""

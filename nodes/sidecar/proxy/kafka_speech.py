@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from struct import Struct
 
-from nodes.sidecar.proxy.speech import Message
+from tidemark.nodes.sidecar.proxy.speech import Message
 
 Observe = Callable[[int, int, str | None, int, bytes, bytes | None], None]
 """Told of every exchange: asking node, asked node, the request's kind, API key, request, answer (None: it never came)."""

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Literal, cast
 
-from nodes.admin.config_file import Address
-from nodes.admin.message_rules import Key, MessageRules
-from nodes.sidecar.proxy.connection import ProxiedConnection
-from nodes.sidecar.proxy.kafka_speech import KafkaSpeech, Observe
-from nodes.sidecar.proxy.speech import Speech
-from nodes.sidecar.proxy.zookeeper_speech import ZooKeeperSpeech
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.message_rules import Key, MessageRules
+from tidemark.nodes.sidecar.proxy.connection import ProxiedConnection
+from tidemark.nodes.sidecar.proxy.kafka_speech import KafkaSpeech, Observe
+from tidemark.nodes.sidecar.proxy.speech import Speech
+from tidemark.nodes.sidecar.proxy.zookeeper_speech import ZooKeeperSpeech
 
 _BACKLOG = 128
 

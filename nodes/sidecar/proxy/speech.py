@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any, NamedTuple, Protocol
 
-from nodes.core.messages import KINDS
+from tidemark.nodes.core.messages import KINDS
 
 PROXIED_KINDS = tuple(kind for kind in KINDS if kind != "acks")
 """The kinds that pass proxies. Acks go to clients, whose listener has none."""
@@ -22,7 +22,7 @@ class Message:
     """One frame.
 
     Attributes:
-        kinds: what people call it (:data:`nodes.core.messages.KINDS`); a frame may be of several kinds, or of none.
+        kinds: what people call it (:data:`tidemark.nodes.core.messages.KINDS`); a frame may be of several kinds, or of none.
         overtakes: whether it may go ahead of others that wait.
         exchange: the request it is, or answers, for whoever made the message.
     """

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from struct import Struct
 
-from nodes.sidecar.proxy.speech import Message
+from tidemark.nodes.sidecar.proxy.speech import Message
 
 _STATE = re.compile(rb"(?:/[^/]+)*/brokers/topics/[^/]+/partitions/[0-9]+/state")
 """Perhaps below a chroot, which clients put in front of every path."""

@@ -2,11 +2,11 @@
 
 import pytest
 
-from checkers.marks import MARKS, by_mark, exercised
-from harness.simulator import simulate
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.families import family_of, parse_variant
+from tidemark.checkers.marks import MARKS, by_mark, exercised
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import family_of, parse_variant
 
 K = "t-0"
 

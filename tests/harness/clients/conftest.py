@@ -10,12 +10,12 @@ from pathlib import Path
 import confluent_kafka
 import pytest
 
-from harness.clients.client_log import ClientLog
-from harness.clients.journal import Journal
-from harness.clients.script import ProducerScript
-from nemesis.plan import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.journal import Journal
+from tidemark.harness.clients.script import ProducerScript
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 
 @pytest.fixture(autouse=True)

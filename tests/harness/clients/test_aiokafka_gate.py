@@ -15,7 +15,7 @@ from aiokafka.errors import (
 from aiokafka.protocol.metadata import MetadataRequest
 from aiokafka.protocol.produce import ProduceRequest
 
-from harness.clients.aiokafka_gate import Gate, GivenUpError, batch_error_name
+from tidemark.harness.clients.aiokafka_gate import Gate, GivenUpError, batch_error_name
 
 PRODUCE = ProduceRequest(None, -1, 1000, [])
 

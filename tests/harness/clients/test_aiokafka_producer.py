@@ -5,8 +5,8 @@ import logging
 
 import pytest
 
-from harness.clients.aiokafka_producer import AiokafkaProducer
-from harness.clients.journal import SendRecorder
+from tidemark.harness.clients.aiokafka_producer import AiokafkaProducer
+from tidemark.harness.clients.journal import SendRecorder
 
 pytestmark = pytest.mark.usefixtures("silent")
 

@@ -8,7 +8,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.errors import KafkaConnectionError
 
-from harness.clients.aiokafka_start import start_or_leave
+from tidemark.harness.clients.aiokafka_start import start_or_leave
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import logging
 
-from harness.clients.client_log import ClientLog
+from tidemark.harness.clients.client_log import ClientLog
 
 
 def test_lines_tell_the_time_of_the_run(tmp_path, capfd):

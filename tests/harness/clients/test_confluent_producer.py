@@ -8,9 +8,9 @@ import time
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from harness.clients import confluent_producer
-from harness.clients.confluent_producer import ConfluentProducer
-from harness.clients.journal import SendRecorder
+from tidemark.harness.clients import confluent_producer
+from tidemark.harness.clients.confluent_producer import ConfluentProducer
+from tidemark.harness.clients.journal import SendRecorder
 
 T = "t-0"
 FORCE_EXIT = 10
@@ -49,7 +49,7 @@ class Hand:
 @pytest.fixture
 def hand(mock, run_of, monkeypatch):
     """A send stays one batch, however busy the machine is."""
-    monkeypatch.setattr("harness.clients.confluent_settings.LINGER_MS", 100)
+    monkeypatch.setattr("tidemark.harness.clients.confluent_settings.LINGER_MS", 100)
     with contextlib.ExitStack() as kept:
 
         def make(acks="all"):

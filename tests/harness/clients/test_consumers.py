@@ -7,8 +7,8 @@ import logging
 import pytest
 from confluent_kafka import Producer
 
-from harness.clients import aiokafka_consumer, confluent_consumer
-from harness.clients.journal import PollRecorder
+from tidemark.harness.clients import aiokafka_consumer, confluent_consumer
+from tidemark.harness.clients.journal import PollRecorder
 
 pytestmark = pytest.mark.usefixtures("silent")
 

@@ -2,10 +2,10 @@
 
 import threading
 
-from checkers import History, Op, check
-from harness.clients.counters import Counters
-from harness.clients.journal import Journal, PollRecorder, SendRecorder
-from harness.clients.outcomes import Report
+from tidemark.checkers import History, Op, check
+from tidemark.harness.clients.counters import Counters
+from tidemark.harness.clients.journal import Journal, PollRecorder, SendRecorder
+from tidemark.harness.clients.outcomes import Report
 
 T = "t-0"
 

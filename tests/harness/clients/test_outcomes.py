@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from kio.schema.errors import ErrorCode
 
-from harness.clients.error_names import error_name
-from harness.clients.outcomes import REFUSALS, REFUSALS_UNLESS_ALL, Report, judge
+from tidemark.harness.clients.error_names import error_name
+from tidemark.harness.clients.outcomes import REFUSALS, REFUSALS_UNLESS_ALL, Report, judge
 
 DOUBTFUL = (
     "_MSG_TIMED_OUT",

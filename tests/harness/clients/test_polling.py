@@ -2,9 +2,9 @@
 
 import pytest
 
-from checkers.history import Op
-from harness.clients.journal import Journal, PollRecorder
-from harness.clients.polling import PolledRecord, Polling, Trouble, value_of
+from tidemark.checkers.history.history import Op
+from tidemark.harness.clients.journal import Journal, PollRecorder
+from tidemark.harness.clients.polling import PolledRecord, Polling, Trouble, value_of
 
 A, B = "t-0", "t-1"
 

@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from harness.clients.script import VALUES_PER_PRODUCER, ConsumerScript, ProducerScript, topic_and_partition
-from nemesis import Send, WorkloadSpec
+from tidemark.harness.clients.script import VALUES_PER_PRODUCER, ConsumerScript, ProducerScript, topic_and_partition
+from tidemark.nemesis import Send, WorkloadSpec
 
 SPEC = WorkloadSpec(interval_us=80_000, poll_us=250_000, batch=3)
 KEYS = ("t-0", "t-1")
@@ -19,9 +19,7 @@ def test_values_are_unique_and_tell_their_producer():
 
 
 def test_a_producer_numbers_as_the_simulators():
-    code = (
-        "import harness.simulator; from harness.simulator.workload.producer import VALUES_PER_PRODUCER as n; print(n)"
-    )
+    code = "import tidemark.harness.simulator; from tidemark.harness.simulator.workload.producer import VALUES_PER_PRODUCER as n; print(n)"
     simulators = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(simulators.stdout) == VALUES_PER_PRODUCER
 

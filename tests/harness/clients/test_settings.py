@@ -3,10 +3,10 @@
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from harness.clients.confluent_settings import consumer_settings, producer_settings
-from harness.clients.times import Times
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.harness.clients.confluent_settings import consumer_settings, producer_settings
+from tidemark.harness.clients.times import Times
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 NOWHERE = "127.0.0.1:1"
 

@@ -3,7 +3,7 @@
 import json
 import time
 
-from harness.clients.transmissions import Transmissions
+from tidemark.harness.clients.transmissions import Transmissions
 
 
 def statistics(records, age=0, **requests):

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from checkers import History, check
-from harness.clients import LIBRARIES, ClientsError, Counters, Workload, available, workload
-from harness.clients.availability import ClientLibrary
-from nemesis.plan import WorkloadSpec
+from tidemark.checkers import History, check
+from tidemark.harness.clients import LIBRARIES, ClientsError, Counters, Workload, available, workload
+from tidemark.harness.clients.libraries import ClientLibrary
+from tidemark.nemesis.plan import WorkloadSpec
 
 NOWHERE = "127.0.0.1:1"
 

@@ -6,10 +6,10 @@ import time
 import pytest
 from local_cluster import LocalCluster
 
-from checkers import History, check
-from harness.clients import LIBRARIES, Workload
-from nemesis.plan import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers import History, check
+from tidemark.harness.clients import LIBRARIES, Workload
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 PATIENCE_S = 20
 ENOUGH = 4

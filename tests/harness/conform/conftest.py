@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.conform.pairing import Pairing
-from harness.conform.players import MachinePlayer, SimulatorPlayer
-from harness.conform.run import conform
-from harness.scenario import parse_scenario
-from harness.scenario.simulated import SimulatedTarget
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.conform.play_pairing import conform
+from tidemark.harness.conform.players import MachinePlayer, SimulatorPlayer
+from tidemark.harness.scenario import parse_scenario
+from tidemark.harness.scenario.simulated import SimulatedTarget
 
 SCRIPT = """\
 name: two

@@ -7,19 +7,19 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.conform import kept_pair as format_of
-from harness.conform import play_all
-from harness.conform.kept_pair import KeptPair, kept_pair
-from harness.conform.known_difference import KnownDifference
-from harness.conform.pairs import all_pairs
-from harness.conform.play_all import play_missing
-from harness.conform.totals import not_shown, totals
-from harness.machines.errors import EngineError, NodeError
-from harness.runs.kept_results import FolderInUseError, KeptResults
-from harness.scenario import parse_scenario, run_scenario
-from harness.scenario.simulated import SimulatedTarget
-from harness.scenario.target import CannotPlayError, ScriptError
-from harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.conform import kept_pair as format_of
+from tidemark.harness.conform import play_all
+from tidemark.harness.conform.kept_pair import KeptPair, kept_pair
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.pairs import all_pairs
+from tidemark.harness.conform.play_all import play_missing
+from tidemark.harness.conform.totals import not_shown, totals
+from tidemark.harness.machines.errors import EngineError, NodeError
+from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
+from tidemark.harness.scenario import parse_scenario, run_scenario
+from tidemark.harness.scenario.simulated import SimulatedTarget
+from tidemark.harness.scenario.target import CannotPlayError, ScriptError
+from tidemark.harness.systems.kafka.system import KafkaSystem
 
 SCRIPT = """\
 name: NAME
@@ -249,7 +249,7 @@ def test_a_model_that_ends_otherwise_is_played_again(world, monkeypatch):
     world.run()
     ending = play_all.ending
     monkeypatch.setattr(
-        "harness.conform.pairs.ending",
+        "tidemark.harness.conform.pairs.ending",
         lambda outcome: (
             _with(ending(outcome), "HW of B", "9")
             if outcome.variant == "kafka-2.7+KAFKA-14704+KAFKA-9672+KAFKA-13091"

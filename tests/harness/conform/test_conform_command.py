@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import conform as module
-from harness.cli.conform import conform_command
-from harness.conform import known_differences as findings
-from harness.conform.known_difference import KnownDifference
-from harness.machines.errors import ContainerWorldError
-from harness.scenario.live.target_factory import LiveTargets
-from harness.scenario.simulated import SimulatedTarget
-from harness.scenario.target import CannotPlayError
+from tidemark.cli import conform as module
+from tidemark.cli.conform import conform_command
+from tidemark.harness.conform import known_differences as findings
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.scenario.simulated import SimulatedTarget
+from tidemark.harness.scenario.target import CannotPlayError
 
 KIP_279 = ("kip-279-scenario-1-n-20", "--variants", "kafka-0.11,kafka-2.0")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.conform.epochs import NOBODY, Reign, merged, reigns, renumber
+from tidemark.harness.conform.epochs import NOBODY, Reign, merged, reigns, renumber
 
 
 def reign(epoch, leader, *values):

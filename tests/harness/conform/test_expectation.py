@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.conform import expectation
-from harness.scenario import find, run_scenario
-from harness.systems.kafka.protocol_versions import KafkaVersion, model_variant
-from harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.conform import expectation
+from tidemark.harness.scenario import find, run_scenario
+from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion, model_variant
+from tidemark.harness.systems.kafka.system import KafkaSystem
 
 NAME = "kip-279-scenario-1-n-20"
 BINARY, PRESET, PROTOCOL = "2.8.2", "kafka-0.11", "0.11.0"

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from harness.conform.final_epochs import replicas_in_own_epochs
-from harness.scenario import find, run_scenario
-from harness.scenario.simulated import SimulatedTarget
+from tidemark.harness.conform.final_epochs import replicas_in_own_epochs
+from tidemark.harness.scenario import find, run_scenario
+from tidemark.harness.scenario.simulated import SimulatedTarget
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import secrets
 
 import pytest
 
-from harness.conform.pairing import Pairing
-from harness.conform.players import MachinePlayer, SimulatorPlayer
-from harness.conform.run import conform
-from harness.machines.cluster import ContainerCluster
-from harness.scenario import find
-from harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.conform.play_pairing import conform
+from tidemark.harness.conform.players import MachinePlayer, SimulatorPlayer
+from tidemark.harness.machines.cluster import ContainerCluster
+from tidemark.harness.scenario import find
+from tidemark.harness.scenario.live.target_factory import LiveTargets
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.conform.ending import Ending
-from harness.conform.kept_pair import KeptPair, KeptTry
-from harness.conform.known_difference import KnownDifference
-from harness.conform.results_page import results_page
+from tidemark.harness.conform.ending import Ending
+from tidemark.harness.conform.kept_pair import KeptPair, KeptTry
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.results_page import results_page
 
 SHY = KnownDifference("B is shy", "KAFKA-0", "one", "kafka:2.8.2@*", "HW of *")
 DEAF = KnownDifference("B hears | nothing", "KAFKA-1", "*", "kafka:4.*", "reads", model="m1", seen="nothing")

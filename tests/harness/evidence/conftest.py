@@ -3,8 +3,8 @@
 import pytest
 from local_machine import LocalMachine
 
-from harness.machines.node_control import NodeControl
-from harness.machines.node_places import Places
+from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.machines.node_places import Places
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.evidence.collect import fetch, fetch_all
-from harness.evidence.run_error import RunError
-from harness.machines.errors import NodeUnreachable
-from harness.machines.node_places import Places
-from nodes.formats.record_batch import build
+from tidemark.harness.evidence.collect import fetch, fetch_all
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.machines.errors import NodeUnreachable
+from tidemark.harness.machines.node_places import Places
+from tidemark.nodes.formats.record_batch import build
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.evidence.journals import NO_ENTRY, agreement_of_journals, has_journals, records_of
-from harness.evidence.replica_evidence import ReplicaEvidence
-from harness.systems.tidemark import TidemarkSystem
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.journal import COOKIE, ENTRY, FENCE, encode
-from nodes.formats.record_batch import Records, build, place
+from tidemark.harness.evidence.journals import NO_ENTRY, agreement_of_journals, has_journals, records_of
+from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
+from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.journal import COOKIE, ENTRY, FENCE, encode
+from tidemark.nodes.formats.record_batch import Records, build, place
 
 ONE, TWO, THREE = (0, 1, (5, 6)), (2, 1, (7,)), (3, 2, (8,))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.evidence.log_agreement import agreement
+from tidemark.harness.evidence.log_agreement import agreement
 
 T = "t-0"
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from harness.evidence.partition_disk import Disk, lay_out, read_disk
-from nodes.core.actions import DropBefore
-from nodes.formats.checkpoints import write_log_starts
-from nodes.process.storage.log_directory import LogDirectory
+from tidemark.harness.evidence.partition_disk import Disk, lay_out, read_disk
+from tidemark.nodes.core.actions import DropBefore
+from tidemark.nodes.formats.checkpoints import write_log_starts
+from tidemark.nodes.process.storage.log_directory import LogDirectory
 
 GIVEN = Disk([(0, 1, (1, 2, 3)), (3, 1, (4,)), (4, 3, (5, 6))], ((1, 0), (3, 4)), 4)
 

@@ -4,10 +4,10 @@ from base64 import b64encode
 
 import pytest
 
-from harness.evidence.replica_evidence import ReplicaEvidence
-from harness.evidence.run_error import RunError
-from harness.evidence.trace_history import TracedAnswer, TraceHistory, parse_trace
-from nodes.formats.record_batch import build
+from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.evidence.trace_history import TracedAnswer, TraceHistory, parse_trace
+from tidemark.nodes.formats.record_batch import build
 
 T0 = 1_000
 

@@ -4,11 +4,11 @@ import threading
 
 import pytest
 
-from harness.live import contained_node
-from harness.live.contained_node import ContainedNode
-from harness.live.link_faults import LinkFault, LinkFaults
-from harness.machines import machine_faults
-from harness.machines.errors import NodeError
+from tidemark.harness.live import contained_node
+from tidemark.harness.live.contained_node import ContainedNode
+from tidemark.harness.live.link_faults import LinkFault, LinkFaults
+from tidemark.harness.machines import machine_faults
+from tidemark.harness.machines.errors import NodeError
 
 DEAF = LinkFault(((1, 2),), "slow", 5)
 

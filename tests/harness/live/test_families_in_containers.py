@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from checkers import check
-from harness.live.run import run_plan
-from harness.machines.cluster import ContainerCluster
-from harness.scenario import run_scenario
-from harness.scenario.live.target_factory import LiveTargets
-from harness.scenario.parser import read_scenario
-from nemesis import Fault, Plan, Trigger, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.families import parse_variant
+from tidemark.checkers import check
+from tidemark.harness.live.contained_run import run_plan
+from tidemark.harness.machines.cluster import ContainerCluster
+from tidemark.harness.scenario import run_scenario
+from tidemark.harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.scenario.parser import read_scenario
+from tidemark.nemesis import Fault, Plan, Trigger, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import parse_variant
 
 S = 1_000_000
 SCRIPTS = Path(__file__).parents[3] / "harness" / "scenarios" / "families"

@@ -4,12 +4,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.evidence.run_error import RunError
-from harness.live import healing
-from harness.live.contained_node import ContainedNode
-from harness.live.link_faults import LinkFaults
-from harness.machines.errors import NodeError
-from harness.machines.node_places import Places
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live import healing
+from tidemark.harness.live.contained_node import ContainedNode
+from tidemark.harness.live.link_faults import LinkFaults
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_places import Places
 
 
 class Healthy(ContainedNode):

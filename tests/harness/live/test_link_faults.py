@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from harness.live.link_faults import LinkFault, LinkFaults, NodeLinks, drop_rules, transport_rules
-from harness.machines import firewall, netem
-from harness.machines.errors import NodeError
+from tidemark.harness.live.link_faults import LinkFault, LinkFaults, NodeLinks, drop_rules, transport_rules
+from tidemark.harness.machines import firewall, netem
+from tidemark.harness.machines.errors import NodeError
 
 IPS = {0: "10.77.1.10", 1: "10.77.1.11", 2: "10.77.1.12"}
 
@@ -261,7 +261,7 @@ def test_leftover_chains_are_found_in_a_listing():
 
 @pytest.mark.docker
 def test_a_cut_holds_packets_back_one_way_and_lets_ssh_through(cluster):
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_control import NodeControl
 
     one, two = (NodeControl(cluster.machines[node]) for node in (1, 2))
     ips = {node: machine.inner_ip for node, machine in cluster.machines.items()}
@@ -300,7 +300,7 @@ while True:
 
 @pytest.mark.docker
 def test_rules_of_an_earlier_run_are_removed_whoever_put_them_there(cluster):
-    from harness.machines.node_control import NodeControl
+    from tidemark.harness.machines.node_control import NodeControl
 
     control = NodeControl(cluster.machines[1])
     firewall.install(control, 1, ["-s 10.77.9.9/32 -j DROP"])

@@ -6,15 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.evidence.run_error import RunError
-from harness.live import live_cluster
-from harness.live.live_cluster import LiveCluster
-from harness.live.recorder import Recorder
-from harness.machines.errors import NodeError
-from harness.systems.tidemark import TidemarkSystem
-from nemesis import Fault, FaultTarget, Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live import live_cluster
+from tidemark.harness.live.live_cluster import LiveCluster
+from tidemark.harness.live.recorder import Recorder
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nemesis import Fault, FaultTarget, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 T = "t-0"
 
@@ -137,7 +137,7 @@ class PlayedNode:
 
 
 def monotonic_now_us():
-    from harness.live.run_loop import monotonic_us
+    from tidemark.harness.live.run_loop import monotonic_us
 
     return monotonic_us()
 

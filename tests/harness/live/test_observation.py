@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.evidence.run_error import RunError
-from harness.live.observation import CONTROLLER_PATIENCE_S, PATIENCE_S, Observation, partition_view
-from harness.machines.errors import NodeError
-from harness.runs.at_rest import restored
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.observation import CONTROLLER_PATIENCE_S, PATIENCE_S, Observation, partition_view
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.runs.at_rest import restored
 
 STATE = {"leader": 1, "leader_epoch": 0, "isr": [1], "elr": [], "replicas": [1]}
 

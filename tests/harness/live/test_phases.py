@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.evidence.run_error import RunError
-from harness.live import phases
-from harness.runs.at_rest import PartitionView, ReplicaView
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live import phases
+from tidemark.harness.runs.at_rest import PartitionView, ReplicaView
 
 T = "t-0"
 BOUND_US = 10_000_000

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from rich.console import Console
 
-from harness.live.progress import RunProgress, shown
+from tidemark.harness.live.progress import RunProgress, shown
 
 
 def test_faults_are_in_force_from_strike_to_heal():

@@ -1,9 +1,9 @@
 """What the harness sees is on disk as it happens, and the whole history takes its place."""
 
-from checkers import read_history
-from checkers.history import History, Op, sent
-from harness.live.progress import RunProgress
-from harness.live.recorder import Recorder
+from tidemark.checkers import read_history
+from tidemark.checkers.history.history import History, Op, sent
+from tidemark.harness.live.progress import RunProgress
+from tidemark.harness.live.recorder import Recorder
 
 STRIKE = (7, "strike", 0, "crash", {"node": 1})
 

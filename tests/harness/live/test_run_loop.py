@@ -4,10 +4,10 @@ import threading
 
 import pytest
 
-from harness.evidence.run_error import RunError
-from harness.live.access import Access
-from harness.live.run_loop import RunLoop
-from harness.machines.errors import NodeError
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.access import Access
+from tidemark.harness.live.run_loop import RunLoop
+from tidemark.harness.machines.errors import NodeError
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_what_waits_in_a_lane_is_dropped_at_the_end(run_loop):
 
 def test_the_end_waits_for_what_is_being_done_and_not_for_what_was_dropped(run_loop, monkeypatch):
     waited_for = []
-    monkeypatch.setattr("harness.live.run_loop.wait_for", lambda futures, within_s: waited_for.extend(futures))
+    monkeypatch.setattr("tidemark.harness.live.run_loop.wait_for", lambda futures, within_s: waited_for.extend(futures))
     begun, go = threading.Event(), threading.Event()
     doing = run_loop.submit("b1", "wait", lambda: (begun.set(), go.wait(5)))
     run_loop.submit("b1", "follow", lambda: None)

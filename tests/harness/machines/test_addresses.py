@@ -5,8 +5,8 @@ from ipaddress import IPv4Network
 
 import pytest
 
-from harness.machines import addresses
-from harness.machines.addresses import free_ports, subnets
+from tidemark.harness.machines import addresses
+from tidemark.harness.machines.addresses import free_ports, subnets
 
 
 def test_ports_are_below_those_of_outgoing_connections_and_differ():

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from harness.machines.admin_channel import AdminChannel
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.admin_channel import AdminChannel
+from tidemark.harness.machines.errors import NodeError
 
 
 class Port:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.machines.node_places import Places
-from harness.machines.node_script import NodeScripts
+from tidemark.harness.machines.node_places import Places
+from tidemark.harness.machines.node_script import NodeScripts
 
 pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
 

@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.machines import addresses
-from harness.machines.cluster import ContainerCluster
-from harness.machines.errors import ClusterError, NodeError
-from harness.machines.leftovers import every
-from harness.machines.machine import Machine
-from harness.machines.needs import MachineNeeds
-from harness.machines.ssh import Shell
-from harness.machines.ssh_keys import new_key_pair
+from tidemark.harness.machines import addresses
+from tidemark.harness.machines.cluster import ContainerCluster
+from tidemark.harness.machines.errors import ClusterError, NodeError
+from tidemark.harness.machines.leftovers import every
+from tidemark.harness.machines.machine import Machine
+from tidemark.harness.machines.needs import MachineNeeds
+from tidemark.harness.machines.ssh import Shell
+from tidemark.harness.machines.ssh_keys import new_key_pair
 
 docker = pytest.mark.docker
 
@@ -218,7 +218,7 @@ def test_a_port_taken_meanwhile_means_another_port(engine, image, run_id, cluste
         asked.append(count)
         return [taken, taken + 1] if len(asked) == 1 else original(count)
 
-    monkeypatch.setattr("harness.machines.cluster.free_ports", free_ports)
+    monkeypatch.setattr("tidemark.harness.machines.cluster.free_ports", free_ports)
     with ContainerCluster.up(1, run_id=run_id, image=image, client=engine) as other:
         assert taken not in {machine.shell.port for machine in other.machines.values()}
     assert len(asked) >= 3
@@ -228,7 +228,7 @@ def test_a_port_taken_meanwhile_means_another_port(engine, image, run_id, cluste
 def test_a_subnet_taken_meanwhile_means_another_subnet(engine, image, run_id, cluster, monkeypatch):
     original, taken = addresses.subnets, cluster.machines[1].network.attrs["IPAM"]["Config"][0]["Subnet"]
     monkeypatch.setattr(
-        "harness.machines.cluster.subnets", lambda: iter([addresses.IPv4Network(taken), *list(original())[:3]])
+        "tidemark.harness.machines.cluster.subnets", lambda: iter([addresses.IPv4Network(taken), *list(original())[:3]])
     )
     with ContainerCluster.up(1, run_id=run_id, image=image, client=engine) as other:
         assert other.machines[1].inner_ip.rpartition(".")[0] != cluster.machines[1].inner_ip.rpartition(".")[0]
@@ -237,7 +237,7 @@ def test_a_subnet_taken_meanwhile_means_another_subnet(engine, image, run_id, cl
 @docker
 def test_a_container_that_does_not_answer_is_told_by_its_last_words(engine, image, run_id, monkeypatch):
     keys = new_key_pair("nobody")._replace(authorised="")
-    monkeypatch.setattr("harness.machines.cluster.new_key_pair", lambda comment: keys)
+    monkeypatch.setattr("tidemark.harness.machines.cluster.new_key_pair", lambda comment: keys)
     monkeypatch.setattr(Shell, "connect", lambda self: self._connected(1.0))
 
     with pytest.raises(

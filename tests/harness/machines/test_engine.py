@@ -11,10 +11,10 @@ import docker as docker_sdk
 import pytest
 from missing import needs
 
-from harness.machines import engine as engines
-from harness.machines.engine import connect, diagnose, start_engine
-from harness.machines.errors import EngineError
-from harness.machines.host_network import HostNetwork
+from tidemark.harness.machines import engine as engines
+from tidemark.harness.machines.engine import connect, diagnose, start_engine
+from tidemark.harness.machines.errors import EngineError
+from tidemark.harness.machines.host_network import HostNetwork
 
 
 @pytest.fixture

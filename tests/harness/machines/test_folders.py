@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.machines.errors import ContainerWorldError
-from harness.machines.folders import cache_folder, state_folder
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.folders import cache_folder, state_folder
 
 
 def test_folders_follow_the_variables_if_these_hold_absolute_paths(monkeypatch, tmp_path):

@@ -5,10 +5,10 @@ import socket
 import paramiko
 import pytest
 
-from harness.machines.errors import HostsFileError, NodeError
-from harness.machines.host_trust import HostTrust
-from harness.machines.hosts_format import read_hosts
-from harness.machines.ssh_keys import new_key_pair
+from tidemark.harness.machines.errors import HostsFileError, NodeError
+from tidemark.harness.machines.host_trust import HostTrust
+from tidemark.harness.machines.hosts_format import read_hosts
+from tidemark.harness.machines.ssh_keys import new_key_pair
 
 KEY, OTHER = new_key_pair("one").key, new_key_pair("other").key
 RSA = paramiko.RSAKey.generate(1024)

@@ -7,21 +7,21 @@ import time
 import pytest
 from local_cluster import eventually
 
-from checkers import check
-from harness.live.by_hand import start_nodes
-from harness.live.run import run_plan
-from harness.machines.errors import HostsFileError, NodeError
-from harness.machines.hosts_file import HOME, HostsCluster
-from harness.machines.hosts_format import Host, read_hosts
-from harness.machines.owner import Owner
-from harness.machines.ssh import Shell
-from harness.machines.ssh_keys import new_key_pair
-from harness.systems.system import Deployment
-from harness.systems.tidemark import TidemarkSystem
-from nemesis import Fault, Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
+from tidemark.checkers import check
+from tidemark.harness.live.by_hand import start_nodes
+from tidemark.harness.live.contained_run import run_plan
+from tidemark.harness.machines.errors import HostsFileError, NodeError
+from tidemark.harness.machines.hosts_file import HOME, HostsCluster
+from tidemark.harness.machines.hosts_format import Host, read_hosts
+from tidemark.harness.machines.owner import Owner
+from tidemark.harness.machines.ssh import Shell
+from tidemark.harness.machines.ssh_keys import new_key_pair
+from tidemark.harness.systems.system import Deployment
+from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
 
 
 @pytest.fixture

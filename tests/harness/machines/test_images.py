@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from docker.errors import APIError, ImageNotFound
 
-from harness.machines import base_image, image_build, images, node_code
-from harness.machines.errors import ContainerWorldError, ImageError
-from harness.machines.images import build_images, ensure_image, list_images
-from harness.machines.node_code import PROBE, PythonPlatform, code_files, site_packages, tar_of
+from tidemark.harness.machines import base_image, image_build, images, node_code
+from tidemark.harness.machines.errors import ContainerWorldError, ImageError
+from tidemark.harness.machines.images import build_images, ensure_image, list_images
+from tidemark.harness.machines.node_code import PROBE, PythonPlatform, code_files, site_packages, tar_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -233,7 +233,7 @@ def test_two_builds_at_once_make_one_image(engine, image, monkeypatch):
 
 @pytest.mark.docker
 def test_other_code_makes_another_image(engine, image, changed):
-    code = "import nodes.added; print(nodes.added.here)"
+    code = "import tidemark.nodes.added; print(nodes.added.here)"
 
     assert changed != image
     assert engine.containers.run(changed, ["-c", code], entrypoint="python3", remove=True) == b"True\n"

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from harness.machines.interrupts import held_interrupts, terminated_like_interrupted
+from tidemark.harness.machines.interrupts import held_interrupts, terminated_like_interrupted
 
 
 @pytest.fixture(autouse=True)

@@ -7,9 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from docker.errors import ImageNotFound
 
-from harness.machines import image_build, kafka_image
-from harness.machines.errors import ImageError
-from harness.machines.kafka_image import ReadyKafka, build_kafka_image, check_version
+from tidemark.harness.machines import image_build, kafka_image
+from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.machines.kafka_image import ReadyKafka, build_kafka_image, check_version
 
 ROOT = Path(__file__).parents[3]
 RECIPE = ROOT / "docker" / "kafka"

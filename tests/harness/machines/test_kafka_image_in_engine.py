@@ -8,10 +8,10 @@ import pytest
 from docker.errors import ImageNotFound
 from missing import skip_without
 
-from harness.machines import kafka_image
-from harness.machines.errors import ImageError
-from harness.machines.kafka_image import ReadyKafka, build_kafka_image, ensure_kafka_image, list_kafka_images
-from harness.machines.node_code import code_files
+from tidemark.harness.machines import kafka_image
+from tidemark.harness.machines.errors import ImageError
+from tidemark.harness.machines.kafka_image import ReadyKafka, build_kafka_image, ensure_kafka_image, list_kafka_images
+from tidemark.harness.machines.node_code import code_files
 
 pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
 
@@ -61,7 +61,7 @@ def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafk
     try:
         assert other != zookeeper_kafka
         assert told == ["building the image of Kafka 2.8.2"]
-        assert said(engine, other, "python3 -c 'import nodes.added; print(nodes.added.here)'") == "True\n"
+        assert said(engine, other, "python3 -c 'import tidemark.nodes.added; print(nodes.added.here)'") == "True\n"
         assert [one.current for one in list_kafka_images(engine) if one.id == other] == [False]
     finally:
         with suppress(ImageNotFound):

@@ -10,10 +10,10 @@ import sys
 import pytest
 from rich.console import Console
 
-from harness.machines import leftovers
-from harness.machines.errors import ClusterError, EngineError
-from harness.machines.leftovers import clean_up, every, offer_cleanup, remove, stale
-from harness.machines.owner import Owner
+from tidemark.harness.machines import leftovers
+from tidemark.harness.machines.errors import ClusterError, EngineError
+from tidemark.harness.machines.leftovers import clean_up, every, offer_cleanup, remove, stale
+from tidemark.harness.machines.owner import Owner
 
 # Owners
 
@@ -28,7 +28,7 @@ def test_this_process_is_not_gone_and_survives_being_written_as_labels():
 
 
 def test_a_process_that_ended_is_gone_even_while_it_is_a_zombie():
-    code = "from harness.machines.owner import Owner; print(*Owner.this_process(), sep='\\n')"
+    code = "from tidemark.harness.machines.owner import Owner; print(*Owner.this_process(), sep='\\n')"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         theirs = Owner(*child.stdout.read().split("\n")[:4])
         assert theirs.pid == str(child.pid)
@@ -202,7 +202,7 @@ def test_nothing_is_said_where_there_is_no_engine(monkeypatch):
     def refuse(timeout_s):
         raise EngineError("no engine")
 
-    monkeypatch.setattr("harness.machines.engine.connect", refuse)
+    monkeypatch.setattr("tidemark.harness.machines.engine.connect", refuse)
     console, output = said()
 
     offer_cleanup(console)

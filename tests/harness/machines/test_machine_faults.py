@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.machines import machine_faults
-from harness.machines.errors import NodeError
-from harness.machines.node_control import NodeControl
+from tidemark.harness.machines import machine_faults
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_control import NodeControl
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import paramiko
 import pytest
 
-from harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
-from harness.machines.host_trust import HostTrust
-from harness.machines.ssh import Shell
-from harness.machines.ssh_keys import new_key_pair, read_key
+from tidemark.harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
+from tidemark.harness.machines.host_trust import HostTrust
+from tidemark.harness.machines.ssh import Shell
+from tidemark.harness.machines.ssh_keys import new_key_pair, read_key
 
 
 @pytest.fixture

@@ -5,13 +5,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from checkers import History, Op, check
-from checkers.workloads import judge
-from harness.report.environment import ZOOM
-from harness.report.history_page import write_history_page
-from harness.report.own_files import SomebodysFileError, refuse_to_overwrite
-from harness.report.page import render_run
-from harness.report.record_story import record_stories
+from tidemark.checkers import History, Op, check
+from tidemark.checkers.objects.workloads import judge
+from tidemark.harness.report.environment import ZOOM
+from tidemark.harness.report.history_page import write_history_page
+from tidemark.harness.report.own_files import SomebodysFileError, refuse_to_overwrite
+from tidemark.harness.report.pages import render_run
+from tidemark.harness.report.record_story import record_stories
 
 
 def send(time, process, value, offset, ended=None, type_="ok"):

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from checkers.columns import columns_of
-from checkers.history import History, Op
-from harness.report.fault_spans import Episode, FaultSpan, episodes, fault_spans
-from harness.report.operations import FAIL, INFO, NONE, OK, Operations, halves_of
-from harness.report.recovery import recoveries
-from harness.report.thinning import thinned
-from harness.report.windows import QUANTILES, Windows, availabilities, completions, latency_quantiles, rates
+from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.history import History, Op
+from tidemark.harness.report.fault_spans import Episode, FaultSpan, episodes, fault_spans
+from tidemark.harness.report.operations import FAIL, INFO, NONE, OK, Operations, halves_of
+from tidemark.harness.report.recovery import recoveries
+from tidemark.harness.report.thinning import thinned
+from tidemark.harness.report.windows import QUANTILES, Windows, availabilities, completions, latency_quantiles, rates
 
 SECOND = 1_000_000
 

@@ -2,13 +2,15 @@
 
 import pytest
 
-from harness.report.protocol_page import PAGE, PARTS, written_anew
+from tidemark.harness.report.protocol_page import PAGE, PARTS, written_anew
 
 
 def test_the_page_and_the_code_agree():
     page = PAGE.read_text(encoding="utf-8")
 
-    assert page == written_anew(page), "docs/protocol.md is behind the code: run python -m harness.report.protocol_page"
+    assert page == written_anew(page), (
+        "docs/protocol.md is behind the code: run python -m tidemark.harness.report.protocol_page"
+    )
 
 
 @pytest.mark.parametrize("part", PARTS)

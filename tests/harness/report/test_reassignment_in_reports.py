@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.history import History
-from checkers.verdict import VIOLATION, Anomaly
-from harness.report.faults import fault_lines
-from harness.report.lanes import Term, lanes_of
-from harness.report.spacetime import draw
-from harness.report.story import tell
+from tidemark.checkers.history.history import History
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
+from tidemark.harness.report.faults import fault_lines
+from tidemark.harness.report.lanes import Term, lanes_of
+from tidemark.harness.report.spacetime import draw
+from tidemark.harness.report.story import tell
 
 T, M1 = "t-0", 101
 STEP = 100_000

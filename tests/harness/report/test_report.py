@@ -16,9 +16,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from checkers.history import History, Op
-from checkers.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
-from harness.report import (
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
+from tidemark.harness.report import (
     ANY,
     AnomalyCount,
     Comparison,
@@ -30,20 +30,29 @@ from harness.report import (
     VariantResult,
     figures,
 )
-from harness.report.answer import answers, nearly_agreeing, oddities
-from harness.report.environment import FILTER, digest_of
-from harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
-from harness.report.faults import fault_lines
-from harness.report.lanes import Span, Term, lanes_of
-from harness.report.model import LOST, FaultsPresent, PresentIn, RunLine, Worse
-from harness.report.page import render, render_run
-from harness.report.spacetime import draw
-from harness.report.story import choose_anomaly, tell
-from harness.report.style import inline, looks
-from harness.report.what_ran import what_ran_of
-from harness.report.why import Repair, Why
-from harness.report.words import clearly, compared, interval, p_words, percent, primary_words, recovered, seconds
-from nodes.core.describe import Difference
+from tidemark.harness.report.answer import answers, nearly_agreeing, oddities
+from tidemark.harness.report.environment import FILTER, digest_of
+from tidemark.harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
+from tidemark.harness.report.faults import fault_lines
+from tidemark.harness.report.lanes import Span, Term, lanes_of
+from tidemark.harness.report.model import LOST, FaultsPresent, PresentIn, RunLine, Worse
+from tidemark.harness.report.pages import render, render_run
+from tidemark.harness.report.spacetime import draw
+from tidemark.harness.report.story import choose_anomaly, tell
+from tidemark.harness.report.style import inline, looks
+from tidemark.harness.report.what_ran import what_ran_of
+from tidemark.harness.report.why_section import Repair, Why
+from tidemark.harness.report.words import (
+    clearly,
+    compared,
+    interval,
+    p_words,
+    percent,
+    primary_words,
+    recovered,
+    seconds,
+)
+from tidemark.nodes.core.describe import Difference
 
 PARTITION = "t-0"
 M1, M2, M3 = 101, 102, 103

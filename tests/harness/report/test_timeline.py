@@ -5,12 +5,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from checkers.columns import columns_of
-from checkers.history import History, Op
-from checkers.verdict import VIOLATION, Anomaly
-from harness.report import timeline as timeline_module
-from harness.report.timeline import NothingThereError, timeline_of
-from harness.report.timeline_page import what_is_shown, write_timeline
+from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
+from tidemark.harness.report import timeline as timeline_module
+from tidemark.harness.report.timeline import NothingThereError, timeline_of
+from tidemark.harness.report.timeline_page import what_is_shown, write_timeline
 
 
 def send(time, process, ended, value, type_="ok", error=None):

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import pytest
 
-from harness.report.model import Rate
-from harness.report.words import bounds
+from tidemark.harness.report.model import Rate
+from tidemark.harness.report.words import bounds
 
 
 def test_unknown_runs_bound_the_share_from_both_sides() -> None:

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from checkers.history import History, Op
-from checkers.stuck import STUCK
-from checkers.verdict import VIOLATION, Anomaly
-from harness.report.page import render_run
-from harness.report.when_stuck import seen_by_clients
-from harness.simulator.execute import execute
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.replicas.stuck import STUCK
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
+from tidemark.harness.report.pages import render_run
+from tidemark.harness.report.when_stuck import seen_by_clients
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 OVER = 5_000_000
 

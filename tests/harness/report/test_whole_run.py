@@ -5,14 +5,14 @@ from itertools import pairwise
 
 import pytest
 
-from checkers.history import History, Op
-from checkers.verdict import VIOLATION, Anomaly
-from harness.report.operations import Operations
-from harness.report.page import render_run
-from harness.report.whole_run import MOST_STEPS, WIDTH, whole_run
-from harness.simulator.execute import execute
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
+from tidemark.harness.report.operations import Operations
+from tidemark.harness.report.pages import render_run
+from tidemark.harness.report.whole_run import MOST_STEPS, WIDTH, whole_run
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 TRACE = [
     (5_000, 0, "elect", "t-0", 1, 1, (1, 2), (), "initial", True, 0),

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from harness.runs.at_rest import PartitionView, ReplicaView, refusal, restored, waiting_for
+from tidemark.harness.runs.at_rest import PartitionView, ReplicaView, refusal, restored, waiting_for
 
 LEADER = ReplicaView("leader", 3, 10, 10, (1, 2))
 AT_REST = PartitionView(1, 3, (1, 2), (), (1, 2), {1: LEADER, 2: ReplicaView("follower", 3, 10, 10)})

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from harness.runs.code_version import UNKNOWN, commit_of_code
+from tidemark.harness.runs.code_version import UNKNOWN, commit_of_code
 
 
 @pytest.fixture

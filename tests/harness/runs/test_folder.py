@@ -5,12 +5,12 @@ from random import Random
 
 import pytest
 
-from checkers import HistoryFormatError, check, parse_history
-from harness.runs.folder import load_history, store_history, store_verdict, store_verdict_again
-from harness.simulator import simulate
-from nemesis import generate_plan, read_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.checkers import HistoryFormatError, check, parse_history
+from tidemark.harness.runs.folder import load_history, store_history, store_verdict, store_verdict_again
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import generate_plan, read_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import json
 import pytest
 from client_operations import OPS, pairs
 
-from checkers import History, HistoryFormatError, check, history_lines
-from harness.runs.folder import load_history
+from tidemark.checkers import History, HistoryFormatError, check, history_lines
+from tidemark.harness.runs.folder import load_history
 
 
 def test_parquet(tmp_path):

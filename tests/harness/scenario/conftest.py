@@ -12,15 +12,15 @@ from struct import Struct
 import pytest
 from local_machine import local_machines
 
-from harness.conform.expectation import judged
-from harness.machines.cluster import ContainerCluster
-from harness.machines.node_places import Places
-from harness.scenario import find, run_scenario
-from harness.scenario.live.nodes import Nodes
-from harness.scenario.live.target_factory import LiveTargets
-from harness.systems.registry import find_system
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.frames import response_frame
+from tidemark.harness.conform.expectation import judged
+from tidemark.harness.machines.cluster import ContainerCluster
+from tidemark.harness.machines.node_places import Places
+from tidemark.harness.scenario import find, run_scenario
+from tidemark.harness.scenario.live.nodes import Nodes
+from tidemark.harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.systems.registry import find_system
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.frames import response_frame
 
 _LENGTH, _HEADER = Struct(">i"), Struct(">hhih")
 

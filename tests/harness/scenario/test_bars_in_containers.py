@@ -7,9 +7,9 @@ import secrets
 
 import pytest
 
-from harness.machines.cluster import ContainerCluster
-from harness.scenario import find, run_scenario
-from harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.machines.cluster import ContainerCluster
+from tidemark.harness.scenario import find, run_scenario
+from tidemark.harness.scenario.live.target_factory import LiveTargets
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from harness.evidence.partition_disk import Disk
-from harness.evidence.replica_evidence import ReplicaEvidence
-from harness.scenario import parse_scenario, run_scenario
-from harness.scenario.live.epoch_numbers import UNKNOWN, EpochNumbers
-from harness.scenario.live.target import LiveTarget
-from harness.systems.kafka.epochs_of_old_formats import attribute
-from harness.systems.tidemark import TidemarkSystem
+from tidemark.harness.evidence.partition_disk import Disk
+from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
+from tidemark.harness.scenario import parse_scenario, run_scenario
+from tidemark.harness.scenario.live.epoch_numbers import UNKNOWN, EpochNumbers
+from tidemark.harness.scenario.live.target import LiveTarget
+from tidemark.harness.systems.kafka.epochs_of_old_formats import attribute
+from tidemark.harness.systems.tidemark import TidemarkSystem
 
 TIME_SCALE = 0.2
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.scenario.parser import read_scenario
-from harness.scenario.run import run_scenario, variants_of
+from tidemark.harness.scenario.parser import read_scenario
+from tidemark.harness.scenario.play import run_scenario, variants_of
 
 FOLDER = Path(__file__).parents[3] / "harness" / "scenarios" / "families"
 SCRIPTS = sorted(FOLDER.glob("*.scenario"))

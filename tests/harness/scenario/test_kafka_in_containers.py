@@ -5,11 +5,11 @@ Few tests, because a cluster of JVMs takes its time.
 
 import pytest
 
-from checkers import check
-from harness.live.run import run_plan
-from harness.systems.registry import find_system
-from nemesis import Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers import check
+from tidemark.harness.live.contained_run import run_plan
+from tidemark.harness.systems.registry import find_system
+from tidemark.nemesis import Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
 

@@ -8,8 +8,8 @@ from io import StringIO
 
 import pytest
 
-from harness.cli import main
-from harness.machines.leftovers import every
+from tidemark.cli import main
+from tidemark.harness.machines.leftovers import every
 
 pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
 

@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.scenario import UnknownScenarioError, all_scenarios, find, parse_scenario, run_scenario, variants_of
-from nodes.core.variant import PRESETS
+from tidemark.harness.scenario import (
+    UnknownScenarioError,
+    all_scenarios,
+    find,
+    parse_scenario,
+    run_scenario,
+    variants_of,
+)
+from tidemark.nodes.core.variant import PRESETS
 
 SCENARIOS = all_scenarios()
 PAIRS = [(scenario.name, variant) for scenario in SCENARIOS for variant in variants_of(scenario)]

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.machines import node_control
-from harness.machines.errors import NodeError
-from harness.scenario.live import nodes as module
-from harness.scenario.live.nodes import Nodes
+from tidemark.harness.machines import node_control
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.scenario.live import nodes as module
+from tidemark.harness.scenario.live.nodes import Nodes
 
 AHEAD_US = 7_000_000_000
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.machines.errors import NodeError
-from harness.scenario import find, parse_scenario, run_scenario
-from harness.scenario.live.target import LiveTarget
-from harness.scenario.target import CannotPlayError
-from harness.systems.tidemark import TidemarkSystem
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.scenario import find, parse_scenario, run_scenario
+from tidemark.harness.scenario.live.target import LiveTarget
+from tidemark.harness.scenario.target import CannotPlayError
+from tidemark.harness.systems.tidemark import TidemarkSystem
 
 pytestmark = pytest.mark.slow
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.scenario import ScenarioError, parse_scenario
-from harness.scenario.parser import read_scenario
+from tidemark.harness.scenario import ScenarioError, parse_scenario
+from tidemark.harness.scenario.parser import read_scenario
 
 HEAD = """\
 name: x

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.scenario.records import Names, compact, expand, expand_list, flatten, parse_batches
+from tidemark.harness.scenario.records import Names, compact, expand, expand_list, flatten, parse_batches
 
 
 def test_a_range_stands_for_all_its_names():

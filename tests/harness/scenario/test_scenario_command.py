@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from harness.cli import scenario as module
-from harness.cli import tidemark
-from harness.machines.errors import ContainerWorldError, NodeError
-from harness.scenario import find
-from harness.scenario.live.target_factory import LiveTargets
-from harness.scenario.simulated import SimulatedTarget
-from harness.scenario.target import ScriptError
-from nodes.core.variant import parse_variant
+from tidemark.cli import scenario as module
+from tidemark.cli import tidemark
+from tidemark.harness.machines.errors import ContainerWorldError, NodeError
+from tidemark.harness.scenario import find
+from tidemark.harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.scenario.simulated import SimulatedTarget
+from tidemark.harness.scenario.target import ScriptError
+from tidemark.nodes.core.variant import parse_variant
 
 
 @pytest.fixture

@@ -6,25 +6,30 @@ from types import SimpleNamespace
 
 import pytest
 
-import harness.scenario
-from harness.scenario import find
-from harness.scenario.links import Link
-from harness.scenario.live.target import LiveTarget
-from harness.scenario.model import Scenario
-from harness.scenario.records import Names
-from harness.scenario.simulated import SimulatedTarget
-from harness.scenario.target import Glance, ScriptError, ScriptTarget
-from harness.scenario.verbs import Vocabulary, parse_command
-from harness.scenario.words import BrokerNames
-from nodes.core.variant import parse_variant
+import tidemark.harness.scenario
+from tidemark.harness.scenario import find
+from tidemark.harness.scenario.links import Link
+from tidemark.harness.scenario.live.target import LiveTarget
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.scenario.records import Names
+from tidemark.harness.scenario.simulated import SimulatedTarget
+from tidemark.harness.scenario.target import Glance, ScriptError, ScriptTarget
+from tidemark.harness.scenario.verbs import Vocabulary, parse_command
+from tidemark.harness.scenario.words import BrokerNames
+from tidemark.nodes.core.variant import parse_variant
 
-ROOM = Path(harness.scenario.__file__).parent
+ROOM = Path(tidemark.harness.scenario.__file__).parent
 NEUTRAL = sorted(path for path in ROOM.glob("*.py") if path.name != "run.py")
 
 
 @pytest.mark.parametrize("path", NEUTRAL, ids=lambda path: path.stem)
 def test_whatever_reads_scripts_knows_no_world(path):
-    worlds = ("harness.simulator", "harness.live", "harness.scenario.simulated", "harness.scenario.live")
+    worlds = (
+        "tidemark.harness.simulator",
+        "tidemark.harness.live",
+        "tidemark.harness.scenario.simulated",
+        "tidemark.harness.scenario.live",
+    )
     imported = [
         name
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

@@ -4,8 +4,8 @@ brokers start one after the other, and slowly. A script that depends on none of 
 
 import pytest
 
-from harness.scenario import all_scenarios, run_scenario, variants_of
-from harness.scenario.simulated.slow_hand import SlowHand
+from tidemark.harness.scenario import all_scenarios, run_scenario, variants_of
+from tidemark.harness.scenario.simulated.slow_hand import SlowHand
 
 PAIRS = [(scenario, variant) for scenario in all_scenarios() for variant in variants_of(scenario)]
 

@@ -4,8 +4,8 @@ import io
 
 from rich.console import Console
 
-from harness.scenario import find, run_scenario, variants_of
-from harness.scenario.together import show_together
+from tidemark.harness.scenario import find, run_scenario, variants_of
+from tidemark.harness.scenario.together import show_together
 
 
 def told(name):

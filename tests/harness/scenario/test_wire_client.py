@@ -21,13 +21,13 @@ from kio.schema.produce.v7.response import PartitionProduceResponse, ProduceResp
 from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
-from harness.clients.anywhere import AnywhereReader, AnywhereReaders
-from harness.clients.journal import Journal, PollRecorder
-from harness.clients.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
-from harness.scenario.live.clients import BatchSender, Deleter, Reader
-from nemesis import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.formats.record_batch import build, leader_change, place, values_of
+from tidemark.harness.clients.journal import Journal, PollRecorder
+from tidemark.harness.clients.own_consumers import AnywhereReader, AnywhereReaders
+from tidemark.harness.clients.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
+from tidemark.harness.scenario.live.clients import BatchSender, Deleter, Reader
+from tidemark.nemesis import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.formats.record_batch import build, leader_change, place, values_of
 
 NO_WAIT = i32Timedelta.parse(timedelta(0))
 

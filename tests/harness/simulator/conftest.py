@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.simulator.simulation import Simulation
-from nemesis import Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
+from tidemark.harness.simulator.simulation import Simulation
+from tidemark.nemesis import Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
 
 SECOND = 1_000_000
 

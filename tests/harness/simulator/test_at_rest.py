@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.simulator import simulate
-from harness.simulator.at_rest import restored, waiting_for
-from nodes.core.log import Batch
-from nodes.core.variant import parse_variant
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.at_rest import restored, waiting_for
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.variant import parse_variant
 
 T = "t-0"
 SECOND = 1_000_000

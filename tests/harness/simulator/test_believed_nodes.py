@@ -2,12 +2,12 @@
 
 import pytest
 
-from checkers import check
-from checkers.verdict import VIOLATION
-from harness.simulator import simulate
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.checkers import check
+from tidemark.checkers.verdict.verdict import VIOLATION
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 PLANS = 12
 

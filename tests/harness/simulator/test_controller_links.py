@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.simulator import simulate
-from harness.simulator.execute import execute
-from nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from nemesis.fault import CONTROLLER_LINKS
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Plan, WorkloadSpec, generate_plan
+from tidemark.nemesis.fault import CONTROLLER_LINKS
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 MS = 1_000
 

@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from harness.simulator import simulate
-from harness.simulator.disk import SimDisk
-from harness.simulator.execute import execute
-from nemesis import Fault, Trigger, WorkloadSpec
-from nodes.core.log import Batch
-from nodes.core.recovery import recover
-from nodes.core.variant import PRESETS, parse_variant
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.disk import SimDisk
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Trigger, WorkloadSpec
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import recover
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 T = "t-0"
 MS = 1_000

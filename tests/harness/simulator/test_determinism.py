@@ -11,23 +11,23 @@ from random import Random
 
 import pytest
 
-from harness.simulator import simulate
-from harness.simulator.simulation import Simulation
-from nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.leader import Leadership
-from nodes.core.variant import PRESETS, parse_variant
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.simulation import Simulation
+from tidemark.nemesis import Fault, Plan, WorkloadSpec, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.leader import Leadership
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 ROOT = Path(__file__).parents[3]
 RUN_ALL = """
 import sys, tempfile
 from hashlib import sha256
 from pathlib import Path
-from checkers import write_history
-from harness.simulator import simulate
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import PRESETS
+from tidemark.checkers import write_history
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import PRESETS
 for index, profile in ((1, "intact"), (2, "intact"), (3, "destructive"), (4, "destructive")):
     plan = generate_plan(5, index, profile, ClusterSpec(brokers=4, partitions=2))
     for variant in PRESETS.values():

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from harness.simulator.disk import SimDisk
-from harness.simulator.steady import Steady
-from nodes.core.log import Batch
-from nodes.core.recovery import recover
+from tidemark.harness.simulator.disk import SimDisk
+from tidemark.harness.simulator.steady import Steady
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import recover
 
 T = "t-0"
 SECOND = 1_000_000

@@ -2,12 +2,12 @@
 
 import pytest
 
-from checkers import check
-from harness.simulator import simulate
-from harness.simulator.execute import execute
-from nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import VariantError, parse_variant
+from tidemark.checkers import check
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Plan, WorkloadSpec, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import VariantError, parse_variant
 
 SECOND = 1_000_000
 PLAN = Plan(

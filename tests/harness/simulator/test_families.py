@@ -2,14 +2,14 @@
 
 import pytest
 
-from checkers import check
-from harness.runs.suffering import suffer
-from harness.simulator import simulate
-from harness.simulator.execute import execute
-from nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
-from nodes.core.cluster import ClusterSpec
-from nodes.families import family_of, parse_variant
+from tidemark.checkers import check
+from tidemark.harness.runs.suffering import suffer
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Plan, WorkloadSpec, generate_plan
+from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import family_of, parse_variant
 
 CORRECT = ("raft", "quorum-hwm+repaired", "reconciliation+own-generation", "bookkeeper")
 

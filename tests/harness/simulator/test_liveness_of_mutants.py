@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.simulator.execute import execute
-from nemesis import Fault, Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.controller.elections import Controller
-from nodes.core.leader import Leadership
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.controller.elections import Controller
+from tidemark.nodes.core.leader import Leadership
 
 SECOND = 1_000_000
 PRESETS = ("kafka-2.7", "kafka-3.7", "kafka-4.0")

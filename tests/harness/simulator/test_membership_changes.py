@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.simulator import simulate
-from harness.simulator.execute import execute
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.families import parse_variant
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.families import parse_variant
 
 CHANGING = "raft+membership-change"
 

@@ -10,9 +10,9 @@ from functools import cache
 
 import pytest
 
-from harness.simulator.execute import execute
-from nemesis import Fault, Plan, Trigger, WorkloadSpec, generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Plan, Trigger, WorkloadSpec, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 MS = 1_000
 SECOND = 1_000 * MS

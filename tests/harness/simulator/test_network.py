@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from harness.simulator.network import CLIENTS_FROM, NetworkFaults
-from nodes.core.messages import (
+from tidemark.harness.simulator.network import CLIENTS_FROM, NetworkFaults
+from tidemark.nodes.core.messages import (
     AlterPartition,
     AlterPartitionResponse,
     Heartbeat,

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from harness.simulator.execute import execute
-from nemesis import Fault, Send, WorkloadSpec
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, Send, WorkloadSpec
 
 MS = 1_000
 WORK = WorkloadSpec(producers=2, consumers=0, sends=(Send(500 * MS), Send(800 * MS, 2, 0, 3), Send(600 * MS, 2)))

@@ -2,16 +2,16 @@
 
 import pytest
 
-from harness.simulator import simulate
-from harness.simulator.at_rest import restored, waiting_for
-from harness.simulator.disk import SimDisk
-from harness.simulator.execute import execute
-from nemesis import Fault, generate_plan
-from nodes.core.cluster import ClusterSpec
-from nodes.core.controller import KRaftController, ZooKeeperController
-from nodes.core.log import Batch
-from nodes.core.settings import Settings
-from nodes.core.variant import PRESETS, parse_variant
+from tidemark.harness.simulator import simulate
+from tidemark.harness.simulator.at_rest import restored, waiting_for
+from tidemark.harness.simulator.disk import SimDisk
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Fault, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.controller import KRaftController, ZooKeeperController
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 T = "t-0"
 SECOND = 1_000_000

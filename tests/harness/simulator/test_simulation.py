@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.simulator.actors import Actor
-from harness.simulator.at_rest import waiting_for
-from harness.simulator.network import BASE_US, CLIENTS_FROM, SPREAD_US
-from nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
+from tidemark.harness.simulator.actors import Actor
+from tidemark.harness.simulator.at_rest import waiting_for
+from tidemark.harness.simulator.network import BASE_US, CLIENTS_FROM, SPREAD_US
+from tidemark.nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
 
 T = "t-0"
 SECOND = 1_000_000

@@ -9,21 +9,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.evidence.run_error import RunError
-from harness.machines.errors import ClusterError
-from harness.runs.folder import load_history, store_history
-from harness.runs.kept_results import KeptResults
-from harness.simulator.execute import execute
-from harness.soak.judge_again import judge_again
-from harness.soak.kept_run import KeptRun, kept_run
-from harness.soak.planned import planned_runs
-from harness.soak.run_all import run_missing
-from harness.soak.tally import listed, tally
-from harness.systems.kafka.protocol_versions import KafkaVersion
-from harness.systems.kafka.system import KafkaSystem
-from harness.systems.system import SystemRefusalError
-from nemesis import generate_plan, read_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.machines.errors import ClusterError
+from tidemark.harness.runs.folder import load_history, store_history
+from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.simulator.execute import execute
+from tidemark.harness.soak.judge_again import judge_again
+from tidemark.harness.soak.kept_run import KeptRun, kept_run
+from tidemark.harness.soak.planned import planned_runs
+from tidemark.harness.soak.run_all import run_missing
+from tidemark.harness.soak.tally import listed, tally
+from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion
+from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis import generate_plan, read_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 OLD, NEW = "kafka:2.8.2@0.10.2", "kafka:4.1.1"
 

@@ -1,7 +1,7 @@
 """The published page about random plans."""
 
-from harness.soak.kept_run import KeptRun
-from harness.soak.results_page import results_page
+from tidemark.harness.soak.kept_run import KeptRun
+from tidemark.harness.soak.results_page import results_page
 
 OLD, NEW = "kafka:2.8.2@0.10.2", "kafka:4.1.1"
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from harness.systems.kafka.system import KafkaSystem
-from harness.systems.system import SystemRefusalError
-from harness.systems.tidemark import TidemarkSystem
-from nemesis import Fault, Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 MOVES = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=4), WorkloadSpec(), (Fault("reassignment", 1),), 2)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from harness.systems.kafka.system import KafkaSystem
-from harness.systems.registry import find_system
-from harness.systems.system import SystemRefusalError
-from harness.systems.tidemark import TidemarkSystem
+from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.systems.registry import find_system
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.harness.systems.tidemark import TidemarkSystem
 
 SYSTEM = """\
-from harness.systems.tidemark import TidemarkSystem
+from tidemark.harness.systems.tidemark import TidemarkSystem
 
 class Mine(TidemarkSystem):
     def __init__(self, argument):
@@ -147,7 +147,7 @@ def test_what_a_file_gives_must_be_a_system(file):
 
 
 def test_a_file_may_refuse_its_argument_itself(file):
-    raising = "from harness.systems.system import SystemRefusalError\ndef system(argument):\n    raise "
+    raising = "from tidemark.harness.systems.system import SystemRefusalError\ndef system(argument):\n    raise "
     path = file(f"{raising}SystemRefusalError('leave it away')\n")
 
     assert refusal(f"{path}:x") == "leave it away"

@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.evidence.replica_evidence import ReplicaEvidence
-from harness.systems.system import Deployment, System, SystemRefusalError
-from harness.systems.tidemark import TidemarkSystem
-from nemesis import Fault, Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
-from nodes.core.variant import VariantError, parse_variant
+from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
+from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
+from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
+from tidemark.nodes.core.variant import VariantError, parse_variant
 
 
 class Bare(System):

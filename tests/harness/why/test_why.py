@@ -5,20 +5,20 @@ from dataclasses import replace
 import pytest
 from markupsafe import escape
 
-from checkers.verdict import Verdict
-from harness.report.page import render_run
-from harness.report.story import Moment
-from harness.report.why import Deed, Parting
-from harness.simulator.execute import execute
-from harness.why import why_of, why_of_stored
-from harness.why.candidates import ALL_REPAIRED, Candidate, candidates
-from harness.why.first_difference import first_difference
-from harness.why.parting import parting_of
-from harness.why.side_by_side import rows_of
-from harness.why.tried import _titled
-from harness.zoo.entry import all_entries
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers.verdict.verdict import Verdict
+from tidemark.harness.report.pages import render_run
+from tidemark.harness.report.story import Moment
+from tidemark.harness.report.why_section import Deed, Parting
+from tidemark.harness.simulator.execute import execute
+from tidemark.harness.why import why_of, why_of_stored
+from tidemark.harness.why.candidates import ALL_REPAIRED, Candidate, candidates
+from tidemark.harness.why.first_difference import first_difference
+from tidemark.harness.why.parting import parting_of
+from tidemark.harness.why.tried import _titled
+from tidemark.harness.why.two_runs import rows_of
+from tidemark.harness.zoo.entry import all_entries
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 
 def why(variant, index):

@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.zoo import zoo_command
-from harness.scenario import find as find_scenario
-from harness.scenario import run_scenario, variants_of
-from harness.search.explore.invariants import INVARIANTS
-from harness.search.explore.search import Limits, explore
-from harness.zoo import ZooError, all_entries, find, page
-from harness.zoo.detect import by_hunt, by_random_plans, tries_of
-from nemesis import PROFILES, Plan
-from nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, parse_variant
+from tidemark.cli.zoo import zoo_command
+from tidemark.harness.scenario import find as find_scenario
+from tidemark.harness.scenario import run_scenario, variants_of
+from tidemark.harness.search.explore.invariants import INVARIANTS
+from tidemark.harness.search.explore.search import Limits, explore
+from tidemark.harness.zoo import ZooError, all_entries, find
+from tidemark.harness.zoo import zoo_page as page
+from tidemark.harness.zoo.detect import by_hunt, by_random_plans, tries_of
+from tidemark.nemesis import PROFILES, Plan
+from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, parse_variant
 
 ENTRIES = all_entries()
 PLANS = Path(__file__).parent / "plans"
@@ -129,7 +130,7 @@ def test_a_bug_that_the_repaired_variant_shows_as_well_is_not_found():
 def test_the_page_is_as_the_files_have_it():
     text = page.PAGE.read_text(encoding="utf-8")
 
-    assert page.written_anew(text) == text, "python -m harness.zoo.page writes it anew"
+    assert page.written_anew(text) == text, "python -m tidemark.harness.zoo.zoo_page writes it anew"
 
 
 @by_key(ENTRIES)

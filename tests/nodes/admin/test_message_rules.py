@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from nodes.admin.message_rules import UNHARMED, MessageRule, MessageRules, RuleError
-from nodes.sidecar.proxy.speech import PROXIED_KINDS
+from tidemark.nodes.admin.message_rules import UNHARMED, MessageRule, MessageRules, RuleError
+from tidemark.nodes.sidecar.proxy.speech import PROXIED_KINDS
 
 FETCH = ("fetch requests",)
 

@@ -4,8 +4,8 @@ from base64 import b64decode
 
 import pytest
 
-from nodes.admin.trace_file import Trace
-from nodes.formats.record_batch import build
+from tidemark.nodes.admin.trace_file import Trace
+from tidemark.nodes.formats.record_batch import build
 
 
 @pytest.fixture

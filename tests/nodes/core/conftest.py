@@ -5,12 +5,12 @@ from functools import partial
 
 import pytest
 
-from nodes.core.actions import Send
-from nodes.core.broker import PUBLISH, Broker
-from nodes.core.controller import make_controller
-from nodes.core.events import Started, TimerFired
-from nodes.core.log import Batch
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.broker import PUBLISH, Broker
+from tidemark.nodes.core.controller import make_controller
+from tidemark.nodes.core.events import Started, TimerFired
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import (
     AlterPartition,
     AlterPartitionResponse,
     FetchRequest,
@@ -22,9 +22,9 @@ from nodes.core.messages import (
     Registered,
     StateTaken,
 )
-from nodes.core.recovery import Recovered, RecoveredPartition
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
+from tidemark.nodes.core.recovery import Recovered, RecoveredPartition
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
 
 T = "t-0"
 MS = 1_000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.core.events import ControllerFailed
-from nodes.core.messages import AlterPartition, AlterPartitionResponse, LeaderAndIsr
+from tidemark.nodes.core.events import ControllerFailed
+from tidemark.nodes.core.messages import AlterPartition, AlterPartitionResponse, LeaderAndIsr
 
 T = "t-0"
 MS = 1_000

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.actions import WriteEpochs
-from nodes.core.broker import PUBLISH
-from nodes.core.messages import FENCED_LEADER_EPOCH, FetchResponse, LeaderAndIsr, ProduceResponse
+from tidemark.nodes.core.actions import WriteEpochs
+from tidemark.nodes.core.broker import PUBLISH
+from tidemark.nodes.core.messages import FENCED_LEADER_EPOCH, FetchResponse, LeaderAndIsr, ProduceResponse
 
 T = "t-0"
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
-from nodes.core.broker import PUBLISH, Broker
-from nodes.core.events import ShutdownRequested, Started, TimerFired
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Halt, MarkCleanShutdown, Send, SetTimer, Sync, WriteHighWatermarks
+from tidemark.nodes.core.broker import PUBLISH, Broker
+from tidemark.nodes.core.events import ShutdownRequested, Started, TimerFired
+from tidemark.nodes.core.messages import (
     AlterPartitionResponse,
     ConsumeRequest,
     ConsumeResponse,
@@ -24,10 +24,10 @@ from nodes.core.messages import (
     Registered,
     StateTaken,
 )
-from nodes.core.recovery import Recovered, RecoveredPartition
-from nodes.core.roles import Role
-from nodes.core.settings import Settings
-from nodes.core.variant import PRESETS, parse_variant
+from tidemark.nodes.core.recovery import Recovered, RecoveredPartition
+from tidemark.nodes.core.roles import Role
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 T = "t-0"
 MS = 1_000

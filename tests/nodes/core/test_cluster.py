@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import ClusterSpecError, Settings
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import ClusterSpecError, Settings
 
 
 def test_three_brokers_hold_one_partition_unless_told_otherwise():

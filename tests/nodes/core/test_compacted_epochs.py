@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from nodes.core.epoch_cache import EpochCache, EpochEnd
-from nodes.core.truncation import RULES, Question
+from tidemark.nodes.core.epoch_cache import EpochCache, EpochEnd
+from tidemark.nodes.core.truncation import RULES, Question
 
 KEPT = EpochCache(((0, 0), (1, 5), (2, 6)))
 REBUILT = EpochCache(((0, 0), (2, 6)))

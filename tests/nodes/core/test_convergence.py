@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.core.log import Batch
+from tidemark.nodes.core.log import Batch
 
 SAFE = ("kafka-2.0", "kafka-2.1", "kafka-2.7", "kafka-4.0")
 

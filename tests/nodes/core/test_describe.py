@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.describe import describe, differences, modifiers
-from nodes.core.truncation import RULES
-from nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, parse_variant
+from tidemark.nodes.core.describe import describe, differences, modifiers
+from tidemark.nodes.core.truncation import RULES
+from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, parse_variant
 
 
 def said(text):

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from nodes.core.messages import Elect
+from tidemark.nodes.core.messages import Elect
 
 T = "t-0"
 MS = 1_000

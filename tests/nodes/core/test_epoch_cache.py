@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.core.epoch_cache import EpochCache, EpochCache011
-from nodes.core.log import Batch, Log
+from tidemark.nodes.core.epoch_cache import EpochCache, EpochCache011
+from tidemark.nodes.core.log import Batch, Log
 
 THREE = ((0, 0), (2, 5), (5, 8))
 """Epoch 0 from offset 0, epoch 2 from 5, epoch 5 from 8; the log ends at 10."""

@@ -2,15 +2,15 @@
 
 import pytest
 
-from nodes.core.actions import Send
-from nodes.core.broker import Broker
-from nodes.core.events import Started, TimerFired
-from nodes.core.log import Batch
-from nodes.core.messages import EpochRequest, FetchRequest, FetchResponse, LeaderAndIsr, Registered
-from nodes.core.recovery import Recovered
-from nodes.core.roles import Role
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
+from tidemark.nodes.core.actions import Send
+from tidemark.nodes.core.broker import Broker
+from tidemark.nodes.core.events import Started, TimerFired
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import EpochRequest, FetchRequest, FetchResponse, LeaderAndIsr, Registered
+from tidemark.nodes.core.recovery import Recovered
+from tidemark.nodes.core.roles import Role
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
 
 ONE, OTHER = "t-0", "t-1"
 

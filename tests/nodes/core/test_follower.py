@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.actions import Append, Halt, Truncate, WriteEpochs, WriteHighWatermarks
-from nodes.core.epoch_cache import EpochEnd
-from nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
+from tidemark.nodes.core.actions import Append, Halt, Truncate, WriteEpochs, WriteHighWatermarks
+from tidemark.nodes.core.epoch_cache import EpochEnd
+from tidemark.nodes.core.messages import EpochRequest, EpochResponse, FetchRequest, FetchResponse
 
 T = "t-0"
 MS = 1_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.messages import AlterPartition
+from tidemark.nodes.core.messages import AlterPartition
 
 T = "t-0"
 MS = 1_000

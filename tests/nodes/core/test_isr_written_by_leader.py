@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.messages import AlterPartition, ProduceResponse
+from tidemark.nodes.core.messages import AlterPartition, ProduceResponse
 
 MS = 1_000
 

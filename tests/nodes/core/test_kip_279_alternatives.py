@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
-from nodes.core.epoch_cache import EpochCache, EpochEnd
-from nodes.core.truncation import RULES, Question
-from nodes.core.truncation.lineage import NONE_KNOWN
+from tidemark.nodes.core.epoch_cache import EpochCache, EpochEnd
+from tidemark.nodes.core.truncation import RULES, Question
+from tidemark.nodes.core.truncation.lineage import NONE_KNOWN
 
 
 class Replica(NamedTuple):

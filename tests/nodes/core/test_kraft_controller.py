@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.core.events import ControllerElected, ControllerFailed
-from nodes.core.messages import Elect, HeartbeatReply, LeaderAndIsr, Registered
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed
+from tidemark.nodes.core.messages import Elect, HeartbeatReply, LeaderAndIsr, Registered
 
 T = "t-0"
 MS = 1_000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.core.actions import Append
-from nodes.core.messages import ConsumeRequest, ConsumeResponse, ProduceRequest, ProduceResponse
+from tidemark.nodes.core.actions import Append
+from tidemark.nodes.core.messages import ConsumeRequest, ConsumeResponse, ProduceRequest, ProduceResponse
 
 T = "t-0"
 MS = 1_000

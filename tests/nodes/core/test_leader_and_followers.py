@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.messages import AlterPartition, EpochRequest, EpochResponse, FetchResponse
+from tidemark.nodes.core.messages import AlterPartition, EpochRequest, EpochResponse, FetchResponse
 
 T = "t-0"
 MS = 1_000

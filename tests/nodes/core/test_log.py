@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.core.log import Batch, Log, OutOfOrderError
+from tidemark.nodes.core.log import Batch, Log, OutOfOrderError
 
 
 def log_of(*sizes):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.actions import Append, BeginAt, DropBefore, MarkCleanShutdown, WriteEpochs, WriteLogStarts
-from nodes.core.events import RetentionDue, ShutdownRequested
-from nodes.core.messages import (
+from tidemark.nodes.core.actions import Append, BeginAt, DropBefore, MarkCleanShutdown, WriteEpochs, WriteLogStarts
+from tidemark.nodes.core.events import RetentionDue, ShutdownRequested
+from tidemark.nodes.core.messages import (
     ConsumeRequest,
     ConsumeResponse,
     DeleteRecordsRequest,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.power_loss import draw_survivors
+from tidemark.nodes.core.power_loss import draw_survivors
 
 
 @pytest.mark.parametrize(

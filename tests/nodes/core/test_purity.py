@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import nodes.core
+import tidemark.nodes.core
 
-ROOT = Path(nodes.core.__file__).parent
+ROOT = Path(tidemark.nodes.core.__file__).parent
 FILES = sorted(path for path in ROOT.rglob("*.py"))
 IMPURE = {
     "asyncio", "datetime", "io", "logging", "multiprocessing", "os", "pathlib", "random", "secrets", "socket",

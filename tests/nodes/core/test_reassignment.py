@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.core.events import ControllerElected, ControllerFailed
-from nodes.core.messages import Elect, LeaderAndIsr, Reassign
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed
+from tidemark.nodes.core.messages import Elect, LeaderAndIsr, Reassign
 
 T = "t-0"
 MS = 1_000

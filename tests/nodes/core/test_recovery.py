@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.recovery import DiskImage, PartitionImage, RecoveryRules, StoredBatch, recover
+from tidemark.nodes.core.recovery import DiskImage, PartitionImage, RecoveryRules, StoredBatch, recover
 
 T = "t-0"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.actions import Delete, WriteHighWatermarks
-from nodes.core.broker import PUBLISH
-from nodes.core.messages import FetchResponse, LeaderAndIsr, ProduceResponse
+from tidemark.nodes.core.actions import Delete, WriteHighWatermarks
+from tidemark.nodes.core.broker import PUBLISH
+from tidemark.nodes.core.messages import FetchResponse, LeaderAndIsr, ProduceResponse
 
 T = "t-0"
 MS = 1_000

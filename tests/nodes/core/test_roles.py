@@ -4,17 +4,17 @@ from functools import partial
 
 import pytest
 
-from harness.simulator import simulate
-from nemesis import generate_plan
-from nodes.core.actions import Halt, Sync
-from nodes.core.broker import Broker
-from nodes.core.cluster import ClusterSpec
-from nodes.core.epoch_cache import EpochEnd
-from nodes.core.events import RetentionDue, ShutdownRequested
-from nodes.core.follower import Following
-from nodes.core.leader import Leadership
-from nodes.core.log import Batch
-from nodes.core.messages import (
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.actions import Halt, Sync
+from tidemark.nodes.core.broker import Broker
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.epoch_cache import EpochEnd
+from tidemark.nodes.core.events import RetentionDue, ShutdownRequested
+from tidemark.nodes.core.follower import Following
+from tidemark.nodes.core.leader import Leadership
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import (
     AlterPartitionResponse,
     ConsumeRequest,
     DeleteRecordsRequest,
@@ -24,9 +24,9 @@ from nodes.core.messages import (
     HeartbeatReply,
     LeaderAndIsr,
 )
-from nodes.core.replica import Replica
-from nodes.core.roles import _ROWS, TABLE, Event, Role, TransitionError
-from nodes.core.variant import PRESETS, parse_variant
+from tidemark.nodes.core.replica import Replica
+from tidemark.nodes.core.roles import _ROWS, TABLE, Event, Role, TransitionError
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 T = "t-0"
 OTHER = "t-1"

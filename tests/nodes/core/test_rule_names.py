@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-import nodes.core
-from nodes.core.truncation import RULES
+import tidemark.nodes.core
+from tidemark.nodes.core.truncation import RULES
 
-ROOT = Path(nodes.core.__file__).parent
+ROOT = Path(tidemark.nodes.core.__file__).parent
 MAY_NAME_THEM = {ROOT / "variant.py", *(ROOT / "truncation").glob("*.py")}
 OTHERS = sorted(set(ROOT.rglob("*.py")) - MAY_NAME_THEM)
 

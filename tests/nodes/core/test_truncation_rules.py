@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import pytest
 
-from nodes.core.epoch_cache import EpochCache, EpochEnd
-from nodes.core.truncation import RULES, Question
+from tidemark.nodes.core.epoch_cache import EpochCache, EpochEnd
+from tidemark.nodes.core.truncation import RULES, Question
 
 UNDEFINED = EpochEnd(-1, -1)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.describe import modifiers
-from nodes.core.truncation import RULES
-from nodes.core.variant import BUGS, PRESETS, VariantError, parse_variant
+from tidemark.nodes.core.describe import modifiers
+from tidemark.nodes.core.truncation import RULES
+from tidemark.nodes.core.variant import BUGS, PRESETS, VariantError, parse_variant
 
 ALL = {"fetch", "truncation", "hw", "isr"}
 

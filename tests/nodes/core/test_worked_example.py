@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from nodes.core.describe import differences
-from nodes.core.truncation import RULES
-from nodes.core.variant import parse_variant
+from tidemark.nodes.core.describe import differences
+from tidemark.nodes.core.truncation import RULES
+from tidemark.nodes.core.variant import parse_variant
 
 PAGE = (Path(__file__).parents[3] / "docs" / "writing-a-variant.md").read_text(encoding="utf-8")
 RULE, TEST = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[:2]
@@ -18,7 +18,7 @@ RULE, TEST = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)[:2]
 @pytest.fixture
 def rule(monkeypatch):
     """The page's rule, in a module of the page's name, and registered."""
-    module = ModuleType("nodes.core.truncation.unknown_epoch")
+    module = ModuleType("tidemark.nodes.core.truncation.unknown_epoch")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     exec(RULE, vars(module))
     made = module.UnknownEpochRule()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.core.events import ControllerElected, ControllerFailed
-from nodes.core.messages import (
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed
+from tidemark.nodes.core.messages import (
     AlterPartition,
     AlterPartitionResponse,
     Elect,

@@ -5,8 +5,8 @@
 
 import pytest
 
-from nodes.core.events import ControllerElected, ControllerFailed
-from nodes.core.messages import Elect, Heartbeat, LeaderAndIsr, StateTaken
+from tidemark.nodes.core.events import ControllerElected, ControllerFailed
+from tidemark.nodes.core.messages import Elect, Heartbeat, LeaderAndIsr, StateTaken
 
 T = "t-0"
 MS = 1_000

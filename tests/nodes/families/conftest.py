@@ -2,12 +2,12 @@
 
 import pytest
 
-from nodes.core.actions import Append, Send, Sync, Truncate, WriteVote
-from nodes.core.events import Started
-from nodes.core.log import Batch
-from nodes.core.recovery import Recovered, RecoveredPartition
-from nodes.core.settings import Settings
-from nodes.families import family_of, parse_variant
+from tidemark.nodes.core.actions import Append, Send, Sync, Truncate, WriteVote
+from tidemark.nodes.core.events import Started
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import Recovered, RecoveredPartition
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.families import family_of, parse_variant
 
 NAME = "t-0"
 

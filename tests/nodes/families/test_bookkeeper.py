@@ -2,16 +2,16 @@
 
 import pytest
 
-from nodes.core.actions import Journal, Send, Sync
-from nodes.core.events import TimerFired
-from nodes.core.log import Batch
-from nodes.core.messages import CONTROLLER, Heartbeat
-from nodes.core.recovery import RecoveredPartition
-from nodes.core.settings import Settings
-from nodes.families.bookkeeper.bookie import Bookie
-from nodes.families.bookkeeper.ledger import Fragment, Ledger, covers, ensemble_at
-from nodes.families.bookkeeper.member import LedgerMember
-from nodes.families.bookkeeper.messages import (
+from tidemark.nodes.core.actions import Journal, Send, Sync
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import CONTROLLER, Heartbeat
+from tidemark.nodes.core.recovery import RecoveredPartition
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.families.bookkeeper.bookie import Bookie
+from tidemark.nodes.families.bookkeeper.ledger import Fragment, Ledger, covers, ensemble_at
+from tidemark.nodes.families.bookkeeper.member import LedgerMember
+from tidemark.nodes.families.bookkeeper.messages import (
     OK,
     Acquire,
     AddEntry,
@@ -25,9 +25,9 @@ from nodes.families.bookkeeper.messages import (
     Updated,
     WriteLac,
 )
-from nodes.families.bookkeeper.store import MetadataStore
-from nodes.families.bookkeeper.variant import parse_bookkeeper
-from nodes.families.bookkeeper.writer import Writer
+from tidemark.nodes.families.bookkeeper.store import MetadataStore
+from tidemark.nodes.families.bookkeeper.variant import parse_bookkeeper
+from tidemark.nodes.families.bookkeeper.writer import Writer
 
 P = "t-0"
 

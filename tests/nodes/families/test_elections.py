@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
+from tidemark.nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
 
 FAMILIES = ("raft", "quorum-hwm", "reconciliation")
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from nodes.core.messages import ConsumeRequest
-from nodes.families.raft.messages import (
+from tidemark.nodes.core.messages import ConsumeRequest
+from tidemark.nodes.families.raft.messages import (
     AppendEntries,
     AppendResponse,
     HandOver,
     PermittedVoteRequest,
     StandNow,
 )
-from nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
+from tidemark.nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
 
 SESSION = 1_000_000
 

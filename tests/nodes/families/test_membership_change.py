@@ -2,13 +2,13 @@
 
 import pytest
 
-from nodes.core.events import TimerFired
-from nodes.core.log import Batch
-from nodes.core.messages import Reassign
-from nodes.families import family_of, parse_variant
-from nodes.families.raft.configurations import members_of, written
-from nodes.families.raft.messages import AppendEntries, AppendResponse
-from nodes.families.voting.messages import VoteRequest, VoteResponse
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import Reassign
+from tidemark.nodes.families import family_of, parse_variant
+from tidemark.nodes.families.raft.configurations import members_of, written
+from tidemark.nodes.families.raft.messages import AppendEntries, AppendResponse
+from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
 
 T = "t-0"
 CHANGING = "raft+membership-change"

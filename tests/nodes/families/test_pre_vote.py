@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.events import TimerFired
-from nodes.families.raft.messages import AppendEntries, PreVoteRequest, PreVoteResponse
-from nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.families.raft.messages import AppendEntries, PreVoteRequest, PreVoteResponse
+from tidemark.nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
 
 SESSION = 1_000_000
 

@@ -2,17 +2,17 @@
 
 import pytest
 
-from nodes.core.log import Batch
-from nodes.core.messages import ConsumeRequest
-from nodes.families.quorum.messages import (
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import ConsumeRequest
+from tidemark.nodes.families.quorum.messages import (
     HighWaterMarkRequest,
     HighWaterMarkResponse,
     ReplicationRequest,
     ReplicationResponse,
 )
-from nodes.families.quorum.rejoin import RULES
-from nodes.families.voting.member import majority_end
-from nodes.families.voting.messages import StandForElection, VoteResponse
+from tidemark.nodes.families.quorum.rejoin import RULES
+from tidemark.nodes.families.voting.member import majority_end
+from tidemark.nodes.families.voting.messages import StandForElection, VoteResponse
 
 LOG = [(0, 1, (5,)), (1, 1, (6,)), (2, 1, (7,))]
 

@@ -1,9 +1,9 @@
 """Raft's AppendEntries and commitment, message by message (Raft, 5.3, 5.4.2 and 8)."""
 
-from nodes.core.log import Batch
-from nodes.core.messages import ProduceRequest, ProduceResponse
-from nodes.families.raft.messages import AppendEntries, AppendResponse
-from nodes.families.voting.messages import StandForElection, VoteResponse
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import ProduceRequest, ProduceResponse
+from tidemark.nodes.families.raft.messages import AppendEntries, AppendResponse
+from tidemark.nodes.families.voting.messages import StandForElection, VoteResponse
 
 
 def entries(base, before, *batches, generation=3, hw=0, correlation=1):

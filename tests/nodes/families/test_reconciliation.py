@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.core.log import Batch
-from nodes.families.reconciliation.messages import NONE_OF_IT, LatestRequest, LatestResponse, Leading
-from nodes.families.voting.messages import StandForElection, VoteResponse
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.families.reconciliation.messages import NONE_OF_IT, LatestRequest, LatestResponse, Leading
+from tidemark.nodes.families.voting.messages import StandForElection, VoteResponse
 
 
 def leader(alone, variant="reconciliation", log=()):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.core.variant import Variant, VariantError
-from nodes.families import FAMILIES, family_of, parse_variant
+from tidemark.nodes.core.variant import Variant, VariantError
+from tidemark.nodes.families import FAMILIES, family_of, parse_variant
 
 
 @pytest.mark.parametrize("preset", [(family, name) for family in FAMILIES for name in family.presets])

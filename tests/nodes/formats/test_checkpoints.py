@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.formats import checkpoints
-from nodes.formats.checkpoints import CheckpointError
+from tidemark.nodes.formats import checkpoints
+from tidemark.nodes.formats.checkpoints import CheckpointError
 
 EPOCHS = "leader-epoch-checkpoint"
 HW = "replication-offset-checkpoint"

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.compression import decompress
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.compression import decompress
 
 SNAPPY, LZ4, ZSTD = 2, 3, 4
 XERIAL = b"\x82SNAPPY\x00" + struct.pack(">ii", 1, 1)

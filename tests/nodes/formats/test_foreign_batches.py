@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kio.records.readers import read_batch
 
-from nodes.formats.record_batch import (
+from tidemark.nodes.formats.record_batch import (
     HEADER_SIZE,
     BadBatchError,
     build,

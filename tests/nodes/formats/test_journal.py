@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.journal import COOKIE, ENTRY, FENCE, decode, encode
-from nodes.formats.record_batch import Records, build, place, read_header, single
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.journal import COOKIE, ENTRY, FENCE, decode, encode
+from tidemark.nodes.formats.record_batch import Records, build, place, read_header, single
 
 
 @pytest.mark.parametrize("record", [(COOKIE, 0), (COOKIE, 3), (FENCE, 7)])

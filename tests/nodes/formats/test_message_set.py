@@ -7,10 +7,10 @@ from aiokafka.record.default_records import DefaultRecordBatchBuilder
 from aiokafka.record.legacy_records import LegacyRecordBatchBuilder
 from crc32c import crc32c
 
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.legacy_message import encode
-from nodes.formats.message_set import read_partition, read_segments, scan
-from nodes.formats.record_batch import build, place
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.legacy_message import encode
+from tidemark.nodes.formats.message_set import read_partition, read_segments, scan
+from tidemark.nodes.formats.record_batch import build, place
 
 FIRST = "00000000000000000000.log"
 NONE, GZIP, SNAPPY, LZ4 = 0, 1, 2, 3

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.formats.read_log import read_segment
-from nodes.formats.record_batch import build
-from nodes.formats.segment import scan
+from tidemark.nodes.formats.read_log import read_segment
+from tidemark.nodes.formats.record_batch import build
+from tidemark.nodes.formats.segment import scan
 
 BATCHES = st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=4), max_size=5)
 

@@ -7,8 +7,8 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.core.log import Batch
-from nodes.formats.record_batch import (
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.formats.record_batch import (
     HEADER_SIZE,
     BadBatchError,
     Records,

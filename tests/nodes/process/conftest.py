@@ -3,8 +3,8 @@
 import pytest
 from local_cluster import LocalCluster, eventually, produce_request
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 import shutil
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.formats.journal import ENTRY, decode
-from nodes.formats.segment import scan
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.formats.journal import ENTRY, decode
+from tidemark.nodes.formats.segment import scan
 
 QUICK = ClusterSpec(settings=Settings(session_us=800_000, heartbeat_us=100_000, request_timeout_us=400_000))
 

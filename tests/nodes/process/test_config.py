@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.admin.config_file import Address, ConfigError
-from nodes.core.cluster import ClusterSpec
-from nodes.process.config import ListenerConfig, NodeConfig
+from tidemark.nodes.admin.config_file import Address, ConfigError
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.process.config import ListenerConfig, NodeConfig
 
 GOOD = {
     "node": 1,

@@ -5,8 +5,8 @@ Broker 1 leads first. Where brokers have rules of their own, no two speak the sa
 
 import pytest
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 QUICK = ClusterSpec(settings=Settings(session_us=2_500_000))
 

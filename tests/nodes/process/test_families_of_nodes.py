@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 from kio.schema.fetch.v4.request import FetchPartition, FetchRequest, FetchTopic
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.formats.record_batch import split, values_of
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.formats.record_batch import split, values_of
 
 QUICK = ClusterSpec(settings=Settings(session_us=600_000, heartbeat_us=100_000))
 

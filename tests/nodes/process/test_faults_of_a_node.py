@@ -2,10 +2,10 @@
 
 import resource
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.messages import Register
-from nodes.core.settings import Settings
-from nodes.process.wire import translate_control
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.messages import Register
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.process.wire import translate_control
 
 MS = 1_000
 QUICK = ClusterSpec(settings=Settings(lag_time_us=400 * MS, session_us=500 * MS))

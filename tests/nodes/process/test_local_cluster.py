@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.core.variant import PRESETS
+from tidemark.nodes.core.variant import PRESETS
 
 QUICK = ("kafka-0.10", "kafka-4.0")
 """The first and the last; each cluster is four processes, and the presets between differ by what the core's tests look at."""

@@ -6,8 +6,8 @@ import pytest
 from kio.schema.delete_records.v1.request import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from kio.schema.errors import ErrorCode
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 QUICK = ClusterSpec(settings=Settings(session_us=1_000_000, lag_time_us=400_000, log_start_checkpoint_us=200_000))
 T = "t-0"

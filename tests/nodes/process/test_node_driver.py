@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from nodes.admin.config_file import Address
-from nodes.admin.trace_file import Trace
-from nodes.core.actions import Append, Delete, Halt, Send, SetTimer, Sync
-from nodes.core.cluster import ClusterSpec
-from nodes.core.events import TimerFired
-from nodes.core.log import Batch
-from nodes.core.variant import parse_variant
-from nodes.process.config import NodeConfig
-from nodes.process.node_driver import BUG, CLEAN, FATAL, NodeDriver
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.trace_file import Trace
+from tidemark.nodes.core.actions import Append, Delete, Halt, Send, SetTimer, Sync
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.variant import parse_variant
+from tidemark.nodes.process.config import NodeConfig
+from tidemark.nodes.process.node_driver import BUG, CLEAN, FATAL, NodeDriver
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 BATCH = Batch(0, 0, [1])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 FOUR = ClusterSpec(brokers=4, settings=Settings(session_us=1_000_000, lag_time_us=400_000))
 T = "t-0"

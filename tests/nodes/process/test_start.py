@@ -17,7 +17,7 @@ def start(tmp_path, local_cluster):
         path = tmp_path / "node.json"
         path.write_text(json.dumps({**cluster.config(1), **entries}))
         found = subprocess.run(
-            [sys.executable, "-m", "nodes.process", "--config", str(path)],
+            [sys.executable, "-m", "tidemark.nodes.process", "--config", str(path)],
             capture_output=True,
             text=True,
             timeout=20,
@@ -39,7 +39,7 @@ def test_a_bad_configuration(start):
 
 def test_a_missing_file(tmp_path):
     found = subprocess.run(
-        [sys.executable, "-m", "nodes.process", "--config", str(tmp_path / "none.json")],
+        [sys.executable, "-m", "tidemark.nodes.process", "--config", str(tmp_path / "none.json")],
         capture_output=True,
         text=True,
         timeout=20,
@@ -106,7 +106,7 @@ def test_two_processes_cannot_share_a_directory(local_cluster, tmp_path):
         path = tmp_path / "second.json"
         path.write_text(json.dumps({**cluster.config(1), "listeners": listeners, "admin": free, "incarnation": 2}))
         found = subprocess.run(
-            [sys.executable, "-m", "nodes.process", "--config", str(path)],
+            [sys.executable, "-m", "tidemark.nodes.process", "--config", str(path)],
             capture_output=True,
             text=True,
             timeout=20,

@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from nodes.admin.message_rules import MessageRule
-from nodes.core.messages import FetchRequest, FetchResponse, Heartbeat, ProduceResponse
-from nodes.process.transport_faults import TransportFaults
+from tidemark.nodes.admin.message_rules import MessageRule
+from tidemark.nodes.core.messages import FetchRequest, FetchResponse, Heartbeat, ProduceResponse
+from tidemark.nodes.process.transport_faults import TransportFaults
 
 FETCH = FetchRequest(1, "t-0", 0, 0, 0, 0, 1)
 FETCHED = FetchResponse(1, "t-0", 1, [], 0, 0)

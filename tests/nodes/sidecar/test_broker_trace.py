@@ -2,9 +2,9 @@
 
 import pytest
 
-from nodes.formats.record_batch import build
-from nodes.sidecar import line_events as e
-from nodes.sidecar.broker_trace import BrokerTrace, Seen
+from tidemark.nodes.formats.record_batch import build
+from tidemark.nodes.sidecar import line_events as e
+from tidemark.nodes.sidecar.broker_trace import BrokerTrace, Seen
 
 
 class FakeTail:

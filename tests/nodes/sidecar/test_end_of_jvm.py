@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.sidecar.end_of_jvm import end_of, telling
+from tidemark.nodes.sidecar.end_of_jvm import end_of, telling
 
 OUT_OF_MEMORY = "Terminating due to java.lang.OutOfMemoryError: Java heap space"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodes.sidecar.log_pipe import LogPipe
+from tidemark.nodes.sidecar.log_pipe import LogPipe
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from kio.schema.metadata.v7 import response as metadata
 from kio.schema.types import BrokerId, TopicName
 from kio.static.primitive import i16, i32, i32Timedelta, i64
 
-from nodes.admin.config_file import Address
-from nodes.formats.wire.codec import API_VERSIONS, codec
-from nodes.formats.wire.frames import FrameReader, response_frame
-from nodes.sidecar.operations import Operations, PartitionDescription, ReplicaOffsets
-from nodes.sidecar.request_connection import (
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.formats.wire.codec import API_VERSIONS, codec
+from tidemark.nodes.formats.wire.frames import FrameReader, response_frame
+from tidemark.nodes.sidecar.operations import Operations, PartitionDescription, ReplicaOffsets
+from tidemark.nodes.sidecar.request_connection import (
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
     DESCRIBE_QUORUM,

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from nodes.formats.message_set import read_partition
-from nodes.formats.record_batch import build
-from nodes.sidecar.power_loss import lose_power, main
+from tidemark.nodes.formats.message_set import read_partition
+from tidemark.nodes.formats.record_batch import build
+from tidemark.nodes.sidecar.power_loss import lose_power, main
 
 FIRST = "00000000000000000000.log"
 SECOND = "00000000000000000004.log"

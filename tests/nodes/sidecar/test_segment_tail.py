@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.formats.record_batch import build, read_header, values_of
-from nodes.sidecar.segment_tail import SegmentTail
+from tidemark.nodes.formats.record_batch import build, read_header, values_of
+from tidemark.nodes.sidecar.segment_tail import SegmentTail
 
 LATEST = 1 << 31
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nodes.admin.config_file import Address
-from nodes.sidecar.config import SidecarConfig
-from nodes.sidecar.server_files import (
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.sidecar.server_files import (
     ServerFilesError,
     format_directory,
     log_directory,

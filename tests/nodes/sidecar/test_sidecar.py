@@ -17,7 +17,7 @@ import pytest
 from kept_ports import keep_ports
 from missing import needs
 
-from nodes.formats.record_batch import build, values_of
+from tidemark.nodes.formats.record_batch import build, values_of
 
 FAKE_JAVA = Path(__file__).with_name("fake_java.py")
 PATIENCE_S = 20
@@ -81,7 +81,7 @@ class Node:
         }
         self.process = None
 
-    def start(self, *steps, program=("-m", "nodes.sidecar", "--config"), **entries):
+    def start(self, *steps, program=("-m", "tidemark.nodes.sidecar", "--config"), **entries):
         self.config |= entries
         self.config["properties"]["test.script"] = json.dumps(
             [step if isinstance(step, list) else [step] for step in steps]
@@ -419,7 +419,7 @@ def test_a_successor_waits_for_the_trace_to_be_whole(node, serve):
 WHO_CLOSES = """
 import os, socket, sys
 from types import SimpleNamespace
-from nodes.sidecar import start
+from tidemark.nodes.sidecar import start
 
 def close(descriptor):
     path = os.readlink(f"/proc/self/fd/{descriptor}")

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from nodes.admin.config_file import Address, ConfigError
-from nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.admin.config_file import Address, ConfigError
+from tidemark.nodes.sidecar.config import SidecarConfig
 
 
 @pytest.fixture

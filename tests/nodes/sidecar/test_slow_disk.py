@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from missing import needs
 
-from nodes.sidecar.slow_disk import SlowDisk, SlowDiskError, _tracers
+from tidemark.nodes.sidecar.slow_disk import SlowDisk, SlowDiskError, _tracers
 
 DELAY_US = 200_000
 

@@ -1,8 +1,8 @@
 """What a sidecar's status takes from the disk."""
 
-from nodes.formats.partition_files import log_start_of
-from nodes.sidecar.replica_status import ReplicaStatus
-from nodes.sidecar.status import epochs_on_disk, high_watermarks_on_disk, log_starts_on_disk, replica_status
+from tidemark.nodes.formats.partition_files import log_start_of
+from tidemark.nodes.sidecar.replica_status import ReplicaStatus
+from tidemark.nodes.sidecar.status import epochs_on_disk, high_watermarks_on_disk, log_starts_on_disk, replica_status
 
 
 def test_files_that_are_not_there_yet_or_empty(tmp_path):

@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from nodes.sidecar.wall_clock import WallClock
+from tidemark.nodes.sidecar.wall_clock import WallClock
 
 
 def now_us():

@@ -5,9 +5,9 @@ import contextlib
 
 import pytest
 
-from nodes.admin.config_file import Address
-from nodes.sidecar.readiness import ephemeral_nodes
-from nodes.sidecar.zookeeper import ZooKeeper
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.sidecar.readiness import ephemeral_nodes
+from tidemark.nodes.sidecar.zookeeper import ZooKeeper
 
 # As DumpCommand of ZooKeeper 3.5 prints it.
 DUMP = """\

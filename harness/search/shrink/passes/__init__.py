@@ -1,16 +1,16 @@
 """The passes: each knows one way to make a plan smaller, and takes it as far as it goes.
 
 A pass takes a `Search` and proposes candidates. It need not know what others do: a plan only ever gets smaller
-(`harness.search.shrink.size`), and all passes are repeated until none of them finds anything.
+(`tidemark.harness.search.shrink.size`), and all passes are repeated until none of them finds anything.
 """
 
-from harness.search.shrink.passes.fewer_faults import fewer_faults
-from harness.search.shrink.passes.fewer_records import fewer_records
-from harness.search.shrink.passes.fixed_delays import fixed_delays
-from harness.search.shrink.passes.merged_elections import merged_elections
-from harness.search.shrink.passes.plainer_faults import plainer_faults
-from harness.search.shrink.passes.rounder_times import rounder_times
-from harness.search.shrink.passes.smaller_cluster import smaller_cluster
+from tidemark.harness.search.shrink.passes.fewer_faults import fewer_faults
+from tidemark.harness.search.shrink.passes.fewer_records import fewer_records
+from tidemark.harness.search.shrink.passes.fixed_delays import fixed_delays
+from tidemark.harness.search.shrink.passes.merged_elections import merged_elections
+from tidemark.harness.search.shrink.passes.plainer_faults import plainer_faults
+from tidemark.harness.search.shrink.passes.rounder_times import rounder_times
+from tidemark.harness.search.shrink.passes.smaller_cluster import smaller_cluster
 
 PASSES = {
     "dropping faults": fewer_faults,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.search.shrink.ddmin import ddmin, without_pairs
+from tidemark.harness.search.shrink.ddmin import ddmin, without_pairs
 
 if TYPE_CHECKING:
-    from harness.search.shrink.search import Search
-    from nemesis import Fault
+    from tidemark.harness.search.shrink.search import Search
+    from tidemark.nemesis import Fault
 
 
 def fewer_faults(search: Search) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.search.shrink.as_it_happened import sends_of
-from harness.search.shrink.ddmin import ddmin
+from tidemark.harness.search.shrink.as_it_happened import sends_of
+from tidemark.harness.search.shrink.ddmin import ddmin
 
 if TYPE_CHECKING:
-    from harness.search.shrink.search import Search
-    from nemesis import Send
+    from tidemark.harness.search.shrink.search import Search
+    from tidemark.nemesis import Send
 
 PATIENCE = 5
 """All sends written down are judged under so many times as many noises: everything else about records depends on it."""

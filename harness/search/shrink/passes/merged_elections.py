@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from harness.search.shrink.search import Search
-    from nemesis import Fault
+    from tidemark.harness.search.shrink.search import Search
+    from tidemark.nemesis import Fault
 
 ELECTIONS = frozenset({"preferred-election", "forced-election", "unclean-election", "fast-failover"})
 PICKS = range(9)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harness.search.shrink.passes.rounder_times import EARLIEST_US
-from harness.search.shrink.round_numbers import near
-from harness.search.shrink.size import KEEPS_LESS, MANY_AT_ONCE
+from tidemark.harness.search.shrink.passes.rounder_times import EARLIEST_US
+from tidemark.harness.search.shrink.round_numbers import near
+from tidemark.harness.search.shrink.size import KEEPS_LESS, MANY_AT_ONCE
 
 if TYPE_CHECKING:
-    from harness.search.shrink.search import Search
-    from nemesis import Fault
+    from tidemark.harness.search.shrink.search import Search
+    from tidemark.nemesis import Fault
 
 ROLES = ("leader", "follower", "isr-member", "any")
 GRIDS_US = (100_000, 10_000, 1_000, 1)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.search.shrink.search import Search
+    from tidemark.harness.search.shrink.search import Search
 
 
 def smaller_cluster(search: Search) -> None:

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 import pytest
 from local_machine import local_machines
 
-from harness.machines.node_control import NodeControl
-from harness.machines.node_places import Places
+from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.machines.node_places import Places
 
 
 @pytest.fixture

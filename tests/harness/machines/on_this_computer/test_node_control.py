@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.machines.errors import NodeError
+from tidemark.harness.machines.errors import NodeError
 
 
 def eventually(question):

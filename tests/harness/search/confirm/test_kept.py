@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from harness.search.confirm import Confirmation, KeptConfirmation, Modelled, Try
-from harness.search.confirm.page import summary
-from harness.search.confirm.tries import failed
-from nemesis import Plan, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.confirm import Confirmation, KeptConfirmation, Modelled, Try
+from tidemark.harness.search.confirm.confirmed_page import summary
+from tidemark.harness.search.confirm.tries import failed
+from tidemark.nemesis import Plan, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 PLAN = Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(sends=()), (), 1)
 MODELLED = Modelled(

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.search.corpus import Corpus, CorpusError, KeptPlan
-from harness.search.corpus.kept_plan import read_kept
-from harness.search.shrink.cause import Cause
-from nemesis import generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.corpus import Corpus, CorpusError, KeptPlan
+from tidemark.harness.search.corpus.kept_plan import read_kept
+from tidemark.harness.search.shrink.cause import Cause
+from tidemark.nemesis import generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 LOST = Cause("lost-committed-write", "violation", None, ("it was cut", "which was elected from the ISR"))
 

@@ -5,12 +5,12 @@ from functools import cache
 
 import pytest
 
-from harness.search.corpus import KeptPlan, replay
-from harness.search.corpus.played_again import BROKEN, CHANGED, GONE, RAISED, SAME, witness
-from harness.search.shrink.cause import Cause
-from nemesis import Fault, Plan, Send
-from nemesis.plan import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.corpus import KeptPlan, replay
+from tidemark.harness.search.corpus.played_again import BROKEN, CHANGED, GONE, RAISED, SAME, witness
+from tidemark.harness.search.shrink.cause import Cause
+from tidemark.nemesis import Fault, Plan, Send
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 LOSES = Plan(
     index=0,
@@ -93,7 +93,7 @@ def test_a_run_that_raises_is_told(monkeypatch):
     def fall(*_):
         raise RuntimeError("the simulator tripped")
 
-    monkeypatch.setattr("harness.search.corpus.played_again.execute", fall)
+    monkeypatch.setattr("tidemark.harness.search.corpus.played_again.execute", fall)
 
     assert replay(kept()) == (
         RAISED,

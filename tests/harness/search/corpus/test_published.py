@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.search.corpus import Corpus, replay
-from harness.search.corpus.kept_plan import read_kept
+from tidemark.harness.search.corpus import Corpus, replay
+from tidemark.harness.search.corpus.kept_plan import read_kept
 
 CORPUS = Corpus(Path(__file__).parents[4] / "results" / "published" / "corpus")
 """Absolute, for tests run anywhere."""

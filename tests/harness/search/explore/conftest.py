@@ -2,8 +2,8 @@
 
 import pytest
 
-from harness.search.explore.frozen import Common, ControllerState, Place, Replica, Term
-from nodes.core.roles import Role
+from tidemark.harness.search.explore.frozen import Common, ControllerState, Place, Replica, Term
+from tidemark.nodes.core.roles import Role
 
 
 def leader(node, log, hw, isr, epoch=0, known=(), pending=None):

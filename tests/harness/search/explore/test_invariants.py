@@ -1,6 +1,6 @@
 import pytest
 
-from harness.search.explore.invariants import DEFAULT, INVARIANTS
+from tidemark.harness.search.explore.invariants import DEFAULT, INVARIANTS
 
 
 def broken(name, common, *places):
@@ -60,7 +60,7 @@ def test_a_follower_that_has_fetched_is_the_beginning_of_its_leader(hand):
 
 
 def test_the_controllers_leader_is_in_its_isr_or_there_is_none():
-    from harness.search.explore.frozen import Common, ControllerState
+    from tidemark.harness.search.explore.frozen import Common, ControllerState
 
     def state(leader):
         return Common(ControllerState(leader, 1, (2,), (), -1, (1, 2), (1, 1)), 0, 0, 0)

@@ -2,17 +2,17 @@ import json
 
 import pytest
 
-from harness.scenario import parse_scenario, run_scenario
-from harness.search.explore.bounds import Bounds, BoundsError
-from harness.search.explore.moves import Kind
-from harness.search.explore.priorities import walk
-from harness.search.explore.script import NoScriptError, as_script
-from harness.search.explore.search import Limits, explore
-from harness.search.explore.symmetry import Symmetry
-from harness.search.explore.truth_table import CELLS, cells_with, run_cell
-from harness.search.explore.words import summary, told
-from harness.search.explore.world import World
-from nodes.core.variant import parse_variant
+from tidemark.harness.scenario import parse_scenario, run_scenario
+from tidemark.harness.search.explore.bounds import Bounds, BoundsError
+from tidemark.harness.search.explore.moves import Kind
+from tidemark.harness.search.explore.priorities import walk
+from tidemark.harness.search.explore.script import NoScriptError, as_script
+from tidemark.harness.search.explore.search import Limits, explore
+from tidemark.harness.search.explore.symmetry import Symmetry
+from tidemark.harness.search.explore.truth_table import CELLS, cells_with, run_cell
+from tidemark.harness.search.explore.words import summary, told
+from tidemark.harness.search.explore.world import World
+from tidemark.nodes.core.variant import parse_variant
 
 TWO = Bounds(brokers=2, records=2, epochs=3)
 

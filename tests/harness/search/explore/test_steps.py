@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from harness.search.explore.bounds import Bounds
-from harness.search.explore.broker_steps import BrokerSteps
-from harness.search.explore.frozen import Word, renamed_common, renamed_place
-from harness.search.explore.symmetry import Symmetry
-from harness.search.explore.world import World
-from nodes.core.roles import Role
-from nodes.core.variant import PRESETS, parse_variant
+from tidemark.harness.search.explore.bounds import Bounds
+from tidemark.harness.search.explore.broker_steps import BrokerSteps
+from tidemark.harness.search.explore.frozen import Word, renamed_common, renamed_place
+from tidemark.harness.search.explore.symmetry import Symmetry
+from tidemark.harness.search.explore.world import World
+from tidemark.nodes.core.roles import Role
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 EVERYTHING = Bounds(brokers=3, records=3, epochs=4, crashes=2, lapses=2, unclean=True, late_answers=True)
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from random import Random
 
-from harness.search.hunt.circumstances import Circumstances
-from harness.search.hunt.corpus import KEPT, Corpus
-from harness.search.hunt.episodes import episode
-from harness.search.hunt.kinds import Kinds
-from harness.search.hunt.trial import Trial
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.hunt.circumstances import Circumstances
+from tidemark.harness.search.hunt.corpus import KEPT, Corpus
+from tidemark.harness.search.hunt.episodes import episode
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.harness.search.hunt.trial import Trial
+from tidemark.nodes.core.cluster import ClusterSpec
 
 INTACT = Kinds("intact")
 AS_ASKED = Circumstances(ClusterSpec(), "intact", free=False)

@@ -7,19 +7,19 @@ from random import Random
 
 import pytest
 
-from checkers import check
-from checkers.marks import exercised
-from harness.search.hunt.circumstances import SHAPES, Circumstances
-from harness.search.hunt.episodes import MOST_FAULTS, episode, with_faults
-from harness.search.hunt.kinds import Kinds
-from harness.search.hunt.mutations import EARLIEST_US, Mutations
-from harness.search.hunt.scenes import SCENES, some_scene
-from harness.simulator import simulate
-from nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster_of_plans
-from nemesis.fault import CONTROLLER_LINKS
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.families import parse_variant
+from tidemark.checkers import check
+from tidemark.checkers.marks import exercised
+from tidemark.harness.search.hunt.circumstances import SHAPES, Circumstances
+from tidemark.harness.search.hunt.episodes import MOST_FAULTS, episode, with_faults
+from tidemark.harness.search.hunt.kinds import Kinds
+from tidemark.harness.search.hunt.mutations import EARLIEST_US, Mutations
+from tidemark.harness.search.hunt.scenes import SCENES, some_scene
+from tidemark.harness.simulator import simulate
+from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster_of_plans
+from tidemark.nemesis.fault import CONTROLLER_LINKS
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.families import parse_variant
 
 MS = 1_000
 PROFILES_OF_HUNTS = ("intact", "destructive", "retention", "reassignments")

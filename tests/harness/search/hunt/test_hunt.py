@@ -5,11 +5,11 @@ from itertools import islice
 
 import pytest
 
-from harness.search.hunt import Hunt, Quarry
-from harness.search.hunt.hunt import ROUND, Attempt
-from harness.simulator.execute import execute
-from nemesis import AskedWorkload
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.hunt import Hunt, Quarry
+from tidemark.harness.search.hunt.hunt import ROUND, Attempt
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import AskedWorkload
+from tidemark.nodes.core.cluster import ClusterSpec
 
 
 def hunt(variant, *names, profile="intact", seed=1):

@@ -4,12 +4,12 @@ from itertools import islice
 
 import pytest
 
-from harness.search.hunt import Hunt, Quarry
-from harness.search.hunt.hunt import Attempt, Found
-from harness.search.hunt.kept_hunt import KEPT_OF_EACH, HuntDiffersError, KeptHunt
-from harness.search.hunt.trial import Caught, Trial
-from nemesis import read_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.hunt import Hunt, Quarry
+from tidemark.harness.search.hunt.hunt import Attempt, Found
+from tidemark.harness.search.hunt.kept_hunt import KEPT_OF_EACH, HuntDiffersError, KeptHunt
+from tidemark.harness.search.hunt.trial import Caught, Trial
+from tidemark.nemesis import read_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 SETTINGS = {"variant": "kafka-0.11", "seed": 1}
 

@@ -5,12 +5,12 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from checkers import Verdict
-from harness.search.script import Written, write_script
-from harness.search.shrink import Cause, causes_of
-from harness.search.shrink.choice import chosen
-from harness.simulator.execute import execute
-from nemesis import Plan
+from tidemark.checkers import Verdict
+from tidemark.harness.search.script import Written, write_script
+from tidemark.harness.search.shrink import Cause, causes_of
+from tidemark.harness.search.shrink.choice import chosen
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Plan
 
 PLANS = Path(__file__).parent / "plans"
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.search.script.moments import story_of
-from harness.search.script.witness import witness
-from nemesis import Fault, Plan, Send, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.variant import parse_variant
+from tidemark.harness.search.script.moments import story_of
+from tidemark.harness.search.script.witness import witness
+from tidemark.nemesis import Fault, Plan, Send, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 PLAN = Plan(
     0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(1, 0, sends=(Send(500_000, records=2),)), (), 1_500_000, 1_000

@@ -1,7 +1,7 @@
 """What may be told in another order, and what may not."""
 
-from harness.search.script.moments import Moment
-from harness.search.script.order import coalesced, eased
+from tidemark.harness.search.script.moments import Moment
+from tidemark.harness.search.script.order import coalesced, eased
 
 ELECT_B = Moment(10, ("elect B",), elects=True, epoch=1)
 ELECT_A = Moment(11, ("elect A",), elects=True, epoch=2)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.scenario import parse_scenario, run_scenario
-from harness.scenario.simulated.slow_hand import SlowHand
-from harness.search.script import NoScriptError, write_script
-from harness.search.script.text import WIDTH
-from harness.search.shrink import causes_of
 from tests.harness.search.script.conftest import known, written
+from tidemark.harness.scenario import parse_scenario, run_scenario
+from tidemark.harness.scenario.simulated.slow_hand import SlowHand
+from tidemark.harness.search.script import NoScriptError, write_script
+from tidemark.harness.search.script.text import WIDTH
+from tidemark.harness.search.shrink import causes_of
 
 BUGS = ("missed-reign", "kip-101-loss", "kip-279-divergence", "restart-and-disk")
 

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.search.shrink.search import Search
-from nemesis import Fault, Plan, Send, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.shrink.search import Search
+from tidemark.nemesis import Fault, Plan, Send, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 SECOND = 1_000_000
 

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from checkers import History
-from checkers.history import Op
-from harness.search.shrink.as_it_happened import SLOW_US, as_it_happened, sends_of, ways_it_may_have_gone
-from harness.simulator.execute import execute
-from nemesis import Send, Trigger, WorkloadSpec, generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.checkers import History
+from tidemark.checkers.history.history import Op
+from tidemark.harness.search.shrink.as_it_happened import SLOW_US, as_it_happened, sends_of, ways_it_may_have_gone
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Send, Trigger, WorkloadSpec, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 
 def strike(time, index, kind, **detail):

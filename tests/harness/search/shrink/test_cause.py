@@ -2,8 +2,8 @@
 
 import pytest
 
-from checkers import History, check, polled, sent
-from harness.search.shrink.cause import causes_of, without_numbers
+from tidemark.checkers import History, check, polled, sent
+from tidemark.harness.search.shrink.cause import causes_of, without_numbers
 
 P = "t-0"
 BOTH = (1, 2)

@@ -1,8 +1,8 @@
 """Which anomaly to shrink to."""
 
-from checkers import Verdict
-from checkers.verdict import Anomaly
-from harness.search.shrink.choice import chosen
+from tidemark.checkers import Verdict
+from tidemark.checkers.verdict.verdict import Anomaly
+from tidemark.harness.search.shrink.choice import chosen
 
 
 def verdict(*anomalies):

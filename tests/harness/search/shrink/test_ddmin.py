@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.search.shrink.ddmin import ddmin, without_pairs
+from tidemark.harness.search.shrink.ddmin import ddmin, without_pairs
 
 LENGTHS = st.integers(1, 60)
 

@@ -1,8 +1,8 @@
 """A plan in words."""
 
-from harness.search.shrink.in_words import conditions, lines_of, shape
-from nemesis import Send, Trigger, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.shrink.in_words import conditions, lines_of, shape
+from tidemark.nemesis import Send, Trigger, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 
 FAILOVER = (
     "fast-failover: a follower is elected, then another 0.020 s later; the old leader is deaf to the controller for "

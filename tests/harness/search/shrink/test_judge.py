@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from checkers import History, Verdict
-from checkers.verdict import Anomaly
-from harness.search.shrink.budget import Budget, BudgetSpentError
-from harness.search.shrink.cause import Cause
-from harness.search.shrink.judge import DELAYS_US, Judge, noises_of
+from tidemark.checkers import History, Verdict
+from tidemark.checkers.verdict.verdict import Anomaly
+from tidemark.harness.search.shrink.budget import Budget, BudgetSpentError
+from tidemark.harness.search.shrink.cause import Cause
+from tidemark.harness.search.shrink.judge import DELAYS_US, Judge, noises_of
 
 SENTENCE = "The logs of 3 brokers differ."
 TARGET = Cause("odd", "violation", None, ("The logs of N brokers differ.",))

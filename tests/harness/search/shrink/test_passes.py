@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from checkers.history import Op
-from harness.search.shrink.passes import PASSES
-from harness.search.shrink.passes.fewer_faults import fewer_faults
-from harness.search.shrink.passes.fewer_records import fewer_records
-from harness.search.shrink.passes.fixed_delays import fixed_delays
-from harness.search.shrink.passes.merged_elections import merged_elections
-from harness.search.shrink.passes.plainer_faults import plainer_faults
-from harness.search.shrink.passes.rounder_times import EARLIEST_US, moments_of, rounder_times
-from harness.search.shrink.passes.smaller_cluster import smaller_cluster
-from nemesis import Send, Trigger, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.checkers.history.history import Op
+from tidemark.harness.search.shrink.passes import PASSES
+from tidemark.harness.search.shrink.passes.fewer_faults import fewer_faults
+from tidemark.harness.search.shrink.passes.fewer_records import fewer_records
+from tidemark.harness.search.shrink.passes.fixed_delays import fixed_delays
+from tidemark.harness.search.shrink.passes.merged_elections import merged_elections
+from tidemark.harness.search.shrink.passes.plainer_faults import plainer_faults
+from tidemark.harness.search.shrink.passes.rounder_times import EARLIEST_US, moments_of, rounder_times
+from tidemark.harness.search.shrink.passes.smaller_cluster import smaller_cluster
+from tidemark.nemesis import Send, Trigger, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 SECOND = 1_000_000
 

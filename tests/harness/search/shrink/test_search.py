@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.search.shrink.search import Search
+from tidemark.harness.search.shrink.search import Search
 
 
 def test_a_smaller_plan_that_shows_it_is_taken(search_by_hand, plan, fault):

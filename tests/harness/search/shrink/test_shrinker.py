@@ -2,12 +2,12 @@
 
 import pytest
 
-from harness.search.shrink import INTERRUPTED, SPENT, WHOLE, Budget, causes_of, how_often, shrink
-from harness.search.shrink.choice import chosen
-from harness.search.shrink.size import records_of, size_of
-from harness.simulator.execute import execute
-from nemesis import Plan, generate_plan
-from nodes.core.cluster import ClusterSpec
+from tidemark.harness.search.shrink import INTERRUPTED, SPENT, WHOLE, Budget, causes_of, how_often, shrink
+from tidemark.harness.search.shrink.choice import chosen
+from tidemark.harness.search.shrink.size import records_of, size_of
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import Plan, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 
 def hit(variant, profile, seed, index):

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from harness.search.shrink.size import records_of, size_of
-from nemesis import Send, Trigger, WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.harness.search.shrink.size import records_of, size_of
+from tidemark.nemesis import Send, Trigger, WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 SECOND = 1_000_000
 

@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from harness.simulator.workload import Consumer, FinalReader
-from nodes.core.messages import ConsumeRequest, ConsumeResponse, MetadataRequest, MetadataResponse
-from nodes.families.kafka import KAFKA
+from tidemark.harness.simulator.workload import Consumer, FinalReader
+from tidemark.nodes.core.messages import ConsumeRequest, ConsumeResponse, MetadataRequest, MetadataResponse
+from tidemark.nodes.families.kafka import KAFKA
 
 MS = 1_000
 ME = 201

@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 
-from harness.simulator.workload import Producer
-from nemesis import WorkloadSpec
-from nodes.core.cluster import ClusterSpec
-from nodes.core.events import TimerFired
-from nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
+from tidemark.harness.simulator.workload import Producer
+from tidemark.nemesis import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.events import TimerFired
+from tidemark.nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
 
 T = "t-0"
 MS = 1_000

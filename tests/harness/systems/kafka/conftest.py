@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 from local_machine import LocalMachine
 
-from harness.machines.machine import Machine
-from harness.machines.node_control import NodeControl
-from harness.machines.ssh import Shell
-from harness.systems.kafka.places import KafkaPlaces
-from harness.systems.kafka.scripts import KafkaScripts
-from harness.systems.system import Deployment
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
+from tidemark.harness.machines.machine import Machine
+from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.machines.ssh import Shell
+from tidemark.harness.systems.kafka.places import KafkaPlaces
+from tidemark.harness.systems.kafka.scripts import KafkaScripts
+from tidemark.harness.systems.system import Deployment
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.systems.kafka.control import KafkaControl
+from tidemark.harness.systems.kafka.control import KafkaControl
 
 
 class PlayedShell:

@@ -1,6 +1,6 @@
 """Whose records are they? Epochs for messages that do not name them."""
 
-from harness.systems.kafka.epochs_of_old_formats import attribute
+from tidemark.harness.systems.kafka.epochs_of_old_formats import attribute
 
 T = "t-0"
 

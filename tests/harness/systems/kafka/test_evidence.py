@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.evidence.collect import Evidence
-from harness.evidence.run_error import RunError
-from harness.systems.kafka.evidence import files_of, segments_of
-from nodes.formats.record_batch import build
+from tidemark.harness.evidence.collect import Evidence
+from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.systems.kafka.evidence import files_of, segments_of
+from tidemark.nodes.formats.record_batch import build
 
 DATA = "/var/lib/tidemark/data"
 FIRST = "00000000000000000000.log"

@@ -1,7 +1,7 @@
 """What brokers said and what their files hold become evidence, or a reason not to believe it."""
 
-from harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence
-from harness.systems.kafka.interpretation import interpret, without_past_reigns
+from tidemark.harness.evidence.replica_evidence import MOST_DOUBTS, ReplicaEvidence
+from tidemark.harness.systems.kafka.interpretation import interpret, without_past_reigns
 
 T = "t-0"
 VERIFIED, UNVERIFIED = "2.8.2", "2.4.1"

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.evidence.partition_disk import Disk
-from harness.machines.errors import NodeError
-from harness.systems.kafka.disk import read_disk
-from nodes.formats.record_batch import build
+from tidemark.harness.evidence.partition_disk import Disk
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.systems.kafka.disk import read_disk
+from tidemark.nodes.formats.record_batch import build
 
 FIRST, SECOND = "00000000000000000000.log", "00000000000000000002.log"
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from local_cluster import eventually
 
-from harness.machines.errors import NodeError
-from harness.systems.kafka.control import KafkaControl
-from harness.systems.kafka.places import KafkaPlaces
-from harness.systems.kafka.scripts import KafkaScripts
-from nodes.formats.record_batch import build
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.systems.kafka.control import KafkaControl
+from tidemark.harness.systems.kafka.places import KafkaPlaces
+from tidemark.harness.systems.kafka.scripts import KafkaScripts
+from tidemark.nodes.formats.record_batch import build
 
 SEGMENT = "00000000000000000000.log"
 

@@ -5,16 +5,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.live.link_faults import LinkFault, LinkFaults
-from harness.machines.errors import NodeError
-from harness.systems.kafka import system as module
-from harness.systems.kafka.system import KafkaSystem
-from harness.systems.system import SystemRefusalError
-from nemesis import Fault, Plan, WorkloadSpec
-from nodes.admin.message_rules import MessageRule
-from nodes.core.cluster import ClusterSpec
-from nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
-from nodes.core.settings import Settings
+from tidemark.harness.live.link_faults import LinkFault, LinkFaults
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.systems.kafka import system as module
+from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nemesis import Fault, Plan, WorkloadSpec
+from tidemark.nodes.admin.message_rules import MessageRule
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.messages import NOT_ENOUGH_REPLICAS, NOT_LEADER
+from tidemark.nodes.core.settings import Settings
 
 
 def kafka(text="kafka:2.8.2", **broker_config):

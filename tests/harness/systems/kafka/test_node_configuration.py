@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.systems.kafka.system import KafkaSystem
-from nodes.admin.config_file import Address
-from nodes.sidecar.config import BROKER, KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
+from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.sidecar.config import BROKER, KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
 
 
 @pytest.fixture

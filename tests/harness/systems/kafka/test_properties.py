@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs, zookeeper_properties
-from harness.systems.kafka.protocol_versions import KafkaVersion
-from harness.systems.system import SystemRefusalError
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.harness.systems.kafka.properties import JvmPlace, server_properties, topic_configs, zookeeper_properties
+from tidemark.harness.systems.kafka.protocol_versions import KafkaVersion
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 OLD, NEW = KafkaVersion("2.8.2"), KafkaVersion("3.9.1")
 BROKER = JvmPlace(2, "10.77.5.12", "127.0.0.1:40002", "10.77.5.10", "/data")

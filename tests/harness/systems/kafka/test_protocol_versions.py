@@ -1,6 +1,6 @@
 import pytest
 
-from harness.systems.kafka.protocol_versions import (
+from tidemark.harness.systems.kafka.protocol_versions import (
     PROTOCOLS,
     KafkaVersion,
     model_variant,
@@ -9,8 +9,8 @@ from harness.systems.kafka.protocol_versions import (
     protocols_of,
     shown_preset,
 )
-from harness.systems.system import SystemRefusalError
-from nodes.core.variant import PRESETS, parse_variant
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nodes.core.variant import PRESETS, parse_variant
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.systems.kafka.system import KafkaSystem
+from tidemark.harness.systems.kafka.system import KafkaSystem
 
 
 @pytest.fixture

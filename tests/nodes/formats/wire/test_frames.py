@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.frames import FrameError, FrameReader, finish, request_frame, response_frame
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.frames import FrameError, FrameReader, finish, request_frame, response_frame
 
 
 def frame(body):

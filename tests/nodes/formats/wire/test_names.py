@@ -1,8 +1,8 @@
 import pytest
 from kio.schema.errors import ErrorCode
 
-from nodes.core import messages
-from nodes.formats.wire.names import (
+from tidemark.nodes.core import messages
+from tidemark.nodes.formats.wire.names import (
     MeaninglessError,
     error_code,
     error_name,

@@ -8,8 +8,8 @@ import pytest
 from kio.schema.fetch.v12.request import FetchPartition, FetchRequest, FetchTopic
 from kio.schema.metadata.v4.request import MetadataRequest, MetadataRequestTopic
 
-from nodes.formats.wire.codec import UNREADABLE, codec
-from nodes.formats.wire.shape import skip_tags, varint
+from tidemark.nodes.formats.wire.codec import UNREADABLE, codec
+from tidemark.nodes.formats.wire.shape import skip_tags, varint
 
 APIS = [
     *((0, v) for v in range(3, 9)),

@@ -6,11 +6,11 @@ import pytest
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
-from nodes.formats.record_batch import build
-from nodes.process.wire.client_versions import client_versions
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
+from tidemark.nodes.formats.record_batch import build
+from tidemark.nodes.process.wire.client_versions import client_versions
 
 
 @pytest.fixture

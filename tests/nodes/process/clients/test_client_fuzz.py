@@ -16,16 +16,16 @@ import pytest
 from kio.schema.errors import ErrorCode
 from kio.schema.metadata.v5.request import MetadataRequest
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.epoch_cache import EpochEnd
-from nodes.core.messages import EpochRequest, FetchRequest, LeaderAndIsr
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
-from nodes.formats.wire.codec import FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EPOCH, codec
-from nodes.formats.wire.frames import finish, request_frame
-from nodes.formats.wire.names import topics_by_id
-from nodes.process.wire import translate_control, translate_epoch
-from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.epoch_cache import EpochEnd
+from tidemark.nodes.core.messages import EpochRequest, FetchRequest, LeaderAndIsr
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
+from tidemark.nodes.formats.wire.codec import FETCH, LEADER_AND_ISR, OFFSET_FOR_LEADER_EPOCH, codec
+from tidemark.nodes.formats.wire.frames import finish, request_frame
+from tidemark.nodes.formats.wire.names import topics_by_id
+from tidemark.nodes.process.wire import translate_control, translate_epoch
+from tidemark.nodes.process.wire.translate_fetch import FetchTranslation, fetch_version
 
 FRAMES = 100_000
 AT_ONCE = 200

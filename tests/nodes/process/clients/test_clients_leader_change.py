@@ -9,8 +9,8 @@ from kio.index import load_payload_module
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.settings import Settings
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.settings import Settings
 
 PATIENCE_S = 30
 T = "t-0"

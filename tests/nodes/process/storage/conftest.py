@@ -5,10 +5,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from nodes.core.log import Batch
-from nodes.core.recovery import recover
-from nodes.formats.record_batch import Records, build
-from nodes.process.storage.log_directory import LogDirectory
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import recover
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.process.storage.log_directory import LogDirectory
 
 T = "t-0"
 

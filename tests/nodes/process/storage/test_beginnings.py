@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from nodes.core.actions import Append, BeginAt, DropBefore, Sync, Truncate, WriteLogStarts
-from nodes.core.log import Batch
-from nodes.core.recovery import RecoveryRules, recover
-from nodes.formats.record_batch import Records, build
-from nodes.process.storage import power_loss, written_at
-from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.storage.log_file import LogFile
-from nodes.process.storage.written_at import WRITTEN_AT, old_until
+from tidemark.nodes.core.actions import Append, BeginAt, DropBefore, Sync, Truncate, WriteLogStarts
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import RecoveryRules, recover
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.process.storage import power_loss, written_at
+from tidemark.nodes.process.storage.log_directory import LogDirectory
+from tidemark.nodes.process.storage.log_file import LogFile
+from tidemark.nodes.process.storage.written_at import WRITTEN_AT, old_until
 
 T = "t-0"
 

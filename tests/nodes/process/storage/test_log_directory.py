@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from nodes.core.actions import (
+from tidemark.nodes.core.actions import (
     Append,
     Delete,
     Halt,
@@ -15,12 +15,12 @@ from nodes.core.actions import (
     WriteHighWatermarks,
     WriteVote,
 )
-from nodes.core.log import Batch
-from nodes.core.recovery import recover
-from nodes.formats.checkpoints import CheckpointError
-from nodes.formats.record_batch import Records, build
-from nodes.process.storage.directory_lock import DirectoryInUseError
-from nodes.process.storage.log_directory import LogDirectory
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.recovery import recover
+from tidemark.nodes.formats.checkpoints import CheckpointError
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.process.storage.directory_lock import DirectoryInUseError
+from tidemark.nodes.process.storage.log_directory import LogDirectory
 
 T = "t-0"
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.core.log import Batch, Log
-from nodes.formats.record_batch import Records, build
-from nodes.formats.segment import SEGMENT
-from nodes.process.storage.log_file import LogFile
+from tidemark.nodes.core.log import Batch, Log
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.formats.segment import SEGMENT
+from tidemark.nodes.process.storage.log_file import LogFile
 
 OPEN = Path("/proc/self/fd")
 
@@ -144,7 +144,7 @@ def test_a_sync_makes_what_was_written_durable(log, tmp_path, monkeypatch):
 
 
 def test_a_sync_copies_big_logs_whole(log, tmp_path, monkeypatch):
-    monkeypatch.setattr("nodes.process.storage.log_file._CHUNK", 100)
+    monkeypatch.setattr("tidemark.nodes.process.storage.log_file._CHUNK", 100)
     for number in range(20):
         log.append(batch(number, number))
     log.sync()

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.core.actions import Sync, Truncate
-from nodes.process.storage import power_loss, written_at
-from nodes.process.storage.log_directory import LogDirectory
-from nodes.process.storage.power_loss import lose_power, main
+from tidemark.nodes.core.actions import Sync, Truncate
+from tidemark.nodes.process.storage import power_loss, written_at
+from tidemark.nodes.process.storage.log_directory import LogDirectory
+from tidemark.nodes.process.storage.power_loss import lose_power, main
 
 T = "t-0"
 NOW = 1_000_000
@@ -314,10 +314,10 @@ def test_its_moment_can_be_given(disk, capsys, clock):
 WRITER = """
 import sys
 from pathlib import Path
-from nodes.core.log import Batch
-from nodes.process.storage.log_directory import LogDirectory
-from nodes.formats.record_batch import Records, build
-from nodes.core.actions import Sync
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.process.storage.log_directory import LogDirectory
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.core.actions import Sync
 directory = LogDirectory(Path(sys.argv[1]), Path(sys.argv[2]))
 directory.load()
 for number in range(5):
@@ -335,7 +335,15 @@ def test_a_real_process_is_killed_and_its_disk_struck(tmp_path):
         [sys.executable, "-c", WRITER, data, volatile], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as writer:
         assert writer.stdout.readline() == "written\n"
-        command = [sys.executable, "-m", "nodes.process.storage.power_loss", "--data", data, "--volatile", volatile]
+        command = [
+            sys.executable,
+            "-m",
+            "tidemark.nodes.process.storage.power_loss",
+            "--data",
+            data,
+            "--volatile",
+            volatile,
+        ]
         refused = subprocess.run([*command, "--keep", "3"], capture_output=True, text=True, check=False)
         assert (refused.returncode, refused.stdout) == (2, "")
         writer.send_signal(signal.SIGKILL)

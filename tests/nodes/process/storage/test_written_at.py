@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from nodes.process.storage import written_at
-from nodes.process.storage.written_at import WrittenAt, old_until
+from tidemark.nodes.process.storage import written_at
+from tidemark.nodes.process.storage.written_at import WrittenAt, old_until
 
 
 @pytest.fixture

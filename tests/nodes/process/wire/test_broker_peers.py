@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from nodes.core.cluster import ClusterSpec
-from nodes.core.messages import AlterPartition, EpochRequest, FetchRequest, Heartbeat, LeaderAndIsr, Register
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
-from nodes.formats.wire.names import topics_by_id
-from nodes.process.wire import translate_control, translate_epoch
-from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.messages import AlterPartition, EpochRequest, FetchRequest, Heartbeat, LeaderAndIsr, Register
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
+from tidemark.nodes.formats.wire.names import topics_by_id
+from tidemark.nodes.process.wire import translate_control, translate_epoch
+from tidemark.nodes.process.wire.translate_fetch import FetchTranslation, fetch_version
 
 
 @pytest.fixture

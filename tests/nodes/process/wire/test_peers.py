@@ -11,11 +11,11 @@ from kio.schema.broker_heartbeat.v0.request import BrokerHeartbeatRequest
 from kio.schema.broker_heartbeat.v0.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
 
-from nodes.admin.config_file import Address
-from nodes.formats.wire.codec import BROKER_HEARTBEAT
-from nodes.process.wire import peers as peers_module
-from nodes.process.wire.peers import Peers
-from nodes.process.wire.server import Listener
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.formats.wire.codec import BROKER_HEARTBEAT
+from tidemark.nodes.process.wire import peers as peers_module
+from tidemark.nodes.process.wire.peers import Peers
+from tidemark.nodes.process.wire.server import Listener
 
 
 def ask(epoch=0):

@@ -10,10 +10,10 @@ from kio.schema.broker_heartbeat.v0.request import BrokerHeartbeatRequest
 from kio.schema.broker_heartbeat.v0.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
 
-from nodes.formats.wire.codec import API_VERSIONS, BROKER_HEARTBEAT, codec
-from nodes.formats.wire.frames import finish, request_frame
-from nodes.process.wire import server
-from nodes.process.wire.server import Listener
+from tidemark.nodes.formats.wire.codec import API_VERSIONS, BROKER_HEARTBEAT, codec
+from tidemark.nodes.formats.wire.frames import finish, request_frame
+from tidemark.nodes.process.wire import server
+from tidemark.nodes.process.wire.server import Listener
 
 ALLOWED = {BROKER_HEARTBEAT: (0, 0), API_VERSIONS: (0, 3)}
 

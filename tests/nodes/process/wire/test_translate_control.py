@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from kio.schema.broker_registration.v3.request import BrokerRegistrationRequest
 
-from nodes.core.messages import (
+from tidemark.nodes.core.messages import (
     INELIGIBLE_REPLICA,
     STALE_BROKER_EPOCH,
     AlterPartition,
@@ -16,10 +16,10 @@ from nodes.core.messages import (
     Register,
     Registered,
 )
-from nodes.formats.wire import leader_and_isr
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.names import MeaninglessError, topics_by_id
-from nodes.process.wire import translate_control as t
+from tidemark.nodes.formats.wire import leader_and_isr
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.names import MeaninglessError, topics_by_id
+from tidemark.nodes.process.wire import translate_control as t
 
 TOPICS = topics_by_id(["t-0"])
 STATE = LeaderAndIsr(0, "t-3", 2, 7, (2, 3), 12, (1, 2, 3), 44, (1, 3))

@@ -4,14 +4,14 @@ import pytest
 from kio.schema.offset_for_leader_epoch.v4 import request as kafkas
 from kio.serial import entity_writer
 
-from nodes.core.epoch_cache import NO_EPOCH_END, EpochEnd
-from nodes.core.messages import UNKNOWN_LEADER_EPOCH, EpochRequest, EpochResponse
-from nodes.core.truncation import RULES
-from nodes.core.truncation.lineage import NONE_KNOWN
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.names import MeaninglessError
-from nodes.formats.wire.shape import walker
-from nodes.process.wire import translate_epoch
+from tidemark.nodes.core.epoch_cache import NO_EPOCH_END, EpochEnd
+from tidemark.nodes.core.messages import UNKNOWN_LEADER_EPOCH, EpochRequest, EpochResponse
+from tidemark.nodes.core.truncation import RULES
+from tidemark.nodes.core.truncation.lineage import NONE_KNOWN
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.formats.wire.shape import walker
+from tidemark.nodes.process.wire import translate_epoch
 
 ASKED = EpochRequest(2, "t-1", 4, 5, 1 << 40)
 LINEAGE = (EpochEnd(0, 3), EpochEnd(4, 1 << 33))

@@ -4,17 +4,17 @@ from io import BytesIO
 
 import pytest
 
-from nodes.core.epoch_cache import EpochEnd
-from nodes.core.log import Batch
-from nodes.core.messages import FENCED_LEADER_EPOCH, OFFSET_OUT_OF_RANGE, FetchRequest, FetchResponse
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.record_batch import Records, build
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.names import MeaninglessError, topic_id, topics_by_id
-from nodes.process.wire import translate_fetch
-from nodes.process.wire.translate_fetch import FetchTranslation, fetch_version, replica_of
+from tidemark.nodes.core.epoch_cache import EpochEnd
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import FENCED_LEADER_EPOCH, OFFSET_OUT_OF_RANGE, FetchRequest, FetchResponse
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.names import MeaninglessError, topic_id, topics_by_id
+from tidemark.nodes.process.wire import translate_fetch
+from tidemark.nodes.process.wire.translate_fetch import FetchTranslation, fetch_version, replica_of
 
 ASKED = FetchRequest(2, "t-1", 17, 5, 4, 33, 1 << 40)
 

@@ -7,16 +7,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kio.index import load_request_schema
 
-from nodes.core.log import Batch
-from nodes.families.bookkeeper.ledger import CLOSED, OPEN, Fragment, Ledger
-from nodes.families.bookkeeper.messages import OK, AddEntry, AddResponse, RecoveryReadResponse, Update
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.record_batch import Records, build
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.ledgers import LEDGER, SHAPES
-from nodes.formats.wire.names import MeaninglessError
-from nodes.process.wire import translate_ledgers as translate
-from nodes.process.wire import translate_voting
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.families.bookkeeper.ledger import CLOSED, OPEN, Fragment, Ledger
+from tidemark.nodes.families.bookkeeper.messages import OK, AddEntry, AddResponse, RecoveryReadResponse, Update
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.ledgers import LEDGER, SHAPES
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.process.wire import translate_ledgers as translate
+from tidemark.nodes.process.wire import translate_voting
 
 NUMBER = st.integers(-1, 1 << 40)
 NODE = st.integers(1, 9)

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from kio.index import load_request_schema
 from kio.schema.vote.v0.request import VoteRequest as KafkasVote
 
-from nodes.core.log import Batch, Log
-from nodes.families.quorum.messages import HighWaterMarkRequest, ReplicationRequest
-from nodes.families.raft.configurations import Configurations, written
-from nodes.families.raft.messages import AppendEntries
-from nodes.families.reconciliation.messages import LatestResponse, Leading
-from nodes.families.voting.messages import VoteRequest, VoteResponse
-from nodes.formats import control_records
-from nodes.formats.bad_batch import BadBatchError
-from nodes.formats.record_batch import Records, build, leader_change, place, voters
-from nodes.formats.wire.codec import codec
-from nodes.formats.wire.names import MeaninglessError
-from nodes.formats.wire.voting import SHAPES
-from nodes.process.wire import translate_voting as translate
+from tidemark.nodes.core.log import Batch, Log
+from tidemark.nodes.families.quorum.messages import HighWaterMarkRequest, ReplicationRequest
+from tidemark.nodes.families.raft.configurations import Configurations, written
+from tidemark.nodes.families.raft.messages import AppendEntries
+from tidemark.nodes.families.reconciliation.messages import LatestResponse, Leading
+from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
+from tidemark.nodes.formats import control_records
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import Records, build, leader_change, place, voters
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.formats.wire.names import MeaninglessError
+from tidemark.nodes.formats.wire.voting import SHAPES
+from tidemark.nodes.process.wire import translate_voting as translate
 
 NUMBER = st.integers(-1, 1 << 40)
 BATCH = st.builds(

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from crc32c import crc32c
 
-from nodes.formats import record_section
-from nodes.sidecar.controller.metadata_state import MetadataControllerLog
+from tidemark.nodes.formats import record_section
+from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerLog
 
 LOGS = Path(__file__).parent / "logs"
 

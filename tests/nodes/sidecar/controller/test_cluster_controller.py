@@ -3,10 +3,10 @@ import time
 
 import pytest
 
-from nodes.admin.port import CommandError
-from nodes.sidecar.config import SidecarConfig
-from nodes.sidecar.controller.cluster_controller import ClusterController
-from nodes.sidecar.request_connection import OperationError
+from tidemark.nodes.admin.port import CommandError
+from tidemark.nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
+from tidemark.nodes.sidecar.request_connection import OperationError
 
 
 class Kafka:

@@ -1,7 +1,7 @@
 import pytest
 
-from nodes.sidecar.config import SidecarConfig
-from nodes.sidecar.controller.find_log import already_traced, open_controller_log
+from tidemark.nodes.sidecar.config import SidecarConfig
+from tidemark.nodes.sidecar.controller.find_log import already_traced, open_controller_log
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 import pytest
 
-from nodes.sidecar.controller.metadata_log import MetadataLog
+from tidemark.nodes.sidecar.controller.metadata_log import MetadataLog
 
 CONTROL = 0x20
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nodes.sidecar.controller.metadata_state import MetadataControllerLog
+from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerLog
 
 
 @pytest.fixture

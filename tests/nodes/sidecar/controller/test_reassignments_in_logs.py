@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from nodes.sidecar.controller.metadata_state import MetadataControllerLog
-from nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
+from tidemark.nodes.sidecar.controller.metadata_state import MetadataControllerLog
+from tidemark.nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
 
 TOPIC, STATE = "/brokers/topics/t", "/brokers/topics/t/partitions/0/state"
 

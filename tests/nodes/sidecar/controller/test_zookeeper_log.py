@@ -1,6 +1,6 @@
 import struct
 
-from nodes.sidecar.controller.zookeeper_log import CloseSession, Create, Delete, SetData, ZooKeeperLog
+from tidemark.nodes.sidecar.controller.zookeeper_log import CloseSession, Create, Delete, SetData, ZooKeeperLog
 
 ZEROS = bytes(1000)
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
+from tidemark.nodes.sidecar.controller.zookeeper_state import ZooKeeperControllerLog
 
 T0 = "/brokers/topics/t/partitions/0/state"
 

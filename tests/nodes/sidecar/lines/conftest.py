@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nodes.sidecar.line_events import Event
-from nodes.sidecar.lines import LineReader
+from tidemark.nodes.sidecar.line_events import Event
+from tidemark.nodes.sidecar.lines import LineReader
 
 RECORDINGS = Path(__file__).parent / "recordings"
 

@@ -22,19 +22,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from harness.live.run_loop import monotonic_us
-from harness.live.session import ContainerSession
-from harness.machines import machine_faults
-from harness.machines.errors import NodeError
-from harness.scenario import find, parse_scenario
-from harness.scenario.live.target import LiveTarget
-from harness.scenario.live.target_factory import LiveTargets
-from harness.scenario.target import PARTITION
-from harness.systems.kafka.protocol_versions import parse_system
-from harness.systems.kafka.system import KafkaSystem
-from nodes.core.messages import CONTROLLER
-from nodes.core.variant import parse_variant
-from nodes.sidecar.lines.stamp import split
+from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.live.session import ContainerSession
+from tidemark.harness.machines import machine_faults
+from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.scenario import find, parse_scenario
+from tidemark.harness.scenario.live.target import LiveTarget
+from tidemark.harness.scenario.live.target_factory import LiveTargets
+from tidemark.harness.scenario.target import PARTITION
+from tidemark.harness.systems.kafka.protocol_versions import parse_system
+from tidemark.harness.systems.kafka.system import KafkaSystem
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.core.variant import parse_variant
+from tidemark.nodes.sidecar.lines.stamp import split
 
 HERE = Path(__file__).parent
 CONTROLLER_LOGS = HERE.parent / "controller" / "logs"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.sidecar.lines import dialect
+from tidemark.nodes.sidecar.lines import dialect
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.sidecar.line_events import (
+from tidemark.nodes.sidecar.line_events import (
     Answered,
     Asked,
     Fatal,
@@ -18,7 +18,7 @@ from nodes.sidecar.line_events import (
     ShuttingDown,
     Truncated,
 )
-from nodes.sidecar.lines import LineReader
+from tidemark.nodes.sidecar.lines import LineReader
 
 T = "t-0"
 FETCHER = "[ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] "

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nodes.sidecar.line_events import Appended, Loaded, Removed
-from nodes.sidecar.lines import LineReader, disagreement
+from tidemark.nodes.sidecar.line_events import Appended, Loaded, Removed
+from tidemark.nodes.sidecar.lines import LineReader, disagreement
 
 T = "t-0"
 DELETED = (

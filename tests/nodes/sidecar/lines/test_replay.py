@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nodes.sidecar.line_events import Appended, HighWatermark, Leads, Loaded, Registered, Started, Truncated
-from nodes.sidecar.lines import LineReader, disagreement
+from tidemark.nodes.sidecar.line_events import Appended, HighWatermark, Leads, Loaded, Registered, Started, Truncated
+from tidemark.nodes.sidecar.lines import LineReader, disagreement
 
 
 def test_a_replay_gives_the_log_that_the_broker_left(broker):

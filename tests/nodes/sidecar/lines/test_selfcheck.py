@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.sidecar.line_events import Appended, Loaded, Truncated, TruncatedFully
-from nodes.sidecar.lines import disagreement
+from tidemark.nodes.sidecar.line_events import Appended, Loaded, Truncated, TruncatedFully
+from tidemark.nodes.sidecar.lines import disagreement
 
 T = "t-0"
 WROTE = [Loaded(T, 0), Appended(T, 0, 3), Appended(T, 3, 5)]

@@ -4,8 +4,8 @@ from datetime import datetime
 
 import pytest
 
-from nodes.sidecar.lines import wall_us
-from nodes.sidecar.lines.stamp import Head, split
+from tidemark.nodes.sidecar.lines import wall_us
+from tidemark.nodes.sidecar.lines.stamp import Head, split
 
 LINE = "2026-11-21T14:48:36.393 INFO kafka.log.LogManager - Loading logs from log dirs ArraySeq(/d) - done"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.sidecar.line_events import (
+from tidemark.nodes.sidecar.line_events import (
     Answered,
     Appended,
     Asked,

@@ -10,9 +10,9 @@ from struct import Struct
 import pytest
 import uvloop
 
-from nodes.admin.config_file import Address
-from nodes.admin.message_rules import MessageRule, MessageRules
-from nodes.sidecar.proxy.proxy import Proxy
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.message_rules import MessageRule, MessageRules
+from tidemark.nodes.sidecar.proxy.proxy import Proxy
 
 PATIENCE_S = 20
 LOCALHOST = "127.0.0.1"

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from nodes.sidecar.proxy.kafka_speech import KafkaSpeech
+from tidemark.nodes.sidecar.proxy.kafka_speech import KafkaSpeech
 
 BROKER = {
     1: ("fetch requests", "fetch responses"),

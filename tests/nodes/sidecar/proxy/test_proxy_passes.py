@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from nodes.sidecar.proxy.speech import RAW, Cutter, Message
+from tidemark.nodes.sidecar.proxy.speech import RAW, Cutter, Message
 
 
 def test_requests_and_answers_pass_in_any_pieces(run, stage, kafka):

@@ -4,7 +4,7 @@ from struct import Struct
 
 import pytest
 
-from nodes.sidecar.proxy.zookeeper_speech import ZooKeeperSpeech
+from tidemark.nodes.sidecar.proxy.zookeeper_speech import ZooKeeperSpeech
 
 CONNECT = Struct(">iqiqi16sb").pack(0, 0, 4_000, 0, 16, bytes(16), 0)
 CONNECTED = Struct(">iiqi16sb").pack(0, 4_000, 77, 16, bytes(16), 0)

@@ -9,21 +9,21 @@ import pytest
 from kio.index import load_payload_module
 from kio.static.constants import EntityType
 
-from nodes.admin.config_file import Address
-from nodes.core.actions import Append, DropBefore, Send, Truncate
-from nodes.core.broker import Broker
-from nodes.core.cluster import ClusterSpec
-from nodes.core.events import Started, TimerFired
-from nodes.core.log import Batch
-from nodes.core.messages import DeleteRecordsResponse, FetchRequest, LeaderAndIsr, ProduceResponse, Registered
-from nodes.core.recovery import Recovered
-from nodes.core.settings import Settings
-from nodes.core.variant import parse_variant
-from nodes.families.kafka import KAFKA
-from nodes.formats.record_batch import Records, build
-from nodes.formats.wire.codec import codec
-from nodes.process.storage.log_file import LogFile
-from nodes.process.wire.client_apis import ClientApis
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.core.actions import Append, DropBefore, Send, Truncate
+from tidemark.nodes.core.broker import Broker
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.events import Started, TimerFired
+from tidemark.nodes.core.log import Batch
+from tidemark.nodes.core.messages import DeleteRecordsResponse, FetchRequest, LeaderAndIsr, ProduceResponse, Registered
+from tidemark.nodes.core.recovery import Recovered
+from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.core.variant import parse_variant
+from tidemark.nodes.families.kafka import KAFKA
+from tidemark.nodes.formats.record_batch import Records, build
+from tidemark.nodes.formats.wire.codec import codec
+from tidemark.nodes.process.storage.log_file import LogFile
+from tidemark.nodes.process.wire.client_apis import ClientApis
 
 T = "t-0"
 REPLICAS = (1, 2, 3)

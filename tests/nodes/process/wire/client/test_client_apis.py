@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nodes.formats.wire.codec import UNREADABLE, codec
+from tidemark.nodes.formats.wire.codec import UNREADABLE, codec
 
 TOPIC_WITHOUT_PARTITIONS = pack(">ih1si", 1, 1, b"t", -1)
 

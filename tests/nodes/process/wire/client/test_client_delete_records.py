@@ -7,9 +7,9 @@ from kio.index import load_payload_module
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
-from nodes.core.events import RetentionDue
-from nodes.core.messages import FetchRequest
-from nodes.formats.record_batch import build, split, values_of
+from tidemark.nodes.core.events import RetentionDue
+from tidemark.nodes.core.messages import FetchRequest
+from tidemark.nodes.formats.record_batch import build, split, values_of
 
 T = "t-0"
 LATEST, EARLIEST = -1, -2

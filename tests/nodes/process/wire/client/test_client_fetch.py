@@ -3,7 +3,7 @@
 import pytest
 from kio.schema.errors import ErrorCode
 
-from nodes.formats.record_batch import build, split, values_of
+from tidemark.nodes.formats.record_batch import build, split, values_of
 
 
 def parts(request):

@@ -5,7 +5,7 @@ from kio.index import load_payload_module
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
-from nodes.core.variant import PRESETS
+from tidemark.nodes.core.variant import PRESETS
 
 
 def versions(broker, version=0):

@@ -5,7 +5,7 @@ from kio.index import load_payload_module
 from kio.schema.errors import ErrorCode
 from kio.static.constants import EntityType
 
-from nodes.formats.record_batch import build
+from tidemark.nodes.formats.record_batch import build
 
 LATEST, EARLIEST = -1, -2
 

@@ -3,7 +3,7 @@
 import pytest
 from kio.schema.errors import ErrorCode
 
-from nodes.formats.record_batch import build, read_header
+from tidemark.nodes.formats.record_batch import build, read_header
 
 
 def results(request):

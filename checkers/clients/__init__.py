@@ -1,0 +1,1 @@
+"""Checkers of what clients were told, without a look at any replica."""

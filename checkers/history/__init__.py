@@ -1,0 +1,1 @@
+"""A history, and the files it comes from: JSON lines, EDN, columns."""

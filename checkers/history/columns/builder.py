@@ -1,0 +1,152 @@
+"""Columns, filled one operation at a time: of an operation nothing is kept but its numbers."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+
+from tidemark.checkers.history.columns.columns import (
+    ACKS,
+    DELETION,
+    FIRST_NUMBERED,
+    KEPT,
+    KNOWN_FS,
+    NOTHING,
+    READ,
+    REBALANCED,
+    SEND,
+    TYPES,
+    UNKNOWN,
+    Columns,
+    Value,
+)
+from tidemark.checkers.history.history import Op
+
+_TYPE = {name: number for number, name in enumerate(TYPES)}
+_ACKS: dict[str | None, int] = {name: number for number, name in enumerate(ACKS)}
+
+
+def columns_of(ops: Iterable[Op]) -> Columns:
+    """The columns of a list of operations."""
+    builder = ColumnsBuilder()
+    for op in ops:
+        builder.add(op)
+    return builder.columns()
+
+
+class _Numbers(dict[Any, int]):
+    """What was seen → its number, in order of appearance."""
+
+    def __missing__(self, name: object) -> int:
+        self[name] = number = len(self)
+        return number
+
+
+class ColumnsBuilder:
+    """Takes operations in the order of the history."""
+
+    def __init__(self) -> None:
+        self._time = array("q")
+        self._process = array("i")
+        self._type = array("b")
+        self._f = array("i")
+        self._acks = array("b")
+        self._error = array("i")
+        self._final = array("b")
+        self._half = array("q")
+        self._kind = array("b")
+        self._key = array("i")
+        self._offset = array("q")
+        self._value = array("q")
+        self._keys, self._processes, self._errors, self._values = _Numbers(), _Numbers(), _Numbers(), _Numbers()
+        self._errors[None] = 0
+        self._fs = _Numbers({name: number for number, name in enumerate(KNOWN_FS)})
+
+    def __len__(self) -> int:
+        return len(self._time)
+
+    def add(self, op: Op, rebalanced: Sequence[str] = ()) -> None:
+        """One half of an operation; `rebalanced` are the keys that were assigned anew while it lasted."""
+        time, process, type_, f, value, error, acks, final = op
+        half = len(self._time)
+        self._time.append(time)
+        self._process.append(self._processes[process])
+        self._type.append(_TYPE[type_])
+        self._f.append(self._fs[f])
+        self._acks.append(_ACKS.get(acks, 0))
+        self._error.append(self._errors[error])
+        self._final.append(final)
+        if f in ("send", "poll", "txn"):
+            halves, kinds, keys, offsets, values = self._half, self._kind, self._key, self._offset, self._value
+            for micro in value or ():
+                if micro[0] == "send":
+                    what = micro[2]
+                    offset, sent = what if what.__class__ is tuple else (None, what)
+                    if sent.__class__ is not int or not -FIRST_NUMBERED < sent < FIRST_NUMBERED:
+                        sent = self._number(sent)
+                    halves.append(half)
+                    kinds.append(SEND)
+                    keys.append(self._keys[micro[1]])
+                    offsets.append(UNKNOWN if offset is None or offset < 0 else offset)
+                    values.append(sent)
+                elif type_ != "invoke":
+                    self._poll(half, micro[1])
+        elif f in ("assign", "subscribe"):
+            for key in value or ():
+                self._row(half, KEPT, key)
+        elif f == "delete":
+            for _, key, offset in value:
+                self._row(half, DELETION, key, offset)
+        for key in rebalanced:
+            self._row(half, REBALANCED, key)
+
+    def _poll(self, half: int, answer: dict[str, Sequence[tuple[int | None, Value]]]) -> None:
+        for key, records in answer.items():
+            number = self._keys[key]
+            for offset, value in records:
+                if value.__class__ is not int or not -FIRST_NUMBERED < value < FIRST_NUMBERED:
+                    value = self._number(value)  # noqa: PLW2901 - this loop is the longest of all
+                self._offset.append(UNKNOWN if offset is None else offset)
+                self._value.append(value)
+            self._half.extend(repeat(half, len(records)))
+            self._kind.extend(repeat(READ, len(records)))
+            self._key.extend(repeat(number, len(records)))
+            if not records:
+                self._row(half, NOTHING, key)
+
+    def _row(self, half: int, kind: int, key: str, offset: int = UNKNOWN) -> None:
+        """A row without a value."""
+        self._half.append(half)
+        self._kind.append(kind)
+        self._key.append(self._keys[key])
+        self._offset.append(offset)
+        self._value.append(0)
+
+    def _number(self, value: Value) -> int:
+        return FIRST_NUMBERED + self._values[value.__class__, value]
+
+    def columns(self) -> Columns:
+        """All that was added; nothing can be added after that."""
+        return Columns(
+            time=np.frombuffer(self._time, np.int64),
+            process=np.frombuffer(self._process, np.int32),
+            type=np.frombuffer(self._type, np.int8),
+            f=np.frombuffer(self._f, np.int32),
+            acks=np.frombuffer(self._acks, np.int8),
+            error=np.frombuffer(self._error, np.int32),
+            final=np.frombuffer(self._final, np.int8),
+            row_half=np.frombuffer(self._half, np.int64),
+            row_kind=np.frombuffer(self._kind, np.int8),
+            row_key=np.frombuffer(self._key, np.int32),
+            row_offset=np.frombuffer(self._offset, np.int64),
+            row_value=np.frombuffer(self._value, np.int64),
+            keys=list(self._keys),
+            processes=list(self._processes),
+            values=[value for _, value in self._values],
+            errors=list(self._errors),
+            fs=list(self._fs),
+        )

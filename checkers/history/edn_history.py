@@ -1,0 +1,216 @@
+"""A history in EDN, as Jepsen's kafka workload writes it: read into columns, and written for Jepsen's checkers to read.
+
+Clients are the processes that are integers; what ``:nemesis`` did becomes strikes and healings. Micro-operations are
+``[:send key value]``, completed ``[:send key [offset value]]``, and ``[:poll]``, completed ``[:poll {key [[offset value] …]}]``.
+Times are nanoseconds there, and microseconds here. Keys and values that are no integers and no strings stand here for their EDN.
+What the checkers do not know is kept only where `forms` are asked for.
+
+Source: ``jepsen.tests.kafka``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO
+
+from tidemark.checkers.history.columns import ColumnsBuilder
+from tidemark.checkers.history.columns.rows_back import ops_of
+from tidemark.checkers.history.edn import EdnError, EdnMap, EdnOp, Form, Keyword, operations, written
+from tidemark.checkers.history.edn_ops import plain_form
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
+
+_SEND, _POLL = Keyword("send"), Keyword("poll")
+_NEMESIS = Keyword("nemesis")
+_ERROR, _REBALANCE_LOG, _KEYS, _FINAL, _ACKS = map(Keyword, ("error", "rebalance-log", "keys", "final?", "acks"))
+_MOST_OF_AN_ERROR = 200
+_INT64 = 1 << 63
+
+
+def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
+    """The history in an EDN file.
+
+    Args:
+        file: it.
+        forms: whether to keep every operation as it is there, to write it again.
+
+    Raises:
+        EdnError: with the line, and what is wrong there.
+        OSError: it cannot be read.
+    """
+    history = History()
+    builder = ColumnsBuilder()
+    names = _Names()
+    nemesis: list[NemesisHalf] = []
+    latest = 0
+    for op in operations(file):
+        if forms:
+            history.forms.append(op.fields)
+        if not isinstance(op.process, int):
+            if op.process is _NEMESIS:
+                time = latest if op.time is None else op.time // 1000
+                nemesis.append(NemesisHalf(time, str(plain_form(op.f)), plain_form(op.value)))
+            continue
+        try:
+            latest = max(latest, latest if op.time is None else op.time // 1000)
+            builder.add(_op(op, latest, names), _rebalanced(op, names))
+        except (TypeError, ValueError, OverflowError, LookupError, AttributeError) as error:
+            sentence = str(error) if isinstance(error, _ShapeError) else f"{_shown(op.value)} is no value of {op.f}"
+            raise EdnError(op.line, None, sentence) from None
+    history.columns = builder.columns()
+    history.nemesis = strikes_and_healings(nemesis)
+    return history
+
+
+class _ShapeError(ValueError):
+    """What is wrong with an operation."""
+
+
+class _Names(dict[Form, Any]):
+    """Keys and values that are neither integers nor strings → their EDN."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._taken: dict[str, Form] = {}
+
+    def __missing__(self, form: Form) -> str:
+        name = written(form)
+        if self._taken.setdefault(name, form) is not form and self._taken[name] != form:
+            raise _ShapeError(f"{_shown(form)} cannot be told from another")
+        self[form] = name
+        return name
+
+    def key(self, form: Form) -> str:
+        """The name of a key."""
+        return form if type(form) is str else self[form]
+
+    def value(self, form: Form) -> int | str:
+        """A record's value."""
+        return form if type(form) is int or type(form) is str else self[form]
+
+
+def _op(op: EdnOp, time: int, names: _Names) -> Op:
+    f = op.f.name if type(op.f) is Keyword else str(op.f)
+    value: Any = None
+    if f in ("send", "poll", "txn"):
+        value = [_micro(micro, op.type, names) for micro in op.value or ()]
+    elif f in ("assign", "subscribe"):
+        value = [names.key(key) for key in op.value or ()]
+    elif f == "delete":
+        value = [("delete", names.key(key), _offset(offset)) for _, key, offset in op.value]
+    error = op.fields.get(_ERROR)
+    words = None if error is None else written(error)[:_MOST_OF_AN_ERROR]
+    acks = op.fields.get(_ACKS)
+    final = op.fields.get(_FINAL) is True
+    return Op(time, op.process, op.type, f, value, words, acks if acks in ("all", "1", "0") else None, final)
+
+
+def _micro(micro: Sequence[Form], type_: str, names: _Names) -> tuple[Any, ...]:
+    kind = micro[0]
+    if kind is _SEND and len(micro) == 3:
+        what = micro[2]
+        if what.__class__ is tuple and len(what) == 2:
+            return ("send", names.key(micro[1]), (_offset(what[0]), names.value(what[1])))
+        if what.__class__ is tuple:
+            raise _ShapeError(f"a send completes with [offset value], and not with {_shown(what)}")
+        return ("send", names.key(micro[1]), names.value(what))
+    if kind is _POLL and len(micro) == 1:
+        return ("poll", {})
+    if kind is _POLL and len(micro) == 2 and isinstance(micro[1], EdnMap | None):
+        return ("poll", {names.key(key): _records(records, names) for key, records in (micro[1] or {}).items()})
+    raise _ShapeError(f"{_shown(micro)} is neither [:send key value] nor [:poll {{…}}]")
+
+
+def _records(records: Sequence[Form], names: _Names) -> list[tuple[int | None, int | str]]:
+    return [(_offset(offset), names.value(value)) for offset, value in records or ()]
+
+
+def _offset(form: Form) -> int | None:
+    """-1 is none, as Kafka has it for acks 0."""
+    if form is None or form == -1:
+        return None
+    if not isinstance(form, int) or isinstance(form, bool) or not 0 <= form < _INT64:
+        raise _ShapeError(f"an offset is an integer from 0 on, and not {_shown(form)}")
+    return int(form)
+
+
+def _rebalanced(op: EdnOp, names: _Names) -> list[str]:
+    log = op.fields.get(_REBALANCE_LOG)
+    return [names.key(key) for event in log or () for key in event.get(_KEYS) or ()]
+
+
+def _shown(form: Form) -> str:
+    text = written(form)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def edn_lines(history: History) -> Iterator[str]:
+    """A history in EDN, a map per line: as it was, if it was read with its forms.
+
+    Else operations have their times in nanoseconds, and processes that are no integers one for each, with the ``:client`` that it
+    stands for. Strikes and healings are those of ``:nemesis``.
+    """
+    if history.forms:
+        for form in history.forms:
+            yield written(form)
+        return
+    ops: Iterable[Op] = history.ops if history.columns is None else ops_of(history.columns)
+    numbers: dict[object, int] = {}
+    index = 0
+    strikes = sorted(history.nemesis, key=lambda one: one[0])
+    for op in ops:
+        while strikes and strikes[0][0] <= op.time:
+            yield _line(_nemesis(strikes.pop(0)), index)
+            index += 1
+        yield _line(_client(op, numbers), index)
+        index += 1
+    for strike in strikes:
+        yield _line(_nemesis(strike), index)
+        index += 1
+
+
+def _line(form: dict[Form, Form], index: int) -> str:
+    return written({**form, Keyword("index"): index})
+
+
+def _client(op: Op, numbers: dict[object, int]) -> dict[Form, Form]:
+    process: object = op.process
+    client = {}
+    if not isinstance(process, int):
+        client = {Keyword("client"): process}
+        process = numbers.setdefault(process, len(numbers))
+    fields: dict[Form, Form] = {
+        Keyword("type"): Keyword(op.type),
+        Keyword("process"): process,
+        Keyword("f"): Keyword(op.f),
+        Keyword("value"): _written_value(op.value),
+        Keyword("time"): op.time * 1000,
+        **client,
+    }
+    for name, value in (("error", op.error), ("acks", op.acks), ("final?", op.final)):
+        if value:
+            fields[Keyword(name)] = value
+    return fields
+
+
+def _written_value(value: Any) -> Form:  # noqa: ANN401 - as Op has it
+    if not isinstance(value, list | tuple):
+        return value
+    return tuple(_written_micro(micro) if isinstance(micro, tuple) else micro for micro in value)
+
+
+def _written_micro(micro: tuple[Any, ...]) -> Form:
+    """Jepsen's polls are invoked without a map."""
+    kind = Keyword(micro[0])
+    return (kind,) if micro == ("poll", {}) else (kind, *micro[1:])
+
+
+def _nemesis(strike: tuple[Any, ...]) -> dict[Form, Form]:
+    time, what, index, kind, detail = strike
+    return {
+        Keyword("type"): Keyword("info"),
+        Keyword("process"): Keyword("nemesis"),
+        Keyword("f"): Keyword(f"{what}-{kind}"),
+        Keyword("value"): {"index": index, **detail},
+        Keyword("time"): time * 1000,
+    }

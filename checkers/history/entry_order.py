@@ -1,0 +1,55 @@
+"""The order of a file's entries: what is safe to sort is sorted, what contradicts itself is refused.
+
+A process, and a node, tell what they did one after the other; how the streams of several lie in a file does not matter, for
+times say how they belong together. So they are sorted by time, those of one time as the file has them, unless one stream's own
+times go back.
+"""
+
+from __future__ import annotations
+
+from tidemark.checkers.history.history import History, Op, TraceEvent
+
+
+class EntryOrder:
+    """Follows the entries of a file; `sort` puts the history in order."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, tuple[int, str]] = {}
+        self._latest: dict[tuple[str, object], int] = {}
+        self.broken: tuple[int, str] | None = None
+        """The first line that contradicts others, and how."""
+
+    def op(self, number: int, op: Op) -> None:
+        """Half an operation, in line `number`: a process has one operation at a time."""
+        self._in_time(number, "process", op.process, op.time)
+        opened = self._open.pop(op.process, None)
+        if op.type == "invoke":
+            if opened is not None:
+                line, f = opened
+                self._break(number, f"{op.process} invokes a {op.f} while its {f} of line {line} is open")
+            self._open[op.process] = (number, op.f)
+        elif opened is None:
+            self._break(number, f"{op.process} completes a {op.f} that it has not invoked")
+        elif opened[1] != op.f:
+            self._break(number, f"{op.process} completes a {op.f}, and has a {opened[1]} open since line {opened[0]}")
+
+    def event(self, number: int, event: TraceEvent) -> None:
+        """A trace event, in line `number`."""
+        self._in_time(number, "node", event[1], event[0])
+
+    def _in_time(self, number: int, kind: str, name: object, time: int) -> None:
+        latest = self._latest.get((kind, name), time)
+        if time < latest:
+            self._break(number, f"{kind} {name} was at {latest} µs before, and goes back to {time} µs")
+        self._latest[kind, name] = time
+
+    def _break(self, number: int, sentence: str) -> None:
+        if self.broken is None:
+            self.broken = number, sentence
+
+    @staticmethod
+    def sort(history: History) -> None:
+        """By time, entries of one time as they were."""
+        history.ops.sort(key=lambda op: op.time)
+        history.trace.sort(key=lambda event: event[0])
+        history.nemesis.sort(key=lambda op: op[0])

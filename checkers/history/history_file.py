@@ -1,0 +1,288 @@
+"""`history.jsonl`: a history as one JSON object a line.
+
+The first line is the meta line; the rest is in order of time, and at equal times trace before nemesis before
+operations, so the same history is always the same bytes. Every line has its number, and the meta line says how many there are, so
+that what is missing is seen (`LineCount`). Arrays become tuples when read, except where
+``docs/history.md`` has lists: the records of a poll, and everything inside `meta` and the detail of a nemesis
+operation, which are plain JSON.
+
+Trace events are written with their fields by name; an event that `TRACE_FIELDS` does not know keeps its fields
+in ``"fields"``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tidemark.checkers.history.entry_order import EntryOrder
+from tidemark.checkers.history.history import TRACE_FIELDS, History, NemesisOp, Op, TraceEvent
+from tidemark.checkers.history.line_count import LineCount
+from tidemark.checkers.history.line_shapes import (
+    DEEPEST,
+    Json,
+    ShapeError,
+    meta_of,
+    nemesis_of,
+    op_of,
+    shown,
+    trace_event_of,
+)
+from tidemark.checkers.history.plain_ops import plain_op
+
+if TYPE_CHECKING:
+    from tidemark.checkers.history.columns import Columns, ColumnsBuilder
+
+MANY = 100_000
+"""From so many operations on, those of a history without a trace are kept in columns."""
+
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
+
+class HistoryFormatError(ValueError):
+    """A line of a history file is not what ``docs/history.md`` says; `line` counts from 1."""
+
+    def __init__(self, line: int, sentence: str) -> None:
+        super().__init__(f"line {line}: {sentence}")
+        self.line = line
+        self.sentence = sentence
+
+
+def write_history(history: History, path: str | Path) -> None:
+    """Write `history` to `path`, always the same bytes for the same history: whole, or not at all.
+
+    It is written beside its place and renamed when it is there, so that a full disk or a kill leaves what was there before.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    place = Path(path).resolve()
+    if place.exists() and not place.is_file():
+        _write(history, place)
+        return
+    new = place.with_name(f".{place.name}.{os.getpid()}.new")
+    try:
+        _write(history, new)
+        new.replace(place)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _write(history: History, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(line + "\n" for line in history_lines(history))
+
+
+def history_lines(history: History) -> Iterator[str]:
+    """The lines of the file, without line ends. A history that is not whole does not say how many there must be."""
+    whole = not (history.cut_off or history.gaps)
+    operations = history.ops if history.columns is None else _from_columns(history.columns)
+    lines = 1 + len(history.trace) + len(history.nemesis) + len(operations)
+    yield meta_line(history.meta, lines if whole else None)
+    timed: list[tuple[int, Callable[[Any, int], str], Any]] = [(event[0], trace_line, event) for event in history.trace]
+    timed += [(op[0], nemesis_line, op) for op in history.nemesis]
+    timed += [(op.time, op_line, op) for op in operations]
+    timed.sort(key=lambda entry: entry[0])
+    for number, (_, line, entry) in zip(count(2), timed, strict=False):
+        yield line(entry, number)
+
+
+def _from_columns(columns: Columns) -> list[Op]:
+    from tidemark.checkers.history.columns.rows_back import ops_of
+
+    return list(ops_of(columns))
+
+
+def meta_line(meta: dict[str, Any], lines: int | None) -> str:
+    """The first line of a file of so many lines; None if that is not known yet."""
+    total = {} if lines is None else {"lines": lines}
+    return _encode({"kind": "meta", "line": 1, **total, **meta})
+
+
+def op_line(op: Op, number: int) -> str:
+    """The line of an operation, which is the `number`-th of its file; the meta line is the first."""
+    return _encode({"kind": "op", "line": number, **dict(zip(Op._fields, op, strict=True))})
+
+
+def nemesis_line(op: NemesisOp, number: int) -> str:
+    """The line of a strike or a healing."""
+    time, what, index, kind, detail = op
+    line = {
+        "kind": "nemesis",
+        "line": number,
+        "time": time,
+        "what": what,
+        "index": index,
+        "fault": kind,
+        "detail": detail,
+    }
+    return _encode(line)
+
+
+def trace_line(event: TraceEvent, number: int) -> str:
+    """The line of a trace event."""
+    time, node, name, partition, *rest = event
+    line = {"kind": "trace", "line": number, "time": time, "node": node, "event": name, "partition": partition}
+    fields = TRACE_FIELDS.get(name)
+    if fields is None or len(fields) != len(rest):
+        line["fields"] = rest
+    else:
+        line.update(zip(fields, rest, strict=True))
+    return _encode(line)
+
+
+def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
+    """Read a history written by `write_history`, or by anybody who follows the same format.
+
+    Args:
+        path: the file.
+        allow_torn_tail: take a file whose last line was not written to its end (the run was killed) for a history that was cut
+            off; also one of which nothing but that is there.
+
+    Raises:
+        HistoryFormatError: with the number of the line and what is wrong with it.
+    """
+    with Path(path).open("rb") as file:
+        return parse_history(file, allow_torn_tail=allow_torn_tail)
+
+
+def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False, columns: bool = True) -> History:
+    """The history in `lines`; see `read_history`. A missing meta line means that nothing is known about the run.
+
+    `columns` may be false where values count that are no records.
+
+    Lines may be out of order as long as no process and no node goes back in time. Where lines are missing it cannot be asked
+    whether the rest makes sense, and is not.
+    """
+    history = History()
+    counted = LineCount()
+    order = EntryOrder()
+    many = _ManyOps(history)
+    torn: HistoryFormatError | None = None
+    for number, line in enumerate(lines, start=1):
+        if torn is not None:
+            raise torn
+        if not line.strip():
+            continue
+        try:
+            entry = entry_of(line, number)
+            counted.add(number, entry)
+            _add(history, entry, number, order)
+            if columns and len(history.ops) >= MANY:
+                many.take()
+        except NotJsonError as error:
+            torn = HistoryFormatError(number, str(error))
+            if line[-1:] in ("\n", b"\n"):
+                raise torn from None
+        except ShapeError as error:
+            raise HistoryFormatError(number, str(error)) from None
+    if torn is not None and not allow_torn_tail:
+        raise torn
+    history.cut_off, history.gaps = counted.cut_off(torn=torn is not None), counted.gaps
+    if order.broken is not None and not history.gaps:
+        raise HistoryFormatError(*order.broken)
+    many.end()
+    order.sort(history)
+    return history
+
+
+class _ManyOps:
+    """Puts a long history's operations into columns, unless it has a trace: who replays logs needs the operations themselves."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._builder: ColumnsBuilder | None = None
+
+    def take(self) -> None:
+        """Take those that are there."""
+        history = self._history
+        if history.trace:
+            return
+        if self._builder is None:
+            from tidemark.checkers.history.columns import ColumnsBuilder
+
+            self._builder = ColumnsBuilder()
+        for op in history.ops:
+            self._builder.add(op)
+        history.ops.clear()
+
+    def end(self) -> None:
+        """Give the history its columns, or its operations back if a trace came after all."""
+        if self._builder is None:
+            return
+        history = self._history
+        if not history.trace:
+            self.take()
+            history.columns = self._builder.columns().in_time()
+            return
+        from tidemark.checkers.history.columns.rows_back import ops_of
+
+        history.ops[:0] = ops_of(self._builder.columns())
+
+
+class NotJsonError(ValueError):
+    """A line is no JSON; says why."""
+
+
+def entry_of(line: str | bytes, number: int) -> dict[str, Any]:
+    """The object in a line, which is the `number`-th of its file.
+
+    Raises:
+        NotJsonError, ShapeError: There is none.
+    """
+    try:
+        text = line.decode() if isinstance(line, bytes) else line
+        entry = _whole(_decode(text.removeprefix("\ufeff") if number == 1 else text), text)
+    except json.JSONDecodeError as error:
+        raise NotJsonError(f"this is not JSON ({error.msg} at column {error.colno})") from None
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise NotJsonError(f"this is not UTF-8 (byte 0x{byte:02x} at column {error.start + 1})") from None
+    except RecursionError:
+        raise ShapeError(f"arrays and objects are nested more than {DEEPEST} deep") from None
+    except ValueError as error:
+        raise ShapeError(f"this is not JSON ({error})") from None
+    if not isinstance(entry, dict):
+        raise ShapeError("every line must be a JSON object")
+    return entry
+
+
+def _whole(entry: Json, text: str) -> Json:
+    """`entry`, unless it has half a character: an escape of a surrogate that stands alone cannot be written again."""
+    if "\\u" in text:
+        try:
+            _encode(entry).encode()
+        except UnicodeEncodeError:
+            raise ValueError("an escape stands for half a character") from None
+    return entry
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+_decode = json.JSONDecoder(parse_constant=_no_number).decode
+
+
+def _add(history: History, entry: dict[str, Any], number: int, order: EntryOrder) -> None:
+    kind = entry.pop("kind", None)
+    if kind == "op":
+        op = plain_op(entry) or op_of(entry)
+        history.ops.append(op)
+        order.op(number, op)
+    elif kind == "trace":
+        event = trace_event_of(entry)
+        history.trace.append(event)
+        order.event(number, event)
+    elif kind == "nemesis":
+        history.nemesis.append(nemesis_of(entry))
+    elif kind == "meta":
+        if number != 1:
+            raise ShapeError("the meta line must be the first line")
+        history.meta = meta_of(entry)
+    else:
+        raise ShapeError(f'"kind" must be meta, op, nemesis or trace, and is {shown(kind)}')

@@ -1,0 +1,272 @@
+"""What the lines of a history's file may hold. Everything else is refused in a sentence, so that checkers need not ask."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tidemark.checkers.history.history import TRACE_FIELDS, NemesisOp, Op, TraceEvent
+
+Json = Any
+"""What `json.loads` gives, or the same with tuples for arrays."""
+
+LONGEST_NODE = 10
+"""So many digits are no number of a node any more."""
+DEEPEST = 32
+"""So far may arrays and objects be nested."""
+_INT64 = 1 << 63
+_shorten = reprlib.Repr()
+_shorten.maxstring = _shorten.maxother = _shorten.maxlong = 60
+
+
+class ShapeError(ValueError):
+    """What is wrong with a line, as a sentence without its number."""
+
+
+def shown(value: object) -> str:
+    """A value as far as a sentence has room for it."""
+    return _shorten.repr(value)
+
+
+def meta_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """The meta line; entries that nobody knows may be anything."""
+    for name, (is_right, words) in _META.items():
+        if name in entry and not is_right(entry[name]):
+            raise ShapeError(f'"{name}" of the meta line must be {words}, and is {shown(entry[name])}')
+    _tuples(entry)
+    return entry
+
+
+def nemesis_of(entry: dict[str, Any]) -> NemesisOp:
+    """A strike or a healing."""
+    time, what, index, kind, detail = (
+        _field(entry, name, "a nemesis operation") for name in ("time", "what", "index", "fault", "detail")
+    )
+    if not (isinstance(what, str) and _is_int(index) and isinstance(kind, str) and isinstance(detail, dict)):
+        raise ShapeError('a nemesis operation has a "what", an integer "index", a "fault" and an object "detail"')
+    _tuples(detail)
+    return (time, what, index, kind, detail)
+
+
+def op_of(entry: dict[str, Any]) -> Op:
+    """Half an operation."""
+    time, process, type_, f, value = (_field(entry, name, "an operation") for name in Op._fields[:5])
+    if not (isinstance(process, str) or _is_int(process)):
+        raise ShapeError(f'"process" must be a string or an integer, and is {shown(process)}')
+    if not (isinstance(type_, str) and type_ in {"invoke", "ok", "fail", "info"}):
+        raise ShapeError(f"the type of an operation is invoke, ok, fail or info, and not {shown(type_)}")
+    if not isinstance(f, str):
+        raise ShapeError(f'"f" must be a string, and is {shown(f)}')
+    value = _tuples(value)
+    if f in ("send", "txn") or (f == "poll" and value is not None):
+        _check_micro_operations(value)
+    elif f == "delete" and not _is_deletion(value):
+        raise ShapeError(f'the value of a delete is [["delete", key, offset]], and not {shown(value)}')
+    error, acks, final = entry.get("error"), entry.get("acks"), entry.get("final")
+    for name, one in (("error", error), ("acks", acks)):
+        if not (one is None or isinstance(one, str)):
+            raise ShapeError(f'"{name}" must be a string, and is {shown(one)}')
+    if not (final is None or isinstance(final, bool)):
+        raise ShapeError(f'"final" must be true or false, and is {shown(final)}')
+    return Op(time, process, type_, f, value, error, acks, bool(final))
+
+
+def trace_event_of(entry: dict[str, Any]) -> TraceEvent:
+    """An event of the replicas' trace."""
+    time, node, name, partition = (
+        _field(entry, field, "a trace event") for field in ("time", "node", "event", "partition")
+    )
+    if not (_is_int(node) and isinstance(name, str) and isinstance(partition, str)):
+        raise ShapeError('a trace event has an integer "node", and strings for "event" and "partition"')
+    rest = entry.get("fields")
+    names = TRACE_FIELDS.get(name)
+    if rest is None:
+        if names is None:
+            raise ShapeError(f'{shown(name)} is not a known trace event and has no "fields"')
+        rest = [_field(entry, field, f"the trace event {name}") for field in names]
+    elif not isinstance(rest, list) or (names is not None and len(rest) != len(names)):
+        raise ShapeError(f'"fields" does not fit the trace event {shown(name)}')
+    fields = tuple(_tuples(value) for value in rest)
+    for field, value in zip(names or (), fields, strict=names is not None):
+        is_right, words = _TRACE.get(field, _INTEGER)
+        if not is_right(value):
+            raise ShapeError(f'"{field}" of the trace event {name} must be {words}, and is {shown(value)}')
+    return (time, node, name, partition, *fields)
+
+
+def _field(entry: dict[str, Any], name: str, of: str) -> Json:
+    if name not in entry:
+        raise ShapeError(f'{of} needs the field "{name}"')
+    value = entry[name]
+    if name == "time" and not _is_int(value):
+        raise ShapeError(f'"time" must be an integer number of microseconds, and is {shown(value)}')
+    return value
+
+
+def _check_micro_operations(value: Json) -> None:
+    if not isinstance(value, tuple):
+        raise ShapeError("the value of a send or poll must be a list of micro-operations")
+    for micro in value:
+        if isinstance(micro, tuple) and len(micro) == 3 and micro[0] == "send":
+            _check_send(micro[1], micro[2])
+        elif isinstance(micro, tuple) and len(micro) == 2 and micro[0] == "poll" and isinstance(micro[1], dict):
+            for key, records in micro[1].items():
+                if not isinstance(records, list) or not all(map(_is_read, records)):
+                    _refuse_poll(key, records)
+        else:
+            raise ShapeError(f'{shown(micro)} is neither ["send", key, value] nor ["poll", {{…}}]')
+
+
+def _check_send(key: Json, what: Json) -> None:
+    if not isinstance(key, str):
+        raise ShapeError(f"the key of a send must be a string, and is {shown(key)}")
+    if isinstance(what, tuple):
+        if len(what) != 2:
+            raise ShapeError(f"a send completes with [offset, value], and not with {shown(what)}")
+        offset, what = what
+        if not (offset is None or (_is_int(offset) and offset >= -1)):
+            raise ShapeError(f"the offset of a send must be an integer or null, and is {shown(offset)}")
+    if not _is_value(what):
+        raise ShapeError(f"a record's value must be an integer or a string, and is {shown(what)}")
+
+
+def _refuse_poll(key: str, records: Json) -> None:
+    pairs = isinstance(records, list) and all(isinstance(one, tuple) and len(one) == 2 for one in records)
+    if not pairs:
+        raise ShapeError(f"a poll of {shown(key)[1:-1]} must be a list of [offset, value] pairs")
+    offset, value = next(one for one in records if not _is_read(one))
+    if not _is_offset(offset):
+        raise ShapeError(f"the offset of a record must be an integer from 0 on, and is {shown(offset)}")
+    raise ShapeError(f"a record's value must be an integer or a string, and is {shown(value)}")
+
+
+def _is_deletion(value: Json) -> bool:
+    micro = value[0] if isinstance(value, tuple) and len(value) == 1 else None
+    if not isinstance(micro, tuple) or len(micro) != 3:
+        return False
+    return bool(micro[0] == "delete") and isinstance(micro[1], str) and _is_int(micro[2])
+
+
+def _is_read(record: Json) -> bool:
+    return isinstance(record, tuple) and len(record) == 2 and _is_offset(record[0]) and _is_value(record[1])
+
+
+def _is_int(value: Json) -> bool:
+    return type(value) is int and -_INT64 <= value < _INT64
+
+
+def _is_offset(value: Json) -> bool:
+    return type(value) is int and 0 <= value < _INT64
+
+
+def _is_value(value: Json) -> bool:
+    return type(value) is str or (type(value) is int and -_INT64 <= value < 2 * _INT64)
+
+
+def _is_bool(value: Json) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_string(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _are_ints(value: Json) -> bool:
+    return isinstance(value, tuple) and all(map(_is_int, value))
+
+
+def _are_values(value: Json) -> bool:
+    return isinstance(value, tuple) and all(map(_is_value, value))
+
+
+def _are_pairs(value: Json) -> bool:
+    return isinstance(value, tuple) and all(_are_ints(pair) and len(pair) == 2 for pair in value)
+
+
+def _are_batches(value: Json) -> bool:
+    return isinstance(value, tuple) and all(
+        isinstance(batch, tuple)
+        and len(batch) == 3
+        and _is_offset(batch[0])
+        and _is_int(batch[1])
+        and _are_values(batch[2])
+        for batch in value
+    )
+
+
+def _are_replicas(value: Json) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(nodes, list) and all(map(_is_int, nodes)) for nodes in value.values()
+    )
+
+
+def _are_times(value: Json) -> bool:
+    return isinstance(value, dict) and all(map(_is_int, value.values()))
+
+
+def _are_sentences(value: Json) -> bool:
+    return isinstance(value, list) and all(map(_is_string, value))
+
+
+def _are_doubts(value: Json) -> bool:
+    return isinstance(value, dict) and all(
+        len(node) < LONGEST_NODE and node.isdecimal() and _are_sentences(said) for node, said in value.items()
+    )
+
+
+def _are_deaths(value: Json) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict)
+        and _is_int(one.get("node"))
+        and all(_is_int(one.get(name, 0)) for name in ("incarnation", "time"))
+        and all(isinstance(one.get(name, ""), str) for name in ("how", "log"))
+        for one in value
+    )
+
+
+_Shape = tuple[Callable[[Json], bool], str]
+_INTEGER: _Shape = (_is_int, "an integer")
+_OFFSET: _Shape = (_is_offset, "an integer from 0 on")
+_STRING: _Shape = (_is_string, "a string")
+_BOOL: _Shape = (_is_bool, "true or false")
+_NODES: _Shape = (_are_ints, "a list of integers")
+
+_TRACE: Mapping[str, _Shape] = {
+    **dict.fromkeys(("how", "reason", "words", "what", "role", "waiting_for"), _STRING),
+    **dict.fromkeys(("is_leader", "clean", "ok"), _BOOL),
+    **dict.fromkeys(("isr", "maximal", "elr", "replicas", "adding", "removing"), _NODES),
+    **dict.fromkeys(("base_offset", "to", "start", "leo"), _OFFSET),
+    "values": (_are_values, "a list of integers or strings"),
+    "cache": (_are_pairs, "a list of [epoch, offset]"),
+    "batches": (_are_batches, "a list of [base offset, epoch, values]"),
+}
+"""The shapes of the trace events' fields by name; of those that are not here, an integer."""
+
+_META: Mapping[str, _Shape] = {
+    **dict.fromkeys(("variant", "contract", "acks", "world", "system", "clients", "family"), _STRING),
+    **dict.fromkeys(("min_isr", "faults_end_us", "end_us", "faults", "reads_within"), _INTEGER),
+    **dict.fromkeys(
+        ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes"), _BOOL
+    ),
+    "times": (_are_times, "an object of integers"),
+    "replicas": (_are_replicas, "an object of lists of integers"),
+    **dict.fromkeys(("not_suffered", "counterparts"), (_are_sentences, "a list of strings")),
+    "not_understood": (_are_sentences, "a list of strings"),
+    "doubted_nodes": (_are_doubts, "an object of lists of strings by node"),
+    "died": (_are_deaths, "a list of objects with a node"),
+}
+
+
+def _tuples(value: Json, depth: int = 0) -> Json:
+    """Arrays as tuples; an array that is the value of an object stays a list (the records of a poll)."""
+    if depth > DEEPEST:
+        raise ShapeError(f"arrays and objects are nested more than {DEEPEST} deep")
+    if isinstance(value, list):
+        return tuple([_tuples(item, depth + 1) for item in value])
+    if isinstance(value, dict):
+        return {
+            key: [_tuples(one, depth + 2) for one in item] if isinstance(item, list) else _tuples(item, depth + 1)
+            for key, item in value.items()
+        }
+    return value

@@ -1,0 +1,74 @@
+"""A history, whatever file it is in: JSON lines or EDN, also gzipped, and as a stream.
+
+What a file is, is seen from how it begins, not from its name.
+
+>>> import io
+>>> read_stream(io.BytesIO(b"{:type :ok, :process 0, :f :send, :value [[:send 0 [0 7]]]}")).columns.keys
+['0']
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.history_file import HistoryFormatError, parse_history
+
+_GZIP = b"\x1f\x8b"
+_PEEKED = 1 << 12
+
+
+def read_any(path: str | Path, *, allow_torn_tail: bool = False, forms: bool = False, rows: bool = False) -> History:
+    """The history in a file; see `read_stream`."""
+    with Path(path).open("rb") as file:
+        return read_stream(file, allow_torn_tail=allow_torn_tail, forms=forms, rows=rows)
+
+
+def read_stream(file: BinaryIO, *, allow_torn_tail: bool = False, forms: bool = False, rows: bool = False) -> History:
+    """The history in a stream.
+
+    Args:
+        file: JSON lines or EDN, perhaps gzipped.
+        allow_torn_tail: take JSON lines whose last is not whole for a history that was cut off.
+        forms: whether to keep the operations of EDN as they are there.
+        rows: whether to have each operation in `History.ops` with its value, also of registers, sets and the like; of EDN the
+            nemesis's too, as they are listed.
+
+    Raises:
+        HistoryFormatError: it is no history, with the line and what is wrong there.
+        OSError: it cannot be read.
+    """
+    buffered = file if isinstance(file, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", file))
+    zipped = buffered.peek(2)[:2] == _GZIP
+    if zipped:
+        buffered = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=buffered)))
+    try:
+        return _read(buffered, allow_torn_tail=allow_torn_tail, forms=forms, rows=rows)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise HistoryFormatError(1, f"the file is gzipped, and broken ({error})") from None
+
+
+def _read(file: io.BufferedReader, *, allow_torn_tail: bool, forms: bool, rows: bool) -> History:
+    if not _is_edn(file.peek(_PEEKED)):
+        return parse_history(file, allow_torn_tail=allow_torn_tail, columns=not rows)
+    from tidemark.checkers.history.edn import EdnError
+    from tidemark.checkers.history.edn_history import read_edn
+    from tidemark.checkers.history.edn_ops import read_edn_ops
+
+    try:
+        return History({"ties": "listed"}, read_edn_ops(file)) if rows else read_edn(file, forms=forms)
+    except EdnError as error:
+        column = "" if error.column is None else f"column {error.column}: "
+        raise HistoryFormatError(error.line, f"{column}{error.sentence}") from None
+
+
+def _is_edn(begin: bytes) -> bool:
+    """Whether a file that begins so is EDN: a map with keywords, a collection, a tag, or a comment."""
+    text = begin.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n,")
+    if text[:1] == b"{":
+        return text[1:].lstrip()[:1] not in (b'"', b"")
+    return text[:1] in (b"[", b"(", b"#", b";")

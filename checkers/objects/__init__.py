@@ -1,0 +1,1 @@
+"""Checkers of objects other than logs: registers, sets, queues, counters."""

@@ -1,0 +1,188 @@
+"""`acked-by-too-few`: an acknowledgement with acks=all, and fewer replicas had ever had the record than ``min.insync.replicas``.
+
+A leader may answer only when every member of its ISR has the record, and the ISR is as large as that. Where there is no ISR, enough
+is a majority; where groups change, one of the group that the leader went by, and others do not count. Who had it and lost it again
+counts: that was not the leader's to know. Told with the first such acknowledgement, once for each partition.
+
+>>> from tidemark.checkers import History, check, sent
+>>> verdict = check(History.of(min_isr=2, ops=[sent(31, "p1", "t-0", 7, 0)], trace=[
+...     (10, 1, "lead", "t-0", 1, 0, 0, (1,)),
+...     (20, 1, "append", "t-0", 0, 1, (7,)),
+...     (30, 1, "hw", "t-0", 1, 1, True),
+... ]))
+>>> print(verdict.anomalies[0].message)
+Record 7 of t-0 (offset 0) was acknowledged to p1 with acks=all at 0.000031 s, when broker 1 alone had ever had it: \
+min.insync.replicas is 2.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from tidemark.checkers.history.client_view import Ack, KeyView
+from tidemark.checkers.history.history import TraceEvent, Value
+from tidemark.checkers.replicas.consensus.groups import group_of
+from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "acked-by-too-few"
+
+
+class AckedByTooFew(TraceChecker):
+    """Notes what was committed when fewer replicas than enough had it; of that, and of what was never committed, it looks at each
+    acknowledgement.
+
+    Args:
+        trace: what is passed through.
+        keys: what was acknowledged.
+        min_isr: how many replicas are enough.
+        patience_us: how much later a replica may get the record, in µs.
+        enough: how the message says how many that are.
+        held_by: the event that tells who has a record; `stored` where bookies have it, and replicas only read along.
+        first: partition → its group at the beginning, for runs in which groups change.
+    """
+
+    def __init__(
+        self,
+        trace: Sequence[TraceEvent],
+        keys: Mapping[str, KeyView],
+        min_isr: int,
+        patience_us: int,
+        enough: str = "min.insync.replicas is",
+        held_by: str = "append",
+        first: Mapping[str, Sequence[int]] | None = None,
+    ) -> None:
+        self._first = first or {}
+        self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
+        """Per partition whose group changes: when a leader's high watermark moved, to where, and the group that it went by."""
+        self._held_by = held_by
+        self._told_by: defaultdict[Value, list[TraceEvent]] | None = None
+        self._enough = enough
+        self._trace = trace
+        self._keys = keys
+        self._min_isr = min_isr
+        self._patience_us = patience_us
+        self._replicas = ReplayedReplicas()
+        self._moves: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        """Per partition: when a leader's high watermark moved, and to which offset."""
+        self._few: dict[str, list[tuple[int, int]]] = {}
+        """Per partition: from one offset to another a high watermark moved, and too few replicas had what lies between."""
+
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
+        """Remember where the replicas are found."""
+        self._replicas = replicas
+
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+        """A leader commits what its high watermark passes."""
+        partition, hw = replica.partition, event[4]
+        self._moves[partition].append((event[0], hw))
+        if partition in self._replicas.configurations:
+            group = group_of(self._replicas, replica, self._first.get(partition, ()))
+            self._groups[partition].append((event[0], hw, group))
+        if hw > previous and not self._have_enough(replica, previous, hw):
+            self._few.setdefault(partition, []).append((previous, hw))
+
+    def _have_enough(self, leader: ReplayedReplica, begin: int, end: int) -> bool:
+        chain = leader.chain
+        if begin < 0 or end >= len(chain) or self._held_by != "append":
+            return False
+        link = chain[end]
+        group = self._groups[leader.partition][-1][2] if leader.partition in self._groups else None
+        missing = self._enough_of(group)
+        for replica in self._replicas.by_partition[leader.partition]:
+            if group is not None and replica.node not in group:
+                continue
+            other = replica.chain
+            if len(other) > end and (other[end] == link or agree(other, chain, begin, end)):
+                missing -= 1
+                if missing <= 0:
+                    return True
+        return False
+
+    @property
+    def anomalies(self) -> list[Anomaly]:
+        """After the whole trace."""
+        found = []
+        for partition, view in sorted(self._keys.items()):
+            few = [
+                (ack, holders)
+                for ack in self._doubtful(partition, view)
+                if (holders := self._holders(partition, ack)) is not None
+            ]
+            if few:
+                found.append(self._anomaly(partition, few))
+        return found
+
+    def _doubtful(self, partition: str, view: KeyView) -> list[Ack]:
+        """Acknowledgements of what was not seen to be committed before, or with too few replicas that had it."""
+        moves, few = self._moves.get(partition, ()), self._few.get(partition, ())
+        found = []
+        hw = place = 0
+        for ack in view.acked.values():
+            time, _, _, offset, acks = ack
+            while place < len(moves) and moves[place][0] <= time:
+                hw = moves[place][1]
+                place += 1
+            if acks != "all" or offset is None:
+                continue
+            if offset >= hw or (few and any(begin <= offset < end for begin, end in few)):
+                found.append(ack)
+        return found
+
+    def _holders(self, partition: str, ack: Ack) -> list[int] | None:
+        """Who had ever had the record in time; `None` if that is enough, or if nobody has told of it."""
+        nodes = set()
+        told = False
+        for event in self._tellers(ack.value) if self._held_by != "append" else self._trace:
+            if event[2] == self._held_by and event[3] == partition:
+                place = (ack.offset or 0) - event[4]
+                if 0 <= place < len(event[6]) and event[6][place] == ack.value:
+                    told = True
+                    if event[0] <= ack.time + self._patience_us:
+                        nodes.add(event[1])
+        group = self._group_of(partition, ack)
+        if group is not None:
+            nodes &= set(group)
+        return sorted(nodes) if told and len(nodes) < self._enough_of(group) else None
+
+    def _group_of(self, partition: str, ack: Ack) -> Sequence[int] | None:
+        """The group by which the record was committed, or by which others were before its acknowledgement, if it was not; `None`
+        where groups never change.
+        """
+        found = None
+        for time, hw, group in self._groups.get(partition, ()):
+            if time > ack.time:
+                break
+            found = group
+            if ack.offset is not None and hw > ack.offset:
+                break
+        return found
+
+    def _enough_of(self, group: Sequence[int] | None) -> int:
+        return self._min_isr if group is None else len(group) // 2 + 1
+
+    def _tellers(self, value: Value) -> Sequence[TraceEvent]:
+        """The events that tell of a record, looked up once for all."""
+        if self._told_by is None:
+            self._told_by = defaultdict(list)
+            for event in self._trace:
+                if event[2] == self._held_by:
+                    for one in event[6]:
+                        self._told_by[one].append(event)
+        return self._told_by.get(value, ())
+
+    def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:
+        ack, nodes = few[0]
+        enough = self._enough_of(self._group_of(partition, ack))
+        who = "nobody" if not nodes else f"broker {nodes[0]} alone" if len(nodes) == 1 else f"brokers {nodes} alone"
+        more = "" if len(few) == 1 else f" (and {len(few) - 1} more such records)"
+        message = (
+            f"Record {ack.value} of {partition} (offset {ack.offset}) was acknowledged to {ack.process} with acks=all at "
+            f"{seconds(ack.time)}, when {who} had ever had it{more}: {self._enough} {enough}."
+        )
+        evidence = {
+            "process": ack.process, "offset": ack.offset, "value": ack.value, "holders": nodes, "min_isr": enough,
+            "count": len(few),
+        }  # fmt: skip
+        return Anomaly(NAME, VIOLATION, ack.time, partition, message, evidence=evidence)

@@ -1,0 +1,124 @@
+"""What is left of a run's evidence when that of some nodes cannot be relied on.
+
+Such a node's own words are left out, but for when its process began and ended, which whoever runs it knows. What the others say of
+themselves stands, and is enough for whatever was seen to happen among them: two leaders, logs that differ, a committed record that
+a new leader does not have. It is not enough for what rests on something being nowhere, or on how many have it; so the run is never
+*valid*, and its losses are judged as if the silent nodes had held every record.
+
+Broker 3 is not believed, and brokers 1 and 2 differ:
+
+>>> from tidemark.checkers import History, check
+>>> verdict = check(History.of(doubted_nodes={"3": ["its file is torn"]}, trace=[
+...     (10, 2, "append", "t-0", 0, 1, (8,)),
+...     (20, 1, "lead", "t-0", 2, 0, 0, (1,)),
+...     (30, 1, "append", "t-0", 0, 2, (9,)),
+...     (40, 2, "fetched", "t-0", 2, 1),
+... ]))
+>>> verdict.valid, [anomaly.name for anomaly in verdict.anomalies]
+('invalid', ['divergence'])
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.checkers.history.turning_points import turning_points
+from tidemark.checkers.replicas.broken_log import BrokenLog
+from tidemark.checkers.replicas.committed import ON_PURPOSE, Committed, Loss
+from tidemark.checkers.replicas.divergence import Divergence
+from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
+from tidemark.checkers.replicas.hw_regression import HwRegression
+from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
+from tidemark.checkers.replicas.log_matching import LogMatching
+from tidemark.checkers.replicas.lost_committed_write import Fates, LostWrites
+from tidemark.checkers.replicas.replica_state import TooSparseError, replay
+from tidemark.checkers.replicas.two_leaders import TwoLeaders
+from tidemark.checkers.replicas.unasked_election import unasked_elections, unclean_elections
+from tidemark.checkers.verdict.verdict import Anomaly
+
+LEFT_OUT = "not-believed"
+"""Stands for an event that is left out, so that the others keep their places in the trace."""
+
+_LIVES = frozenset({"start", "stop"})
+
+
+def without(trace: Sequence[TraceEvent], nodes: Collection[int]) -> list[TraceEvent]:
+    """The trace, of the same length, without what some nodes say of their logs and leaderships."""
+    return [
+        (event[0], event[1], LEFT_OUT, event[3]) if event[1] in nodes and event[2] not in _LIVES else event
+        for event in trace
+    ]
+
+
+def has_believed(trace: Sequence[TraceEvent], doubted: Collection[int]) -> bool:
+    """Whether anybody but the doubted nodes tells of a log or a leadership."""
+    return any(event[1] not in doubted and event[2] in ("append", "lead") for event in trace)
+
+
+def check_believed(
+    history: History, doubted: dict[int, list[str]], own: str, fates: Fates, *, alone: bool = False
+) -> list[Anomaly]:
+    """What can be said of a run whatever the doubted nodes did; `fates` receives how each lost record was judged.
+
+    `doubted`: node → why. A node whose log cannot be kept joins them.
+    """
+    while True:
+        try:
+            return _check(history, doubted, own, fates, alone=alone)
+        except TooSparseError as error:
+            doubted[error.node] = [error.words]
+
+
+def _check(history: History, doubted: Collection[int], own: str, fates: Fates, *, alone: bool) -> list[Anomaly]:
+    meta = history.meta
+    trace = without(history.trace, doubted)
+    committed = Committed(trace, {})
+    two_leaders, divergence, hw_regression, hw_beyond_log = TwoLeaders(), Divergence(), HwRegression(), HwBeyondLog()
+    log_matching, broken_log = LogMatching(divergence), BrokenLog(epoch_cache=meta.get("epoch_cache", True))
+    finding = (two_leaders, divergence, log_matching, hw_regression, hw_beyond_log, broken_log)
+    replicas = replay(trace, (committed, *finding))
+    deleted = _deleted_by(history.trace, doubted)
+    reigns = _reigns(history.trace)
+    committed.losses = [
+        loss for loss in committed.losses if _certain(loss, reigns[loss.partition]) and loss.partition not in deleted
+    ]
+    unclean = unclean_elections(history, turning_points(history.trace))
+    losses = LostWrites(trace, replicas, {}, own, meta.get("min_isr", 1), meta.get("replicas"), unclean, alone=alone)
+    losses.silent = doubted
+    anomalies = [*unasked_elections(trace, unclean), *losses.judge(committed)]
+    anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
+    fates.update(losses.fates)
+    for checker in finding:
+        anomalies += checker.anomalies
+    return anomalies
+
+
+_Reigns = tuple[list[int], list[int]]
+"""Of a partition: trace indices at which a reign was told of, and the newest epoch as of each."""
+
+
+def _reigns(trace: Sequence[TraceEvent]) -> dict[str, _Reigns]:
+    """Who was told to lead, by anybody: a doubted node's word is enough to excuse."""
+    epoch_of = {"elect": 5, "lead": 4}
+    found: defaultdict[str, _Reigns] = defaultdict(lambda: ([], []))
+    for index, event in enumerate(trace):
+        if event[2] in epoch_of:
+            indices, newest = found[event[3]]
+            indices.append(index)
+            newest.append(max(event[epoch_of[event[2]]], newest[-1] if newest else -1))
+    return found
+
+
+def _certain(loss: Loss, reigns: _Reigns) -> bool:
+    """A silent node may have led a newer epoch by then, or lead in the end, and have the record."""
+    indices, newest = reigns
+    before = bisect_left(indices, loss.destroyed)
+    return loss.how != "end" and (before == 0 or newest[before - 1] <= loss.leader_epoch)
+
+
+def _deleted_by(trace: Sequence[TraceEvent], nodes: Collection[int]) -> set[str]:
+    """Partitions of which a doubted node says that records were deleted on purpose: nobody knows which."""
+    return {event[3] for event in trace if event[1] in nodes and event[2] == "log-start" and event[6] in ON_PURPOSE}

@@ -1,0 +1,44 @@
+"""`double-vote`: a server voted for two candidates in one generation, so that the generation may have two leaders.
+
+A vote is a promise, and a server that has restarted must remember it. One that has lost its disk cannot.
+
+>>> from tidemark.checkers import History, check
+>>> verdict = check(History.of(isr=False, contract="majority", trace=[
+...     (10, 3, "vote", "t-0", 2, 1),
+...     (20, 3, "stop", "", "crash"),
+...     (30, 3, "start", "", 2),
+...     (40, 3, "vote", "t-0", 2, 2),
+... ]))
+>>> print(verdict.anomalies[0].message)
+Broker 3 voted for broker 2 in generation 2 of t-0 at 0.000040 s, having voted for broker 1 at 0.000010 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tidemark.checkers.history.turning_points import TurningPoint
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "double-vote"
+
+
+def double_votes(points: Iterable[TurningPoint]) -> list[Anomaly]:
+    """One anomaly for each second vote."""
+    votes: dict[tuple[str, int, int], tuple[int, int]] = {}
+    found = []
+    for index, event in points:
+        if event[2] == "stop" and event[4] == "disk":
+            votes = {place: vote for place, vote in votes.items() if place[1] != event[1]}
+        if event[2] != "vote":
+            continue
+        time, node, _, partition, generation, candidate = event
+        first, since = votes.setdefault((partition, node, generation), (candidate, time))
+        if first != candidate:
+            message = (
+                f"Broker {node} voted for broker {candidate} in generation {generation} of {partition} at {seconds(time)}, having "
+                f"voted for broker {first} at {seconds(since)}."
+            )
+            evidence = {"node": node, "generation": generation, "candidates": [first, candidate], "trace_index": index}
+            found.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+    return found

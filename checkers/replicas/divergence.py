@@ -1,0 +1,95 @@
+"""`divergence`: a follower's log differs from its leader's, after its first successful fetch in that leader's
+epoch.
+
+From that fetch until either changes epoch, stops or truncates, one of the two logs must be a prefix of the
+other, from the larger of their log starts on. No promise permits anything else. Reported once per partition, epoch
+and follower.
+
+Broker 2 keeps record 8 of epoch 1 while its leader has record 9 of epoch 2 there:
+
+>>> from tidemark.checkers import History, check
+>>> verdict = check(History.of(trace=[
+...     (10, 2, "append", "t-0", 0, 1, (8,)),
+...     (20, 1, "lead", "t-0", 2, 0, 0, (1,)),
+...     (30, 1, "append", "t-0", 0, 2, (9,)),
+...     (40, 2, "fetched", "t-0", 2, 1),
+... ]))
+>>> [(anomaly.name, anomaly.evidence["offset"]) for anomaly in verdict.anomalies]
+[('divergence', 0)]
+"""
+
+from __future__ import annotations
+
+from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.replicas.replica_state import (
+    Removal,
+    ReplayedReplica,
+    ReplayedReplicas,
+    TraceChecker,
+    agree,
+    first_difference,
+    in_common,
+)
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "divergence"
+
+
+class Divergence(TraceChecker):
+    """Compares the logs of pairs whenever one of them grows; `open` holds the pairs that differ, for `log-matching`."""
+
+    def __init__(self) -> None:
+        self.anomalies: list[Anomaly] = []
+        self.open: dict[ReplayedReplica, ReplayedReplica] = {}
+        self._told: set[tuple[str, int, int]] = set()
+
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
+        """Let others see which pairs differ."""
+        replicas.differing = self.open
+
+    def on_fetched(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        """A new pair."""
+        self._compare(index, event[0], replica, leader)
+
+    def on_unlike(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        """Two logs of which one is the prefix of the other can only come to differ when the shorter one grows."""
+        self._compare(index, event[0], replica, leader)
+
+    def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
+        """What is cut is compared again with the next fetch."""
+        self.open.pop(replica, None)
+
+    def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
+        """The final logs, should they not be what the trace led to."""
+        for replica in replicas.by_place.values():
+            if replica.source is not None and replica.final is not None:
+                self._compare(index, replica.final[0], replica, replica.source)
+
+    def _compare(self, index: int, time: int, follower: ReplayedReplica, leader: ReplayedReplica) -> None:
+        end = min(len(follower.records), len(leader.records))
+        begin = in_common(follower, leader, end)
+        if agree(follower.chain, leader.chain, begin, end):
+            return
+        self.open[follower] = leader
+        place = (follower.partition, leader.epoch, follower.node)
+        if place in self._told:
+            return
+        self._told.add(place)
+        offset = first_difference(follower.chain, leader.chain, end, begin)
+        theirs, its = leader.records[offset], follower.records[offset]
+        message = (
+            f"Broker {follower.node} follows broker {leader.node} in epoch {leader.epoch} of "
+            f"{follower.partition}, but at "
+            f"{seconds(time)} its log differs: at offset {offset} it has record {its[1]} of epoch {its[0]}, the leader "
+            f"record {theirs[1]} of epoch {theirs[0]}."
+        )
+        evidence = {
+            "leader": leader.node,
+            "leader_epoch": leader.epoch,
+            "follower": follower.node,
+            "offset": offset,
+            "leader_record": theirs,
+            "follower_record": its,
+            "trace_index": index,
+        }
+        self.anomalies.append(Anomaly(NAME, VIOLATION, time, follower.partition, message, evidence=evidence))

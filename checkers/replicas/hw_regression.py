@@ -1,0 +1,121 @@
+"""`hw-regression`: a high watermark moves back.
+
+Within one leadership no promise permits it. Across leaderships Kafka lets it happen: a new leader knows only the high watermark
+it last learned as a follower (KIP-207), or after a restart the one of its checkpoint (`recovered`), so what consumers can see may
+shrink for a moment. It may fall as far as that and no further: a leader that begins with less than it knew is a violation. What is
+permitted is reported once per partition, with the number of times.
+
+>>> from tidemark.checkers import History, check
+>>> verdict = check(History.of(trace=[
+...     (10, 1, "lead", "t-0", 1, 0, 0, (1,)),
+...     (20, 1, "append", "t-0", 0, 1, (7, 8)),
+...     (30, 1, "hw", "t-0", 2, 1, True),
+...     (40, 1, "hw", "t-0", 1, 1, True),
+... ]))
+>>> [(anomaly.name, anomaly.verdict) for anomaly in verdict.anomalies]
+[('hw-regression', 'violation')]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
+from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
+
+NAME = "hw-regression"
+ACROSS_LEADERSHIPS = "across-leaderships"
+
+
+@dataclass(slots=True)
+class _Visible:
+    """What consumers of one partition can see: up to `hw`, from `leader` of `epoch`."""
+
+    leader: int = -1
+    epoch: int = -1
+    hw: int = 0
+    times_back: int = 0
+    first: dict[str, Any] | None = None
+
+
+class HwRegression(TraceChecker):
+    """Follows the leaders' high watermarks."""
+
+    def __init__(self) -> None:
+        self.anomalies: list[Anomaly] = []
+        self._visible: dict[str, _Visible] = {}
+        self._told: set[tuple[str, int, int]] = set()
+
+    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+        """A new leader may know less than the one before."""
+        time, node, _, partition, epoch, _, hw = event[:7]
+        visible = self._visible.setdefault(partition, _Visible())
+        if hw < replica.hw_before:
+            self._forgot(index, event, replica.hw_before)
+        if epoch < visible.epoch:
+            return
+        if hw < visible.hw:
+            visible.times_back += 1
+            visible.first = visible.first or {
+                "time": time,
+                "from": visible.hw,
+                "to": hw,
+                "old_leader": visible.leader,
+                "new_leader": node,
+                "leader_epoch": epoch,
+                "trace_index": index,
+            }
+        visible.leader, visible.epoch, visible.hw = node, epoch, hw
+
+    def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+        """Within a leadership it only moves forward."""
+        visible = self._visible.get(replica.partition)
+        hw, epoch = event[4], event[5]
+        if visible is not None and epoch >= visible.epoch:
+            visible.hw = hw
+        if hw < previous and replica.leading and replica.epoch == epoch:
+            self._back(index, event, previous)
+
+    def _forgot(self, index: int, event: TraceEvent, known: int) -> None:
+        time, node, _, partition, epoch, _, hw = event[:7]
+        if (partition, node, epoch) in self._told:
+            return
+        self._told.add((partition, node, epoch))
+        message = (
+            f"Broker {node} became leader of {partition} in epoch {epoch} at {seconds(time)} with the high watermark {hw}, though "
+            f"it had known {known}."
+        )
+        evidence = {"leader": node, "leader_epoch": epoch, "from": known, "to": hw, "trace_index": index}
+        self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+
+    def _back(self, index: int, event: TraceEvent, previous: int) -> None:
+        time, node, _, partition, hw, epoch = event[:6]
+        if (partition, node, epoch) in self._told:
+            return
+        self._told.add((partition, node, epoch))
+        message = (
+            f"The high watermark of broker {node}, leader of epoch {epoch} of {partition}, moved "
+            f"back from {previous} to {hw} "
+            f"at {seconds(time)}."
+        )
+        evidence = {"leader": node, "leader_epoch": epoch, "from": previous, "to": hw, "trace_index": index}
+        self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+
+    def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
+        """Tell the moves across leaderships, once per partition."""
+        for partition, visible in sorted(self._visible.items()):
+            if visible.first is not None:
+                first = visible.first
+                times = "once" if visible.times_back == 1 else f"{visible.times_back} times"
+                message = (
+                    f"What consumers of {partition} can see shrank {times} when the leader changed, first from offset "
+                    f"{first['from']} (broker {first['old_leader']}) to {first['to']} (broker "
+                    f"{first['new_leader']}, epoch "
+                    f"{first['leader_epoch']}) at {seconds(first['time'])}."
+                )
+                evidence = {**first, "count": visible.times_back}
+                self.anomalies.append(
+                    Anomaly(NAME, PERMITTED, first["time"], partition, message, ACROSS_LEADERSHIPS, (), evidence)
+                )

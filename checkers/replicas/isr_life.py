@@ -1,0 +1,81 @@
+"""Who is in the controller's ISR, and who of them is alive, as the trace goes.
+
+Alive is a broker whose process runs and that the controller has accepted in this incarnation: membership in the ISR belongs to the
+incarnation (KIP-841, KIP-903). Where a trace has no `register` events, a running process counts as accepted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.turning_points import TurningPoint
+
+
+class IsrLife:
+    """The state before the first event; :meth:`step` takes it on."""
+
+    def __init__(self, trace: Sequence[TraceEvent]) -> None:
+        self.isrs: dict[str, tuple[int, ...]] = {}
+        self.elrs: dict[str, tuple[int, ...]] = {}
+        self._registers = any(event[2] == "register" for event in trace)
+        self.accepted: Counter[int] = Counter()
+        """How many incarnations of each broker the controller has accepted."""
+        self._stopped: set[int] = set()
+        self._unregistered: set[int] = set()
+
+    def step(self, event: TraceEvent) -> bool:
+        """Take an event in; says whether it is of the kind that may change anything."""
+        name = event[2]
+        if name == "elect":
+            self.isrs[event[3]], self.elrs[event[3]] = event[6], event[7]
+        elif name == "isr-change":
+            self.isrs[event[3]], self.elrs[event[3]] = event[4], event[5]
+        elif name == "stop":
+            self._stopped.add(event[1])
+        elif name == "start":
+            self._stopped.discard(event[1])
+            if self._registers:
+                self._unregistered.add(event[1])
+            else:
+                self.accepted[event[1]] += 1
+        elif name == "register":
+            self._unregistered.discard(event[4])
+            self.accepted[event[4]] += 1
+        else:
+            return False
+        return True
+
+    def alive(self, node: int) -> bool:
+        """Whether a broker is."""
+        return node not in self._stopped and node not in self._unregistered
+
+    def dead(self, partition: str) -> bool:
+        """Whether nobody in a partition's ISR is alive."""
+        return not any(self.alive(node) for node in self.isrs[partition])
+
+
+def isr_dead_intervals(trace: Sequence[TraceEvent], points: Iterable[TurningPoint]) -> dict[str, list[tuple[int, int]]]:
+    """Per partition, the intervals ``[begin, end)`` of trace indices in which no member of the committed ISR
+    was alive.
+
+    What begins and ends at the same time is no moment, and is left out.
+    """
+    life = IsrLife(trace)
+    begun: dict[str, int] = {}
+    intervals: dict[str, list[tuple[int, int]]] = {}
+    for index, event in points:
+        if not life.step(event):
+            continue
+        for partition in life.isrs:
+            if life.dead(partition):
+                begun.setdefault(partition, index)
+            elif partition in begun:
+                begin = begun.pop(partition)
+                if trace[begin][0] < event[0]:
+                    intervals.setdefault(partition, []).append((begin, index))
+    for partition, begin in begun.items():
+        if trace[begin][0] < trace[-1][0]:
+            intervals.setdefault(partition, []).append((begin, len(trace)))
+    return intervals

@@ -1,0 +1,186 @@
+"""`no-leader`, `isr-not-shrunk` and `not-acknowledged`: what did not go on while faults struck others.
+
+>>> from tidemark.checkers import History, check
+>>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
+>>> times |= {"lag_time_us": 15, "produce_timeout_us": 15}
+>>> verdict = check(History.of(times=times, replicas={"t-0": [1, 2]}, trace=[
+...     (0, 0, "elect", "t-0", 1, 0, (1, 2), (), "initial", True, 0),
+...     (50, 1, "stop", "", "crash"),
+...     (90, 2, "append", "t-0", 0, 0, (7,)),
+... ], nemesis=[(50, "strike", 0, "crash", {"node": 1, "nodes": [1]})]))
+>>> print(verdict.anomalies[0].message)
+t-0 has had no leader from 0.000050 s to 0.000090 s, though broker 2 of the ISR was well all the time, and so was the controller: \
+0.000040 s, where 0.000023 s would do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tidemark.checkers.history.history import History, Op, TraceEvent
+from tidemark.checkers.history.turning_points import TurningPoint
+from tidemark.checkers.replicas.liveness.bounds import Bounds
+from tidemark.checkers.replicas.liveness.spans import Span, Spans
+from tidemark.checkers.replicas.liveness.who_is_well import WhoIsWell
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
+
+NO_LEADER, ISR_NOT_SHRUNK, NOT_ACKNOWLEDGED = "no-leader", "isr-not-shrunk", "not-acknowledged"
+
+Waiting = tuple[str, int]
+"""A partition without a leader, and a broker that could be it."""
+Lagging = tuple[str, int, int, int]
+"""A partition, its leader, the leader's epoch, and a member of the ISR that cannot fetch."""
+
+
+def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up: bool = True) -> list[Anomaly]:
+    """All three, over one history with a trace, of which `points` are the turning points; none if its meta line does not tell the
+    run's settings.
+
+    `gave_up`: whether there are sends that did not succeed.
+    """
+    bounds = Bounds.of(history.meta)
+    replicas: Mapping[str, Sequence[int]] = history.meta.get("replicas") or {}
+    if bounds is None or not replicas or not history.trace:
+        return []
+    brokers = sorted({broker for members in replicas.values() for broker in members})
+    state = WhoIsWell([event for _, event in points], history.nemesis, brokers)
+    waiting, lagging, calm = Spans[Waiting](), Spans[Lagging](), Spans[str]()
+    min_isr = int(history.meta.get("min_isr", 1))
+    for time in state.moments():
+        judged = state.controller_well()
+        waiting.now(_waiting(state) if judged else [], time)
+        lagging.now(_lagging(state) if judged else [], time)
+        if gave_up:
+            calm.now(_calm(state, min_isr) if judged else [], time)
+    end = max(history.trace[-1][0], int(history.meta.get("end_us", 0)))
+    for spans in (waiting, lagging, calm):
+        spans.end(end)
+    return [
+        *_no_leader(waiting, bounds),
+        *_not_shrunk(lagging, bounds, history.trace),
+        *_not_acknowledged(calm, bounds, history.ops),
+    ]
+
+
+def _waiting(state: WhoIsWell) -> list[Waiting]:
+    return [
+        (partition, member)
+        for partition, (leader, _) in state.elected.items()
+        if leader < 0 or leader in state.down
+        for member in state.life.isrs[partition]
+        if member not in state.without_log and state.well(member)
+    ]
+
+
+def _lagging(state: WhoIsWell) -> list[Lagging]:
+    if not state.somebody_cannot_fetch():
+        return []
+    return [
+        (partition, leader, epoch, member)
+        for partition, (leader, epoch) in state.elected.items()
+        if leader >= 0 and state.well(leader)
+        for member in state.life.isrs[partition]
+        if member != leader and state.fetches_nothing(member)
+    ]
+
+
+def _calm(state: WhoIsWell, min_isr: int) -> list[str]:
+    """Partitions whose ISR is well, while every other broker is well too or has no process: one that lives, and is cut off, may
+    tell clients of a leader of old.
+    """
+    for broker in state.brokers:
+        if broker not in state.down and not state.well(broker):
+            return []
+    return [
+        partition
+        for partition, (leader, _) in state.elected.items()
+        if leader >= 0 and len(isr := state.life.isrs[partition]) >= min_isr and all(map(state.well, (leader, *isr)))
+    ]
+
+
+def _no_leader(waiting: Spans[Waiting], bounds: Bounds) -> Iterator[Anomaly]:
+    told: dict[str, Span] = {}
+    for (partition, member), span in sorted(waiting.closed, key=lambda one: (one[1], one[0])):
+        before = told.get(partition)
+        if span.length_us <= bounds.elect_us or (before is not None and span.begin < before.end):
+            continue
+        told[partition] = span
+        message = (
+            f"{partition} has had no leader from {seconds(span.begin)} to {seconds(span.end)}, though broker {member} of the ISR "
+            f"was well all the time, and so was the controller: {seconds(span.length_us)}, where {seconds(bounds.elect_us)} "
+            "would do."
+        )
+        yield _anomaly(NO_LEADER, partition, message, span, bounds.elect_us, {"candidate": member})
+
+
+def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, trace: Sequence[TraceEvent]) -> Iterator[Anomaly]:
+    for (partition, leader, epoch, member), span in sorted(lagging.closed, key=lambda one: (one[1], one[0])):
+        if span.length_us <= bounds.shrink_us:
+            continue
+        appended = _first_append(trace, partition, leader, epoch, span)
+        if appended is None or span.end - appended[0] <= bounds.shrink_us:
+            continue
+        since = Span(appended[0], span.end)
+        message = (
+            f"Broker {member} stayed in the ISR of {partition} from {seconds(since.begin)} to {seconds(since.end)}, though it "
+            f"could not fetch what broker {leader}, which led, had appended at offset {appended[4]}: "
+            f"{seconds(since.length_us)}, where {seconds(bounds.shrink_us)} would do."
+        )
+        evidence = {"leader": leader, "leader_epoch": epoch, "member": member, "offset": appended[4]}
+        yield _anomaly(ISR_NOT_SHRUNK, partition, message, since, bounds.shrink_us, evidence)
+
+
+def _first_append(
+    trace: Sequence[TraceEvent], partition: str, leader: int, epoch: int, span: Span
+) -> TraceEvent | None:
+    """The first batch that the leader appended in its epoch within the span."""
+    for event in trace:
+        if event[0] >= span.end:
+            return None
+        if event[0] >= span.begin and event[1:4] == (leader, "append", partition) and event[5] == epoch:
+            return event
+    return None
+
+
+def _not_acknowledged(calm: Spans[str], bounds: Bounds, ops: Sequence[Op]) -> Iterator[Anomaly]:
+    """Sends that timed out though nothing was wrong for as long as a send may take, and a new leader before it."""
+    longest: dict[str, list[Span]] = {}
+    for partition, span in calm.closed:
+        if span.length_us > bounds.send_us:
+            longest.setdefault(partition, []).append(span)
+    if not longest:
+        return
+    begun: dict[str, int] = {}
+    for op in ops:
+        if op.f != "send":
+            continue
+        if op.type == "invoke":
+            begun[op.process] = op.time
+            continue
+        since = Span(begun.pop(op.process, op.time), op.time)
+        keys = {micro[1] for micro in op.value or ()}
+        spans = [_around(since, longest.get(key, ()), bounds) for key in keys]
+        if op.type == "ok" or since.length_us < bounds.give_up_us or not spans or None in spans:
+            continue
+        key = min(keys)
+        calm_since = max(span.begin for span in spans if span is not None)
+        message = (
+            f"A send to {key} by {op.process} at {seconds(since.begin)} was not acknowledged by {seconds(since.end)}, though "
+            f"nothing was wrong with anybody since {seconds(calm_since)}."
+        )
+        evidence = {"process": op.process, "error": op.error, "calm_since": calm_since}
+        yield _anomaly(NOT_ACKNOWLEDGED, key, message, since, bounds.send_us, evidence)
+
+
+def _around(since: Span, spans: Sequence[Span], bounds: Bounds) -> Span | None:
+    """The span that began long enough before an operation, and lasted until its end."""
+    return next((one for one in spans if one.begin + bounds.send_us <= since.begin and since.end <= one.end), None)
+
+
+def _anomaly(
+    name: str, partition: str, message: str, span: Span, bound_us: int, evidence: Mapping[str, Any]
+) -> Anomaly:
+    """Of the time at which it was over the bound."""
+    told = {**evidence, "since": span.begin, "until": span.end, "bound_us": bound_us}
+    return Anomaly(name, VIOLATION, span.begin + min(bound_us, span.length_us), partition, message, evidence=told)

@@ -1,0 +1,101 @@
+"""Who is well, who leads and who is in the ISR, from moment to moment: nemesis and trace side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from tidemark.checkers.history.history import NemesisOp, TraceEvent
+from tidemark.checkers.replicas.isr_life import IsrLife
+from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
+
+CONTROLLER = 0
+_KINDS = frozenset({"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence"})
+
+
+class Elected(NamedTuple):
+    """A partition's leader by the controller, −1 for none."""
+
+    leader: int
+    epoch: int
+
+
+class WhoIsWell:
+    """The state; `moments` takes it through the run. Of the trace only the turning points matter.
+
+    A broker is well while its process runs, the controller has accepted it in this incarnation and not fenced it, it is not paused,
+    and no fault touches it. Where a trace does not tell who is unfenced, who is accepted counts as unfenced.
+    """
+
+    def __init__(self, trace: Sequence[TraceEvent], nemesis: Sequence[NemesisOp], brokers: Sequence[int]) -> None:
+        self.brokers = brokers
+        self.life = IsrLife(trace)
+        self.faults = FaultsInForce()
+        self.elected: dict[str, Elected] = {}
+        self.without_log: set[int] = set()
+        """Brokers whose disk was lost while they were in some ISR: nobody should want them to lead."""
+        self.down: set[int] = set()
+        """Brokers without a process."""
+        self._paused: set[int] = set()
+        self._well: dict[int, bool] = {}
+        """What was asked at this moment."""
+        self._fenced: set[int] = set()
+        self._steps = sorted(
+            [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
+            key=itemgetter(0, 1),
+        )
+        self._tells_unfenced = any(of_trace and entry[2] == "unfence" for _, of_trace, entry in self._steps)
+
+    def moments(self) -> Iterator[int]:
+        """Each time at which something has changed, in µs, after all that happened then; the last state lasts."""
+        for place, (time, of_trace, entry) in enumerate(self._steps):
+            if of_trace:
+                self._step(entry)
+            else:
+                self.faults.step(entry)
+            self._well.clear()
+            if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
+                yield time
+
+    def _step(self, event: TraceEvent) -> None:
+        node, name = event[1], event[2]
+        self.life.step(event)
+        if name == "elect":
+            self.elected[event[3]] = Elected(event[4], event[5])
+        elif name == "stop":
+            self.down.add(node)
+            self._paused.discard(node)
+            if event[4] == "disk":
+                self.without_log.add(node)
+        elif name == "start":
+            self.down.discard(node)
+        elif name in ("fence", "register"):
+            if self._tells_unfenced:
+                self._fenced.add(event[4])
+        elif name == "unfence":
+            self._fenced.discard(event[4])
+        elif name == "pause":
+            self._paused.add(node)
+        elif name == "resume":
+            self._paused.discard(node)
+
+    def controller_well(self) -> bool:
+        """Whether no fault holds the controller back."""
+        return not self.faults.touches(CONTROLLER)
+
+    def well(self, broker: int) -> bool:
+        """Whether a broker is."""
+        found = self._well.get(broker)
+        if found is None:
+            held = broker in self._paused or broker in self._fenced or self.faults.touches(broker)
+            found = self._well[broker] = not held and self.life.alive(broker)
+        return found
+
+    def somebody_cannot_fetch(self) -> bool:
+        """Whether there is any broker that cannot."""
+        return bool(self.down or self._paused) or self.faults.in_force()
+
+    def fetches_nothing(self, broker: int) -> bool:
+        """Whether a broker cannot fetch: no process, a paused one, or one that is cut off."""
+        return broker in self.down or broker in self._paused or self.faults.cuts(broker)

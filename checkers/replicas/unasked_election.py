@@ -1,0 +1,70 @@
+"""`unasked-election`: a leader from outside ISR and ELR, though neither the configuration nor an operator wanted one.
+
+Kafka elects such a leader where ``unclean.leader.election.enable`` says so, or when an operator asks for that election (KIP-460).
+Any other is a violation by itself, and excuses no loss: the trace's own word for it is not enough. A request permits one election
+of its partition, the next that is unclean.
+
+>>> from tidemark.checkers import History, check
+>>> verdict = check(History.of(trace=[(10, 0, "elect", "t-0", 3, 2, (3,), (), "unclean", False, 1)]))
+>>> print(verdict.anomalies[0].message)
+Broker 3 was elected leader of t-0 in epoch 2 at 0.000010 s from outside the ISR, which nobody had asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.checkers.history.turning_points import TurningPoint
+from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
+
+NAME = "unasked-election"
+REQUEST = "unclean-election"
+"""What the nemesis calls an operator's request."""
+_HOW = ("unclean", "forced")
+
+
+class UncleanElection(NamedTuple):
+    """An election of a replica outside ISR and ELR: trace index, partition, leader epoch, and whether it was wanted."""
+
+    at: int
+    partition: str
+    epoch: int
+    asked_for: bool
+
+
+def unclean_elections(history: History, points: Iterable[TurningPoint]) -> list[UncleanElection]:
+    """All of a run with these turning points, in order. An election of the *last known* leader is none of them (KIP-966)."""
+    allowed = bool(history.meta.get("unclean_election", False))
+    unclean = [point for point in points if point[1][2] == "elect" and not point[1][9] and point[1][8] in _HOW]
+    if not unclean:
+        return []
+    requests = [
+        (event[0], event[4].get("partition")) for event in history.nemesis if event[1:4:2] == ("strike", REQUEST)
+    ]
+    used: Counter[str] = Counter()
+    found = []
+    for index, event in unclean:
+        partition = event[3]
+        made = sum(time <= event[0] and of in (None, partition) for time, of in requests)
+        asked = allowed or made > used[partition]
+        used[partition] += asked
+        found.append(UncleanElection(index, partition, event[5], asked))
+    return found
+
+
+def unasked_elections(trace: list[TraceEvent], elections: list[UncleanElection]) -> list[Anomaly]:
+    """One anomaly for each."""
+    return [_anomaly(trace[one.at], one) for one in elections if not one.asked_for]
+
+
+def _anomaly(event: TraceEvent, one: UncleanElection) -> Anomaly:
+    leader, isr, how = event[4], event[6], event[8]
+    message = (
+        f"Broker {leader} was elected leader of {one.partition} in epoch {one.epoch} at {seconds(event[0])} from outside the ISR, "
+        f"which nobody had asked for."
+    )
+    evidence = {"leader": leader, "leader_epoch": one.epoch, "isr": isr, "how": how, "trace_index": one.at}
+    return Anomaly(NAME, VIOLATION, event[0], one.partition, message, None, (), evidence)

@@ -1,0 +1,1 @@
+"""What a verdict is made of: anomalies, how grave they are, and how they are told."""

@@ -1,0 +1,97 @@
+"""The page about a confirmation, self-contained like the reports, and the same in Markdown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tidemark.harness.report.environment import environment
+from tidemark.harness.report.pages import GLOSSARY, PROMISES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tidemark.harness.search.confirm.tries import Confirmation
+
+CAREFUL = (
+    "All tries are of one script, on one machine. They say what these brokers can do, and nothing about how often it happens in "
+    "practice."
+)
+COLUMNS = ("", "role", "epoch", "log", "LEO", "HW", "epochs")
+
+
+def write_page(confirmation: Confirmation, out: Path) -> None:
+    """Write the page.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    page = (
+        environment("tidemark.harness.search.confirm")
+        .get_template("confirmed.html.j2")
+        .render(
+            found=confirmation.modelled,
+            confirmation=confirmation,
+            scenes=_scenes(confirmation),
+            columns=COLUMNS,
+            careful=CAREFUL,
+            glossary=GLOSSARY,
+            promises=PROMISES,
+        )
+    )
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page, encoding="utf-8")
+
+
+def _scenes(confirmation: Confirmation) -> list[dict[str, object]]:
+    """What the model did, step by step, with every replica in a row."""
+    return [
+        {
+            "number": scene["step"],
+            "words": scene["words"],
+            "did": scene["did"],
+            "rows": [
+                (name, one["role"], one["leader_epoch"], one["log"], one["leo"], one["hw"], _cache(one["epochs"]))
+                for name, one in scene["replicas"].items()
+            ],
+        }
+        for scene in confirmation.modelled.outcome["narrative"]
+    ]
+
+
+def _cache(entries: list[list[int]]) -> str:
+    return " ".join(f"{epoch}@{start}" for epoch, start in entries) or "none"
+
+
+def summary(confirmation: Confirmation) -> str:
+    """In Markdown."""
+    found = confirmation.modelled
+    lines = [
+        f"# {found.anomaly} on {confirmation.system}",
+        "",
+        f"**{confirmation.in_words}.** {CAREFUL}",
+        "",
+        f"In the model, {found.variant}: {found.anomaly}, because {found.cause}.",
+        "",
+        *(f"    {line}" for line in found.plan),
+        "",
+        "The script that was written from it and played; the simulator shows it, and so do",
+        f"{found.sturdy[0]} of {found.sturdy[1]} simulated worlds with slow hands and slow messages:",
+        "",
+        "```",
+        found.script.rstrip(),
+        "```",
+        "",
+        f"| try | on {confirmation.system} | found | otherwise than the model |",
+        "|---|---|---|---|",
+    ]
+    for one in confirmation.tries:
+        told, differs = "; ".join(one.anomalies) or "–", "; ".join(one.differences) or "–"
+        lines.append("| " + " | ".join(_cell(words) for words in (str(one.number), one.in_words, told, differs)) + " |")
+    first = next((one for one in confirmation.tries if one.seen), None)
+    if first is not None:
+        lines += ["", f"Try {first.number}: {first.message}"]
+    return "\n".join([*lines, "", "Again:", "", *(f"    {command}" for command in found.commands), ""])
+
+
+def _cell(words: str) -> str:
+    return words.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,1 @@
+"""Running a campaign: its chunks spread, delivered, shown and resumed."""

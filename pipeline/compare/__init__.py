@@ -1,0 +1,1 @@
+"""Comparing the variants of a campaign, or campaigns with each other."""

@@ -1,0 +1,103 @@
+"""What is asked of the tables of a small campaign, answered without Spark: by DuckDB, in this process.
+
+There is one text of each question, Spark's SQL; sqlglot writes it as DuckDB's. Starting a JVM, and planning a dozen questions there
+for the first time, takes longer than a thousand runs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tidemark.pipeline.folder.finished_chunks import DamagedTableError
+from tidemark.pipeline.folder.found_campaign import finished_in
+from tidemark.pipeline.folder.tables import SCHEMAS, chunk_file
+
+Arguments = Mapping[str, Any] | None
+
+
+class SmallAnswer:
+    """The answer to one question."""
+
+    def __init__(self, session: SmallSession, sql: str, args: Arguments) -> None:
+        self._session, self._sql, self._args = session, sql, args
+
+    def collect(self) -> list[dict[str, Any]]:
+        """Its rows."""
+        return self._session.rows(self._sql, self._args)
+
+    def cache(self) -> Self:
+        """Itself: a view is worked out when it is made."""
+        return self
+
+    def createOrReplaceTempView(self, name: str) -> None:  # noqa: N802  Spark's
+        """Later questions may name it."""
+        self._session.name(name, self._sql, self._args)
+
+
+class SmallSession:
+    """Stands in for a Spark session where a campaign is compared; its tables are in memory."""
+
+    def __init__(self) -> None:
+        import duckdb  # who has Spark needs neither this nor sqlglot
+
+        self.errors = (duckdb.Error,)
+        """What it raises where it cannot answer."""
+        self._connection = duckdb.connect()
+        self._lock = threading.Lock()  # questions are asked by several threads
+
+    def sql(self, text: str, args: Arguments = None) -> SmallAnswer:
+        """A question in Spark's SQL, with its named parameters."""
+        return SmallAnswer(self, text, args)
+
+    def rows(self, text: str, args: Arguments = None) -> list[dict[str, Any]]:
+        """The rows that answer it."""
+        with self._lock:
+            answer = self._connection.execute(*_translated(text, args))
+            names = [column[0] for column in answer.description]
+            return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
+
+    def name(self, name: str, text: str, args: Arguments = None) -> None:
+        """Questions may name the answer from now on."""
+        translated, named = _translated(text, args)
+        with self._lock:
+            self._connection.execute(f'CREATE OR REPLACE TEMP TABLE "{name}" AS {translated}', named)
+
+    def load(self, folder: Path, names: tuple[str, ...]) -> None:
+        """Have the tables of a campaign's finished chunks under their names, each with the column `variant`.
+
+        Raises:
+            NothingToCompareError: There is no campaign, or no chunk is finished yet.
+            DamagedTableError: A file is not what the campaign wrote.
+        """
+        manifest, stock = finished_in(folder, names)
+        for name in names:
+            self._connection.register(name, _table(folder, manifest.spec.name, sorted(stock.finished), name))
+
+
+def _translated(text: str, args: Arguments) -> tuple[str, dict[str, Any] | None]:
+    """A question in DuckDB's SQL, with the parameters that it has."""
+    import sqlglot
+
+    (translated,) = sqlglot.transpile(text, read="spark", write="duckdb")
+    named = {name: value for name, value in (args or {}).items() if f"${name}" in translated}
+    return translated, named or None
+
+
+def _table(folder: Path, campaign: str, chunks: Sequence[tuple[str, int]], name: str) -> pa.Table:
+    parts = []
+    for variant, number in chunks:
+        file = chunk_file(folder, name, campaign, variant, number)
+        try:
+            rows = pq.read_table(file, columns=SCHEMAS[name].names, partitioning=None)
+        except (pa.ArrowException, OSError) as error:
+            raise DamagedTableError(f"{file} cannot be read ({str(error).splitlines()[0]}).") from None
+        parts.append(
+            rows.cast(SCHEMAS[name]).append_column("variant", pa.array([variant] * rows.num_rows, pa.string()))
+        )
+    return pa.concat_tables(parts)

@@ -1,0 +1,1 @@
+"""Histories that others recorded, as a campaign."""

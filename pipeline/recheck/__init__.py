@@ -1,0 +1,1 @@
+"""Judging a campaign's stored histories again."""

@@ -1,0 +1,1 @@
+"""One run of a campaign: what is asked, how it is carried out, and within which limits."""

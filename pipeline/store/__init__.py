@@ -1,0 +1,1 @@
+"""Campaigns whose durable place is an object store."""

@@ -1,0 +1,1 @@
+"""Following a campaign while it runs."""

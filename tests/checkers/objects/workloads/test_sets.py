@@ -1,0 +1,149 @@
+"""Sets: what Jepsen's own tests of its checkers say, and what they leave out. Times are a millisecond apart."""
+
+import pytest
+
+from tidemark.checkers.objects.workloads import final_set, set_full
+
+ADD, ADDED = (0, "invoke", "add", 0), (0, "ok", "add", 0)
+READ = (1, "invoke", "read", None)
+WITH, WITHOUT = (1, "ok", "read", [0]), (1, "ok", "read", [])
+
+
+def test_a_set_loses_recovers_and_makes_up_elements(history):
+    ops = history(
+        *[(0, type_, "add", value) for value in (0, 1) for type_ in ("invoke", "ok")],
+        *[(1, type_, "add", value) for value in (10, 11) for type_ in ("invoke", "info")],
+        *[(2, type_, "add", value) for value in (20, 21) for type_ in ("invoke", "fail")],
+        (4, "invoke", "read", None),
+        (4, "ok", "read", [0, 10, 20, 30]),
+    )
+
+    result = final_set(ops)
+
+    assert result.valid == "invalid"
+    assert result.message == "1 of 2 elements added are not in the last read; 1 element in it nobody added"
+    assert result.evidence == {
+        "attempt_count": 6,
+        "acknowledged_count": 2,
+        "ok_count": 3,
+        "lost_count": 1,
+        "recovered_count": 2,
+        "unexpected_count": 1,
+        "ok": "#{0 10 20}",
+        "lost": [1],
+        "unexpected": [30],
+        "recovered": "#{10 20}",
+    }
+
+
+def test_only_the_last_read_of_a_set_counts(history):
+    assert final_set(history(ADD, ADDED, READ, WITHOUT, READ, WITH)).valid == "valid"
+    assert final_set(history(ADD, ADDED, READ, WITH, READ, WITHOUT)).valid == "invalid"
+
+
+def test_a_set_that_was_never_read_is_unknown(history):
+    result = final_set(history(ADD, ADDED, READ, (1, "fail", "read", None)))
+
+    assert (result.valid, result.unknown_because) == ("unknown", "the set was never read")
+
+
+def outcome(result):
+    evidence = result.evidence
+    return result.valid, evidence["stable_count"], evidence["lost"], evidence["never_read"], evidence["stale"]
+
+
+@pytest.mark.parametrize(
+    "halves", [[ADD, ADDED], [ADD, READ, WITHOUT]], ids=["never read", "never confirmed, never read"]
+)
+def test_an_element_that_no_read_can_tell_of_is_never_read(history, halves):
+    assert outcome(set_full(history(*halves))) == ("unknown", 0, [], [0], [])
+
+
+@pytest.mark.parametrize(
+    "halves",
+    [
+        [READ, ADD, WITH, ADDED],
+        [READ, ADD, ADDED, WITH],
+        [ADD, READ, WITH, ADDED],
+        [ADD, READ, ADDED, WITH],
+        [ADD, ADDED, READ, WITH],
+    ],
+)
+def test_an_element_that_is_read_during_its_add_or_after_it_is_stable(history, halves):
+    result = set_full(history(*halves))
+
+    assert outcome(result) == ("valid", 1, [], [], [])
+    assert result.evidence["stable_latencies_ms"] == {"0": 0, "0.5": 0, "0.95": 0, "0.99": 0, "1": 0}
+
+
+def test_an_element_that_a_later_read_lacks_is_lost(history):
+    result = set_full(history(ADD, ADDED, READ, WITHOUT))
+
+    assert outcome(result) == ("invalid", 0, [0], [], [])
+    assert result.evidence["lost_latencies_ms"] == {"0": 0, "0.5": 0, "0.95": 0, "0.99": 0, "1": 0}
+
+
+@pytest.mark.parametrize(
+    "halves",
+    [
+        [READ, ADD, WITHOUT, ADDED],
+        [READ, ADD, ADDED, WITHOUT],
+        [ADD, READ, WITHOUT, ADDED],
+        [ADD, READ, ADDED, WITHOUT],
+    ],
+)
+def test_a_read_that_began_during_the_add_may_lack_the_element(history, halves):
+    assert outcome(set_full(history(*halves))) == ("unknown", 0, [], [0], [])
+
+
+def test_elements_that_were_read_and_then_lacked_are_lost_with_their_latencies(history):
+    read = (2, "invoke", "read", None)
+    ops = history(
+        *[(0, "invoke", "add", 0), (1, "invoke", "add", 1)],
+        *[read, (2, "ok", "read", [1])],
+        *[(0, "ok", "add", 0), (1, "ok", "add", 1)],
+        *[read, (2, "ok", "read", [0, 1]), read, (2, "ok", "read", [0]), read, (2, "ok", "read", [])],
+    )
+
+    result = set_full(ops)
+
+    assert outcome(result) == ("invalid", 0, [0, 1], [], [])
+    assert result.evidence["lost_latencies_ms"] == {"0": 3, "0.5": 4, "0.95": 4, "0.99": 4, "1": 4}
+
+
+def flutter(history):
+    """0 is lost; 1 is seen by a read, then lacked, then seen again."""
+    return history(
+        *[(0, "invoke", "add", 0), (0, "ok", "add", 0), (1, "invoke", "add", 1)],
+        *[(2, "invoke", "read", None), (2, "ok", "read", [1]), (1, "ok", "add", 1)],
+        *[(2, "invoke", "read", None), (3, "invoke", "read", None), (3, "ok", "read", [1]), (2, "ok", "read", [0])],
+    )
+
+
+def test_an_element_that_is_lacked_for_a_while_is_stale(history):
+    result = set_full(flutter(history))
+
+    assert outcome(result) == ("invalid", 1, [0], [], [1])
+    assert result.evidence["stable_latencies_ms"]["1"] == 2
+    assert result.evidence["lost_latencies_ms"]["1"] == 5
+    assert result.evidence["worst_stale"] == [
+        {
+            "element": 1,
+            "stable_latency_ms": 2,
+            "known": {"process": 2, "time": 5000},
+            "last_absent": {"process": 2, "time": 7000},
+        }
+    ]
+
+
+def test_stale_elements_are_wrong_where_the_set_should_be_linearizable(history):
+    stale = history(ADD, ADDED, READ, WITHOUT, READ, WITH)
+
+    assert set_full(stale).valid == "valid"
+    assert set_full(stale, linearizable=True).valid == "invalid"
+
+
+def test_an_element_that_one_read_has_twice_is_reported(history):
+    result = set_full(history(ADD, ADDED, READ, (1, "ok", "read", [0, 0])))
+
+    assert (result.valid, result.evidence["duplicated"]) == ("invalid", [[0, 2]])

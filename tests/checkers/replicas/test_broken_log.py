@@ -1,0 +1,161 @@
+"""What makes a log not a log, in its appends and in its final state."""
+
+import pytest
+
+from tidemark.checkers import History, check
+
+P = "t-0"
+
+
+def broken(*trace, **meta):
+    return [one.message for one in check(History.of(trace=trace, **meta)).named("broken-log")]
+
+
+def test_a_gap_in_the_offsets():
+    verdict = check(History.of(trace=[(10, 1, "append", P, 0, 1, (7,)), (20, 1, "append", P, 2, 1, (8,))]))
+
+    (anomaly,) = verdict.named("broken-log")
+    assert anomaly.verdict == "violation"
+    assert anomaly.evidence == {
+        "node": 1,
+        "base_offset": 2,
+        "epoch": 1,
+        "leo": 1,
+        "last_epoch": 1,
+        "trace_index": 1,
+    }
+
+
+def test_an_overlap_of_the_offsets():
+    assert broken((10, 1, "append", P, 0, 1, (7, 8)), (20, 1, "append", P, 1, 1, (9,))) == [
+        "Broker 1 wrote a batch at offset 1 of t-0 at 0.000020 s, but its log ended at 2."
+    ]
+
+
+def test_an_epoch_that_decreases():
+    assert broken((10, 1, "append", P, 0, 2, (7,)), (20, 1, "append", P, 1, 1, (8,))) == [
+        "Broker 1 wrote a batch of epoch 1 at offset 1 of t-0 at 0.000020 s, after a record of epoch 2."
+    ]
+
+
+def test_a_log_that_goes_on_where_it_was_cut_is_whole():
+    assert (
+        broken(
+            (10, 1, "append", P, 0, 1, (7, 8)),
+            (15, 1, "truncate", P, 1, 2, "epoch", 2),
+            (20, 1, "append", P, 1, 2, (9,)),
+            (25, 1, "stop", "", "disk"),
+            (26, 1, "start", "", 2),
+            (27, 1, "recovered", P, 0, 0, 2),
+            (30, 1, "append", P, 0, 1, (7,)),
+        )
+        == []
+    )
+
+
+LOG = ((0, 1, (7, 8)), (2, 3, (9,)), (3, 3, (10,)))
+"""Epoch 1 at offset 0, epoch 3 at offset 2; the log ends at 4."""
+
+
+def final(cache, batches=LOG, leo=4):
+    return (90, 1, "final", P, "leader", 3, leo, leo, cache, batches)
+
+
+@pytest.mark.parametrize("cache", [((1, 0), (3, 2)), ((1, 0), (3, 2), (4, 4))])
+def test_a_cache_with_every_epoch_at_its_first_record_is_right_also_with_an_empty_epoch_at_the_end(cache):
+    assert broken(final(cache)) == []
+
+
+@pytest.mark.parametrize(
+    ("cache", "wrong"),
+    [
+        ((), "epoch 1 begins at offset 0, but the epoch cache does not say so"),
+        (((1, 0),), "epoch 3 begins at offset 2, but the epoch cache does not say so"),
+        (((1, 0), (3, 3)), "epoch 3 begins at offset 2, but the epoch cache does not say so"),
+        (((3, 2), (1, 0)), "the epoch cache goes from epoch 3 at 2 to epoch 1 at 0"),
+        (((1, 0), (2, 2), (3, 2)), "the epoch cache goes from epoch 2 at 2 to epoch 3 at 2"),
+        (((1, 0), (2, 1), (3, 2)), "the epoch cache has epoch 2 at 1, in the middle of the records of another epoch"),
+        (((1, 0), (3, 2), (4, 5)), "the epoch cache has epoch 4 at 5, beyond the log end offset 4"),
+    ],
+)
+def test_a_cache_that_does_not_match_the_log(cache, wrong):
+    assert broken(final(cache)) == [f"The final log of broker 1 for t-0 is broken: {wrong}."]
+
+
+@pytest.mark.parametrize(
+    ("batches", "wrong"),
+    [
+        (((0, 1, (7,)), (2, 1, (8,))), "a batch begins at offset 2 where 1 comes next"),
+        (((0, 2, (7,)), (1, 1, (8,))), "the batch at offset 1 has epoch 1 after epoch 2"),
+        (((0, 1, (7,)),), "its log end offset is 4, but its records end at 1"),
+    ],
+)
+def test_final_batches_that_make_no_log(batches, wrong):
+    assert broken(final((), batches)) == [f"The final log of broker 1 for t-0 is broken: {wrong}."]
+
+
+def test_a_variant_without_epoch_cache_needs_none():
+    assert broken(final(()), epoch_cache=False) == []
+
+
+def test_a_replica_that_is_down_in_the_end_is_not_judged():
+    assert broken((10, 1, "append", P, 0, 1, (7,)), (20, 1, "stop", "", "power"), final(())) == []
+
+
+def told_of_two(start, how, *trace, hw=4):
+    """Broker 2 may delete up to `start`; broker 1 has offsets 0 and 1, and goes on as `trace` says."""
+    deleting = [
+        (1, 2, "append", P, 0, 1, (7, 8, 9, 10)),
+        (2, 2, "lead", P, 1, 4, 0, (2,)),
+        (3, 2, "hw", P, hw, 1, True),
+        (4, 2, "log-start", P, start, 0, how),
+    ]
+    return broken(*deleting, (10, 1, "append", P, 0, 1, (7, 8)), *trace)
+
+
+GOES_ON_AT_4 = (20, 1, "append", P, 4, 1, (11,))
+
+
+def test_a_gap_of_what_was_deleted_on_purpose_is_none():
+    """A follower that is cut to a leader's log start, within a batch of its own."""
+    assert told_of_two(4, "delete-records", GOES_ON_AT_4) == []
+    assert told_of_two(4, "retention", GOES_ON_AT_4) == []
+
+
+@pytest.mark.parametrize(
+    ("start", "how", "hw"),
+    [(3, "delete-records", 4), (4, "delete-records", 3), (4, "leader", 4), (4, "recovered", 4)],
+)
+def test_a_gap_of_anything_else_is(start, how, hw):
+    assert told_of_two(start, how, GOES_ON_AT_4, hw=hw) == [
+        "Broker 1 wrote a batch at offset 4 of t-0 at 0.000020 s, but its log ended at 2."
+    ]
+
+
+def test_an_epoch_must_not_decrease_across_a_gap_either():
+    assert told_of_two(4, "delete-records", (20, 1, "append", P, 4, 0, (11,))) != []
+
+
+def test_a_final_log_may_have_such_a_gap_and_may_end_in_it():
+    batches = ((0, 1, (7, 8)), (4, 1, (11,)))
+    assert told_of_two(4, "delete-records", GOES_ON_AT_4, final(((1, 0),), batches, 5)) == []
+    assert told_of_two(4, "delete-records", final(((1, 0),), batches[:1], 4)) == []
+    assert told_of_two(3, "delete-records", final(((1, 0),), batches[:1], 4)) == [
+        "The final log of broker 1 for t-0 is broken: its log end offset is 4, but its records end at 2."
+    ]
+
+
+@pytest.mark.parametrize(("start", "sound"), [(4, True), (3, False)])
+def test_an_epoch_of_which_all_was_deleted_may_stay_where_the_next_one_begins(start, sound):
+    """Before KAFKA-7415 a new note threw nothing out."""
+    trace = [
+        (1, 1, "append", P, 0, 1, (7, 8, 9, 10)),
+        (2, 1, "lead", P, 1, 4, 0, (1,)),
+        (3, 1, "hw", P, 4, 1, True),
+        (4, 1, "log-start", P, start, 0, "delete-records"),
+        (5, 1, "append", P, 4, 3, (11,)),
+    ]
+    batches = ((0, 1, (7, 8, 9, 10)), (4, 3, (11,)))
+
+    assert (broken(*trace, final(((1, 4), (3, 4)), batches, 5)) == []) is sound
+    assert broken(*trace, final(((1, 4), (2, 4), (3, 4)), batches, 5)) != []

@@ -1,0 +1,1 @@
+"""Tidemark: find out whether a replicated log keeps its promises."""

@@ -1,0 +1,114 @@
+"""The command line: ``tidemark``.
+
+Exit codes: 0 valid, 1 anomaly found, 2 unknown, 254 bad arguments, 255 internal error, 130 interrupted (Ctrl-C or SIGTERM).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import click
+
+from tidemark.checkers.verdict.visible import visible
+from tidemark.cli.campaigns import list_command
+from tidemark.cli.check import check_command
+from tidemark.cli.closed_pipe import said_to_nobody
+from tidemark.cli.cluster import cluster_group
+from tidemark.cli.compare import compare_command
+from tidemark.cli.conform import conform_command
+from tidemark.cli.doctor import doctor_command
+from tidemark.cli.exits import BAD_ARGUMENTS, INTERNAL_ERROR, INTERRUPTED
+from tidemark.cli.explore import explore_command
+from tidemark.cli.export import export_command
+from tidemark.cli.extras import absences_told
+from tidemark.cli.hunt import hunt_command
+from tidemark.cli.images import images_group
+from tidemark.cli.import_histories import import_command
+from tidemark.cli.report import report_command
+from tidemark.cli.run import run_command
+from tidemark.cli.runs import runs_command
+from tidemark.cli.scenario import scenario_command
+from tidemark.cli.serve import serve_command
+from tidemark.cli.shrink import shrink_command
+from tidemark.cli.soak import soak_command
+from tidemark.cli.sql import sql_command
+from tidemark.cli.variants import variants_command
+from tidemark.cli.vocabulary import anomalies_command, faults_command
+from tidemark.cli.watch import watch_command
+from tidemark.cli.zoo import zoo_command
+from tidemark.harness.machines.interrupts import terminated_like_interrupted
+
+EPILOG = """\b
+Examples:
+  tidemark scenario --all                        every worked example, under every rule it speaks about
+  tidemark run --variant kafka-0.10 --index 30   one random run, checked
+  tidemark compare --variants kafka-0.10,kafka-2.1 --plans 200 --report
+  tidemark check results/runs/kafka-0.10-1-30    judge a stored run again
+
+\b
+Exit codes: 0 valid (or done), 1 anomaly found, 2 unknown, 254 bad arguments, 255 internal error."""
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="tidemark")
+def tidemark() -> None:
+    """Find out whether a replicated log keeps its promises.
+
+    Tidemark runs Kafka-like replication protocols under faults, in a deterministic simulator, and judges the recorded
+    histories: lost committed writes, diverging logs, stuck replicas.
+    """
+
+
+for command in (
+    scenario_command,
+    variants_command,
+    anomalies_command,
+    faults_command,
+    run_command,
+    compare_command,
+    hunt_command,
+    conform_command,
+    soak_command,
+    shrink_command,
+    explore_command,
+    zoo_command,
+    check_command,
+    import_command,
+    export_command,
+    report_command,
+    runs_command,
+    serve_command,
+    list_command,
+    watch_command,
+    sql_command,
+    cluster_group,
+    images_group,
+    doctor_command,
+):
+    tidemark.add_command(command)
+
+
+def main() -> None:
+    """Run the command line; every failure is one sentence and an exit code."""
+    try:
+        with terminated_like_interrupted(), said_to_nobody(), absences_told():
+            code = tidemark.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        code = INTERRUPTED
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except click.ClickException as error:
+        where = f" (try {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
+        click.echo(f"tidemark: {visible(error.format_message())}{where}", err=True)
+        code = BAD_ARGUMENTS
+    except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback unless asked for
+        if os.environ.get("TIDEMARK_DEBUG"):
+            traceback.print_exc()
+        click.echo(
+            f"tidemark: internal error: {error.__class__.__name__}: {visible(str(error))} (TIDEMARK_DEBUG=1 shows where)",
+            err=True,
+        )
+        code = INTERNAL_ERROR
+    sys.exit(code if isinstance(code, int) else 0)

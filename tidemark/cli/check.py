@@ -1,0 +1,161 @@
+"""``tidemark check``: judge a stored run, or anybody's history."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+
+from tidemark.checkers import HistoryFormatError, check, read_stream
+from tidemark.checkers.own_checkers import and_checked_by
+from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
+from tidemark.cli.check_campaign import check_campaign, is_campaign
+from tidemark.cli.exits import exit_code
+from tidemark.cli.for_ci import case_of, ci_options, tell_ci
+from tidemark.cli.model import check_by_model, model_option
+from tidemark.cli.options import SparkMaster, VariantList, contract_option, json_option
+from tidemark.cli.own_checkers import checker_option, load_checkers
+from tidemark.cli.show import print_verdict
+from tidemark.cli.spread import spread_over
+from tidemark.harness.runs.folder import HISTORY, load_file, load_history, store_verdict_again
+
+if TYPE_CHECKING:
+    from tidemark.checkers import History
+
+EPILOG = """\b
+Examples:
+  tidemark check results/runs/kafka-0.10-1-30                 a run's folder
+  tidemark check history.jsonl --contract durable --json      a file, by another promise
+  tidemark check store/latest/history.edn                     what Jepsen wrote
+  zcat history.jsonl.gz | tidemark check -                    what comes in
+  tidemark check history.jsonl --jobs 8                       a long one, read by eight processes
+  tidemark check history.edn --model cas-register             is the register linearizable?
+  tidemark check history.jsonl --checker mine.py              and by a checker of one's own
+  tidemark check history.jsonl --junit report.xml --annotations    for a CI system
+  tidemark check results/demo                                 all that a campaign stored: which verdicts are others today?
+  tidemark check results/demo --again --variants kafka-2.7    and what it did not store
+"""
+
+
+STANDARD_INPUT = Path("-")
+
+
+def read(path: Path, *, forms: bool = False, rows: bool = False, jobs: int = 1) -> History:
+    """The history at a path, which may be a dash; `forms` keeps the operations of EDN as they are, `rows` all values. So many
+    processes read a long file of JSON lines, and the history is the same.
+
+    Raises:
+        click.ClickException: there is none, or it is none.
+    """
+    try:
+        if path == STANDARD_INPUT:
+            return read_stream(sys.stdin.buffer, allow_torn_tail=True, forms=forms, rows=rows)
+        if (forms or rows) and not path.is_dir():
+            return load_file(path, forms=forms, rows=rows)
+        return (_read_in_blocks(path, jobs) if jobs > 1 else None) or load_history(path)
+    except HistoryFormatError as error:
+        raise click.ClickException(f"{path}: {error}") from None
+    except OSError as error:
+        if path.is_dir() and not (path / HISTORY).exists():
+            raise click.ClickException(f"{path} holds no run ({HISTORY})") from None
+        raise click.ClickException(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _read_in_blocks(path: Path, jobs: int) -> History | None:
+    """The history in a file or a run's folder, read by several processes; None if it takes one."""
+    from tidemark.checkers.history.history_blocks import places, read_block, together
+
+    file = path / HISTORY if path.is_dir() else path
+    blocks = places(file, jobs)
+    if not blocks:
+        return None
+    with spread_over(jobs, dear=True) as spread:
+        return together(file, spread(read_block, blocks))
+
+
+@click.command("check", epilog=EPILOG)
+@click.argument("path", type=CampaignPlace(path_type=Path))
+@contract_option
+@model_option
+@checker_option
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
+)
+@click.option(
+    "--again", is_flag=True, help="Of a campaign: make the histories that are not stored again, from plan and seed."
+)
+@click.option("--variants", type=VariantList(), help="Of a campaign: only these.  [default: all]")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    help="Of a campaign: list so many changed runs at most; 0: all.  [default: 50]",
+)
+@click.option("--fresh", is_flag=True, help="Of a campaign: judge again what these checkers have judged already.")
+@click.option(
+    "--master", type=SparkMaster(), help="Of a campaign: Spark master.  [default: local[*], for more than a little]"
+)
+@ci_options
+@json_option
+def check_command(
+    path: Path | StoreAddress,
+    contract: str | None,
+    model: str | None,
+    checkers: tuple[str, ...],
+    junit: Path | None,
+    jobs: int | None,
+    *,
+    annotations: bool,
+    as_json: bool,
+    **of_campaign: Any,  # noqa: ANN401 - click hands them over by name
+) -> int:
+    """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
+    alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
+
+    Of a campaign's folder all stored histories are judged again, by these checkers. What they say stands beside what was said then,
+    and the runs that are judged otherwise are listed.
+    """
+    path = at_hand(path)
+    if is_campaign(path):
+        if model is not None:
+            raise click.UsageError("a campaign's histories are logs: --model is for one history")
+        if jobs is not None:
+            raise click.UsageError("--jobs is for one history: a campaign is spread by --master")
+        common = {"contract": contract, "checkers": checkers, "junit": junit, "annotations": annotations}
+        return check_campaign(path, {**common, "as_json": as_json, **of_campaign})
+    for name, value in of_campaign.items():
+        if value:
+            raise click.UsageError(f"--{name} is for a campaign, and {path} is none")
+    if jobs is not None and (model is not None or checkers):
+        raise click.UsageError(
+            "--jobs is for our own checkers of logs: --model and --checker want each operation, by one reader"
+        )
+    if model is not None:
+        if contract is not None:
+            raise click.UsageError("a model makes no promise: --model or --contract, not both")
+        if checkers:
+            raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
+        if junit or annotations:
+            raise click.UsageError("--junit and --annotations are for what the checkers find, not for --model")
+        return check_by_model(path, read(path, rows=True), model, as_json=as_json)
+    own = load_checkers(checkers)
+    history = read(path, rows=bool(own), jobs=jobs or 1)
+    try:
+        verdict = check(history, contract)
+    except ValueError as error:
+        raise click.ClickException(f"{path}: {error}") from None
+    if path.is_dir() and contract is None:
+        store_verdict_again(path, verdict, history)
+    if own:
+        verdict = and_checked_by(verdict, history, own)
+    tell_ci([case_of(verdict, "tidemark check", str(path))], junit, annotations=annotations)
+    if as_json:
+        click.echo(json.dumps(verdict.to_json()))
+    else:
+        print_verdict(verdict, Console())
+    return exit_code([verdict.valid])

@@ -1,0 +1,201 @@
+"""``tidemark check`` of a campaign: its stored histories once more, by the checkers of today."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tidemark.cli.exits import INTERRUPTED, exit_code
+from tidemark.cli.extras import need
+from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
+from tidemark.cli.own_checkers import load_checkers
+from tidemark.cli.writing_to import writing_to
+from tidemark.harness.runs.folder import HISTORY
+
+if TYPE_CHECKING:
+    from tidemark.pipeline.recheck.recheck import ChangedRun, RecheckOutcome
+
+MANIFEST = "manifest.json"
+SHOWN = 50
+
+
+def is_campaign(path: Path) -> bool:
+    """Whether it is a campaign's folder, and no run's."""
+    return (path / MANIFEST).is_file() and not (path / HISTORY).is_file()
+
+
+def check_campaign(path: Path, options: dict[str, Any]) -> int:
+    """Judge the campaign's stored histories again, of all its parts, and tell what changed.
+
+    Args:
+        path: Its folder.
+        options: The command's.
+
+    Raises:
+        click.ClickException: it cannot be done.
+    """
+    need(campaign=True)
+    from tidemark.pipeline.folder.campaign_parts import several_parts
+    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+
+    try:
+        parts = several_parts(path)
+    except CampaignRefusedError as error:
+        raise click.ClickException(str(error)) from None
+    wanted = set(options["variants"] or ())
+    if not wanted <= {name for part in parts for name in part.spec.variants}:
+        parts = []  # and the campaign says that it has none of that name
+    outcomes: list[RecheckOutcome] = []
+    for part in parts:
+        variants = tuple(name for name in part.spec.variants if name in wanted)
+        if variants or not wanted:
+            outcomes.append(_judge(part.folder, options | {"variants": variants}))
+            if outcomes[-1].interrupted:
+                break
+    if not outcomes:
+        outcomes.append(_judge(path, options))
+    limit = SHOWN if options["limit"] is None else options["limit"]
+    titles = {part.folder: part.title for part in parts}
+    tell_ci(
+        [case for outcome in outcomes for case in _cases(outcome)], options["junit"], annotations=options["annotations"]
+    )
+    for outcome in outcomes:
+        _show(outcome, limit, titles.get(outcome.folder), as_json=options["as_json"])
+    if outcomes[-1].interrupted:
+        status = Console(stderr=True)
+        status.print("Stopped; what was judged is kept. Give the same command again to go on.", highlight=False)
+        return INTERRUPTED
+    return exit_code(verdict for outcome in outcomes for verdict in outcome.verdicts)
+
+
+def _judge(path: Path, options: dict[str, Any]) -> RecheckOutcome:
+    """Judge what is stored in one folder.
+
+    Raises:
+        click.ClickException: it cannot be done.
+    """
+    from tidemark.pipeline.campaign.campaign import CampaignFailedError
+    from tidemark.pipeline.engines.java import JavaNotFoundError
+    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+    from tidemark.pipeline.recheck.recheck import NothingToRecheckError, Question, recheck_campaign
+
+    question = Question(
+        options["contract"], load_checkers(options["checkers"]), options["again"], tuple(options["variants"] or ())
+    )
+    try:
+        with writing_to(path):
+            return recheck_campaign(
+                path, question, master=options["master"], fresh=options["fresh"], console=Console(stderr=True)
+            )
+    except (CampaignRefusedError, CampaignFailedError, NothingToRecheckError, JavaNotFoundError) as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _show(outcome: RecheckOutcome, limit: int, title: str | None, *, as_json: bool) -> None:
+    """Print one outcome; `title` is that of a part."""
+    from tidemark.pipeline.recheck.recheck import changed_runs
+
+    changed = islice(changed_runs(outcome), limit or None)
+    if as_json:
+        click.echo(json.dumps(_to_json(outcome, changed)))
+        return
+    if title is not None:
+        click.secho(f"Part {title}, in {outcome.folder}", bold=True)
+    _print(outcome, changed, limit)
+
+
+def _to_json(outcome: RecheckOutcome, changed: Any) -> dict[str, Any]:  # noqa: ANN401 - an iterator of pipeline's, loaded late
+    return {
+        "campaign": str(outcome.folder),
+        "verdicts": str(outcome.place),
+        "code": outcome.code,
+        "interrupted": outcome.interrupted,
+        "damaged": list(outcome.damaged),
+        "variants": [
+            {
+                "variant": one.variant,
+                "judged": one.judged,
+                "valid": one.valid,
+                "invalid": one.invalid,
+                "unknown": one.unknown,
+                "invalid_then": one.was,
+                "changed": one.changed,
+                "not_stored": one.missing,
+                "not_the_same_again": one.other,
+                "changes": one.kinds,
+            }
+            for one in outcome.variants
+        ],
+        "changed": [run.to_json() for run in changed],
+    }
+
+
+def _print(outcome: RecheckOutcome, changed: Any, limit: int) -> None:  # noqa: ANN401 - as above
+    console = Console(highlight=False, soft_wrap=True)
+    judged, missing, other = (outcome.total(name) for name in ("judged", "missing", "other"))
+    console.print(f"{judged} of {judged + missing + other} runs were judged again (checkers {outcome.code[:12]}).")
+    if outcome.already:
+        console.print("These checkers have judged all of it before; --fresh judges it again.")
+    if missing:
+        console.print(
+            f"Of {missing} no history is stored, or the run raised: --again makes those of the simulator again, and compare "
+            "--keep all would have stored them."
+        )
+    if other:
+        console.print(f"{other} could not be had again: the code that runs them is another, or depends on more.")
+    for words in outcome.damaged:
+        console.print(
+            f"{words}: damaged, was not judged; the command that ran the campaign does it again.", markup=False
+        )
+    if judged:
+        _print_table(outcome, console)
+    for run in changed:
+        _print_run(run, console)
+    total = outcome.total("changed")
+    if judged and not total:
+        console.print("No verdict changed.")
+    elif limit and total > limit:
+        console.print(f"… and {total - limit} more: --limit 0 prints all.")
+    console.print(f"The verdicts are in {outcome.place}.", markup=False)
+
+
+def _print_table(outcome: RecheckOutcome, console: Console) -> None:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("")
+    for column in ("judged", "invalid then", "invalid now", "unknown now", "changed"):
+        table.add_column(column, justify="right")
+    for one in outcome.variants:
+        numbers = (one.judged, one.was, one.invalid, one.unknown, one.changed)
+        table.add_row(escape(one.variant), *map(str, numbers))
+    console.print(table)
+    for one in outcome.variants:
+        for name, found in one.kinds.items():
+            for words, runs in sorted(found.items(), key=lambda item: -item[1]):
+                console.print(f"{one.variant}, {name or 'verdict'}: {words} in {runs} runs", markup=False)
+
+
+def _print_run(run: ChangedRun, console: Console) -> None:
+    verdict = run.now if run.then == run.now else f"{run.then} → {run.now}"
+    console.print(f"[bold]{escape(run.variant)}, plan {run.plan}[/]: {verdict}")
+    for name, then, now in run.anomalies:
+        console.print(f"  {name}: {then} → {now}", markup=False)
+    console.print(f"  {run.command}", markup=False)
+
+
+def _cases(outcome: RecheckOutcome) -> list[Case]:
+    """Each variant as a case: it failed if any of its runs is invalid now, and is skipped if nothing could be judged."""
+    found = []
+    for one in outcome.variants:
+        words = f"{one.invalid} of {one.judged} runs are invalid, {one.unknown} unknown, {one.changed} changed"
+        kind = FAILED if one.invalid else PASSED if one.judged > one.unknown else SKIPPED
+        found.append(
+            Case(f"tidemark check {outcome.folder}", one.variant, kind, "" if kind == PASSED else words, [words])
+        )
+    return found

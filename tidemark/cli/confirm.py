@@ -1,0 +1,359 @@
+"""``tidemark hunt --confirm``: what was caught is shrunk, written as a script, and played on brokers, without a hand in between."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from shlex import quote
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+from rich.console import Console
+
+from tidemark.cli.extras import need
+from tidemark.cli.system_option import OWN, variant_on
+from tidemark.cli.world import containers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rich.status import Status
+
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.runs.judged import JudgedRun
+    from tidemark.harness.scenario import Scenario, ScenarioOutcome
+    from tidemark.harness.search.confirm import Confirmation, KeptConfirmation, Modelled
+    from tidemark.harness.search.hunt.kept_hunt import Catch, KeptHunt
+    from tidemark.harness.systems.system import System
+    from tidemark.nemesis import Plan
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+CONTAINERS = "containers"
+"""What ``--confirm`` calls Tidemark's own nodes."""
+FOLDER = "confirmed"
+REPLAYS, NOISES = 5_000, 4
+"""Of shrinking, as ``tidemark shrink`` has them."""
+MOST_FAILURES = 3
+"""So many tries in a row that could not be carried out are enough."""
+
+
+def confirm_options(command: F) -> F:
+    """--script, --confirm, --times."""
+    for option in reversed(
+        (
+            click.option(
+                "--script",
+                "as_script",
+                is_flag=True,
+                help="Shrink what was caught and write it as a script, into the folder.",
+            ),
+            click.option(
+                "--confirm",
+                metavar="containers|kafka:VERSION",
+                help="Then play the script on Tidemark's own nodes in containers, or on real brokers, and write a page about it.",
+            ),
+            click.option(
+                "--times",
+                type=click.IntRange(1, 1000),
+                default=10,
+                show_default=True,
+                help="How often --confirm plays the script.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+class Brokers(NamedTuple):
+    """Where scripts are to be played."""
+
+    word: str
+    system: System
+
+
+def brokers_for(options: dict[str, Any]) -> Brokers | None:
+    """What ``--confirm`` asks for, ready to be used: what cannot be had is told before anybody searches.
+
+    Raises:
+        click.UsageError: there is no such system, or it cannot express the variant. click.ClickException: no engine, or no image.
+    """
+    word = options["confirm"]
+    if word is None:
+        if click.get_current_context().get_parameter_source("times") is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError("--times needs --confirm")
+        return None
+    need(containers=True, report=True)
+    from tidemark.cli.engine import engine, telling
+    from tidemark.harness.systems.registry import find_system
+    from tidemark.harness.systems.system import SystemRefusalError
+
+    try:
+        system = find_system(OWN if word == CONTAINERS else word, {})
+    except SystemRefusalError as error:
+        raise click.UsageError(str(error)) from None
+    variant_on(system, options["variant"])
+    if options["partitions"] != 1:
+        raise click.UsageError("scripts speak about one partition: leave --partitions away")
+    with engine() as client, telling() as tell:
+        system.image(client, tell)
+    return Brokers(word, system)
+
+
+class Ended(NamedTuple):
+    """What came of it: the tries, or the script alone, or why there is none; and whether the person ended it."""
+
+    confirmation: Confirmation | None
+    kept: KeptConfirmation | None
+    modelled: Modelled | None
+    why_not: str = ""
+    interrupted: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values."""
+        told: dict[str, Any] = {"script": None, "why_not": self.why_not or None}
+        if self.kept is not None:
+            told["script"] = str(self.kept.script)
+        if self.confirmation is not None and self.kept is not None:
+            told |= {"page": str(self.kept.page), "summary": str(self.kept.summary), **self.confirmation.to_json()}
+        return told
+
+
+def forget(caught: KeptHunt) -> None:
+    """Delete what a hunt's folder has of scripts and tries."""
+    shutil.rmtree(caught.results.folder / FOLDER, ignore_errors=True)
+
+
+def carry_on(
+    caught: KeptHunt, brokers: Brokers | None, options: dict[str, Any], again: str, without: dict[str, str]
+) -> Ended:
+    """From what a hunt caught to a script and, if brokers were asked for, to a page about its tries.
+
+    Args:
+        caught: the hunt's folder.
+        brokers: where to play it.
+        options: of the hunt.
+        again: the command that does all of it.
+        without: plans of which no script could be made, and why; more are added.
+    """
+    console = Console(stderr=True)
+    kept, modelled, why_not = None, None, "nothing was caught"
+    try:
+        with console.status("shrinking") as status:
+            kept, modelled, why_not = _script_of(caught, brokers, options, status, again, without)
+        if modelled is None or kept is None:
+            return Ended(None, None, None, why_not)
+        shown, of = modelled.sturdy
+        words = f"script: {kept.script} (shown in {shown} of {of} simulated worlds with slow hands and messages)"
+        console.print(words, highlight=False, markup=False, soft_wrap=True)
+        if brokers is None:
+            return Ended(None, kept, modelled)
+        return Ended(_play(kept, modelled, brokers, options, console), kept, modelled)
+    except KeyboardInterrupt:
+        return Ended(None, kept, modelled, "it was ended by Ctrl-C; the same command goes on", interrupted=True)
+
+
+def _script_of(
+    caught: KeptHunt,
+    brokers: Brokers | None,
+    options: dict[str, Any],
+    status: Status,
+    again: str,
+    without: dict[str, str],
+) -> tuple[KeptConfirmation | None, Modelled | None, str]:
+    """The sturdiest script of the smallest plans caught; the first that is shown in all worlds will do."""
+    from tidemark.harness.search.confirm import KeptConfirmation
+    from tidemark.harness.search.script import NoScriptError
+
+    best: tuple[KeptConfirmation, Modelled] | None = None
+    for catch in sorted(caught.catches, key=lambda one: (one.faults, one.number)):
+        folder = caught.results.folder / FOLDER / catch.file.rpartition("/")[2]
+        kept = KeptConfirmation(folder, "script" if brokers is None else brokers.word)
+        modelled = kept.modelled()
+        if modelled is None:
+            if catch.file in without:
+                continue
+            try:
+                modelled, plan = _modelled(caught, catch, options, status, (str(kept.script), again))
+            except NoScriptError as error:
+                without[catch.file] = f"{caught.results.path(catch.file)}: {error}"
+                continue
+            kept.keep(modelled, plan)
+        if best is None or modelled.sturdy > best[1].sturdy:
+            best = kept, modelled
+        if modelled.sturdy[0] == modelled.sturdy[1]:
+            break
+    if best is None:
+        return None, None, next(iter(without.values()), "nothing was caught")
+    return *best, ""
+
+
+def _modelled(
+    caught: KeptHunt, catch: Catch, options: dict[str, Any], status: Status, commands: tuple[str, str]
+) -> tuple[Modelled, Plan]:
+    """Shrink a plan and write it as a script.
+
+    Raises:
+        NoScriptError: there is none.
+    """
+    from tidemark.harness.scenario import parse_scenario, run_scenario
+    from tidemark.harness.scenario.show import in_names
+    from tidemark.harness.search.confirm import Modelled
+    from tidemark.harness.search.script import NoScriptError, write_script
+    from tidemark.harness.search.shrink import INTERRUPTED, Budget, causes_of, shrink
+    from tidemark.harness.search.shrink.choice import chosen
+    from tidemark.harness.search.shrink.in_words import conditions, lines_of, shape
+    from tidemark.harness.simulator.execute import execute
+    from tidemark.nemesis import read_plan
+
+    variant, contract = options["variant"], options["contract"]
+
+    def run(plan: Plan) -> JudgedRun:
+        return execute(plan, variant, contract)
+
+    plan = read_plan(caught.results.path(catch.file))
+    first = run(plan)
+    anomaly = chosen(first.verdict, catch.name)
+    if anomaly is None:
+        raise NoScriptError("the plan does not show it any more")
+    cause = causes_of(anomaly, first.verdict, first.history)[0]
+    found = shrink(
+        plan,
+        cause,
+        run,
+        budget=Budget(REPLAYS),
+        noises=NOISES,
+        watch=lambda progress: status.update(f"shrinking: {shape(progress.best)}"),
+    )
+    if found is None:
+        raise NoScriptError("no replay shows it again")
+    if found.ended == INTERRUPTED:
+        raise KeyboardInterrupt
+    name = f"{catch.name}-{catch.number}"
+    written = write_script(found.after, variant, cause, contract=contract, name=name, tell=status.update)
+    played = run_scenario(parse_scenario(written.text), variant)
+    told = next(one for one in played.verdict.anomalies if one.name == cause.name)
+    script, again = commands
+    return (
+        Modelled(
+            variant,
+            cause.name,
+            "; ".join(cause.facts),
+            (conditions(found.after), *lines_of(found.after)),
+            written.text,
+            played.to_json(),
+            in_names(played.scenario, told.message),
+            (written.sturdy, written.of),
+            (again, f"tidemark scenario {quote(script)}"),
+        ),
+        found.after,
+    )
+
+
+def _play(
+    kept: KeptConfirmation, modelled: Modelled, brokers: Brokers, options: dict[str, Any], console: Console
+) -> Confirmation:
+    """Make the tries that are not made yet, and write the page after each.
+
+    Raises:
+        click.ClickException: there are no machines, or nobody can play this script there.
+    """
+    from tidemark.harness.machines.errors import ContainerWorldError
+    from tidemark.harness.scenario import parse_scenario
+    from tidemark.harness.scenario.target import CannotPlayError, ScriptError
+    from tidemark.harness.search.confirm import try_of
+    from tidemark.harness.search.confirm.tries import failed
+
+    scenario = parse_scenario(modelled.script)
+    times = options["times"]
+    failures = {}
+    in_a_row = 0
+    left = [number for number in range(1, times + 1) if kept.tried(number) is None]
+    if not left:
+        return _told(kept, modelled, times, {})
+    with containers({"hosts": None, "clients": "confluent"}, scenario.cluster.brokers, brokers.system) as session:
+        for number in left:
+            words = f"try {number} of {times} on {brokers.word}"
+            try:
+                with console.status(words) as status:
+                    machines = session.open().machines
+                    outcome = _one_try(
+                        modelled,
+                        machines,
+                        brokers,
+                        options,
+                        _telling(status, words),
+                    )
+            except CannotPlayError as error:
+                raise click.ClickException(f"{kept.script} cannot be played on {brokers.word}: {error}") from None
+            except (ContainerWorldError, ScriptError) as error:
+                one, history = failed(number, str(error)), None
+                failures[number] = one
+                session.close()
+                in_a_row += 1
+            else:
+                one, history = try_of(number, modelled.anomaly, outcome, outcome.mismatches), outcome.history
+                in_a_row = 0
+            kept.take(one, history)
+            _told(kept, modelled, times, failures)
+            console.print(f"{words}: {one.in_words}", highlight=False, markup=False, soft_wrap=True)
+            if in_a_row == MOST_FAILURES:
+                raise click.ClickException(f"{MOST_FAILURES} tries in a row could not be carried out: {one.failure}")
+    return _told(kept, modelled, times, failures)
+
+
+def _one_try(
+    modelled: Modelled,
+    machines: Mapping[int, Machine],
+    brokers: Brokers,
+    options: dict[str, Any],
+    tell: Callable[[str], None],
+) -> ScenarioOutcome:
+    """Play it once, judged by the promise that was asked for; its mismatches are what differs from the system's model."""
+    from tidemark.checkers import check
+    from tidemark.harness.conform.expectation import judged
+    from tidemark.harness.scenario import parse_scenario, run_scenario
+    from tidemark.harness.scenario.live.target_factory import LiveTargets
+
+    scenario: Scenario = parse_scenario(modelled.script)
+    variant = brokers.system.variant(modelled.variant).name
+    outcome = run_scenario(scenario, variant, LiveTargets(machines, system=brokers.system).target, tell)
+    outcome = judged(outcome, brokers.system)
+    if options["contract"] is not None:
+        outcome = replace(outcome, verdict=check(outcome.history, options["contract"]))
+    return outcome
+
+
+def _telling(status: Status, words: str) -> Callable[[str], None]:
+    return lambda doing: status.update(f"{words}: {doing}")
+
+
+def _told(kept: KeptConfirmation, modelled: Modelled, times: int, failures: dict[int, Any]) -> Confirmation:
+    """What there is, on the page and in Markdown."""
+    from tidemark.harness.search.confirm.confirmed_page import summary, write_page
+
+    where = "--world docker" if kept.system == CONTAINERS else f"--system {quote(kept.system)}"
+    played = f"tidemark scenario {quote(str(kept.script))} {where} --times {times}"
+    confirmation = kept.confirmation(replace(modelled, commands=(*modelled.commands, played)), times, failures)
+    write_page(confirmation, kept.page)
+    kept.summary.write_text(summary(confirmation), encoding="utf-8")
+    return confirmation
+
+
+def tell(ended: Ended, console: Console) -> None:
+    """In a few lines."""
+
+    def say(words: str) -> None:
+        console.print(words, soft_wrap=True, highlight=False, markup=False)
+
+    if ended.why_not and not (ended.interrupted and ended.kept):
+        say(f"no script: {ended.why_not}")
+    elif ended.interrupted:
+        say(ended.why_not)
+    if ended.kept is not None:
+        say(f"  tidemark scenario {quote(str(ended.kept.script))}")
+    if ended.confirmation is not None and ended.kept is not None:
+        say(f"{ended.confirmation.in_words}")
+        say(f"  {ended.kept.page}")
+        say(f"  {ended.kept.summary}")

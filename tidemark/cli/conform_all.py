@@ -1,0 +1,189 @@
+"""``tidemark conform --all``: every script on every system, kept, resumed, published."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
+from tidemark.cli.options import RESULTS, writable_folder
+from tidemark.harness.scenario import all_scenarios
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tidemark.harness.conform.kept_pair import KeptPair
+    from tidemark.harness.conform.pairs import Pair
+    from tidemark.harness.conform.players import Player
+    from tidemark.harness.runs.kept_results import KeptResults
+    from tidemark.harness.scenario import Scenario
+    from tidemark.harness.systems.system import System
+
+SYSTEMS = "kafka:2.8.2,kafka:3.9.2,kafka:4.1.1,kafka:4.3.1"
+OUT = RESULTS / "conform"
+
+Played = list[tuple["Pair", "KeptPair"]]
+
+
+def conform_all(options: dict[str, Any], *, as_json: bool) -> int:
+    """Play what is missing, write the page, and say how everything came out.
+
+    Raises:
+        click.ClickException: there are no machines to be had; what was played is kept.
+    """
+    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+    from tidemark.harness.conform.show_all import sentence, show_all
+    from tidemark.harness.conform.totals import totals
+    from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
+
+    status = Console(stderr=True)
+    systems = _systems(options["systems"])
+    results = KeptResults(writable_folder(options["out"] or OUT))
+    played = _pairs(_scenarios(options["scripts"]), systems, results, status)
+    kept = [one for _, one in played]
+    interrupted = False
+    if not options["no_play"]:
+        try:
+            with results.held(alone=False):
+                interrupted = not _play(played, systems, results, options, status)
+            for pair, one in played:
+                one.renewed(pair, results)
+        except FolderInUseError as error:
+            raise click.ClickException(f"{error}; choose another folder with --out") from None
+    if options["page"] is not None:
+        _write_page(options["page"], results)
+        status.print(f"written: {options['page']}", highlight=False, markup=False)
+    found = totals(kept, KNOWN_DIFFERENCES)
+    if interrupted:
+        words = f"{sentence(kept, KNOWN_DIFFERENCES)}. Give the same command again to go on in {results.folder}."
+        status.print(words, highlight=False, markup=False, soft_wrap=True)
+        return INTERRUPTED
+    if as_json:
+        data = {
+            "out": str(results.folder),
+            "tries": options["times"],
+            "totals": found.to_json(),
+            "pairs": [_told(one) for one in kept],
+        }
+        click.echo(json.dumps(data, indent=1, ensure_ascii=False))
+    else:
+        show_all(kept, KNOWN_DIFFERENCES, Console())
+    if found.unexplained:
+        return ANOMALY
+    return UNKNOWN if any(one.lacks(options["times"]) for one in kept) else VALID
+
+
+def _told(one: KeptPair) -> dict[str, Any]:
+    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+
+    return {
+        "scenario": one.scenario,
+        "system": one.system,
+        "preset": one.preset,
+        "model": one.model,
+        "standing": one.standing(KNOWN_DIFFERENCES),
+        "tries": len(one.tries),
+        "why": one.cannot or one.failure or None,
+        "differences": [found.to_json() for found in one.differences(KNOWN_DIFFERENCES)],
+    }
+
+
+def _systems(text: str) -> dict[str, System]:
+    from tidemark.harness.systems.kafka.system import KafkaSystem
+    from tidemark.harness.systems.system import SystemRefusalError
+
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise click.UsageError("--systems names none; use kafka:VERSION or kafka:VERSION@PROTOCOL, separated by commas")
+    try:
+        return {name: KafkaSystem.parse(name, {}) for name in names}
+    except SystemRefusalError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _scenarios(text: str) -> list[Scenario]:
+    """The scripts whose names match a pattern; all, if there is none."""
+    patterns = [pattern.strip().lower() for pattern in text.split(",") if pattern.strip()] or ["*"]
+    scenarios = all_scenarios()
+    for pattern in patterns:
+        if not any(fnmatchcase(one.name.lower(), pattern) for one in scenarios):
+            raise click.UsageError(f"no script is called {pattern!r}; tidemark scenario lists them")
+    return [one for one in scenarios if any(fnmatchcase(one.name.lower(), pattern) for pattern in patterns)]
+
+
+def _pairs(scenarios: list[Scenario], systems: dict[str, System], results: KeptResults, status: Console) -> Played:
+    """All pairs with what is kept of them. Asking their models takes some seconds."""
+    from tidemark.harness.conform.kept_pair import kept_pair
+    from tidemark.harness.conform.pairs import all_pairs
+
+    pairs = track(all_pairs(scenarios, systems), "Asking the models", console=status, transient=True)
+    played = [(pair, kept_pair(pair, results)) for pair in pairs]
+    if not played:
+        raise click.UsageError("nothing to play: no preset stands for these systems")
+    return played
+
+
+def _play(
+    played: Played, systems: dict[str, System], results: KeptResults, options: dict[str, Any], status: Console
+) -> bool:
+    """Play what is missing; false if the person stopped it."""
+    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+    from tidemark.harness.conform.play_all import play_missing
+    from tidemark.harness.conform.show_all import AllProgress
+    from tidemark.harness.machines.errors import ContainerWorldError
+
+    @contextmanager
+    def open_player(on: str, pairs: Sequence[Pair]) -> Iterator[Player]:
+        brokers = max(pair.pairing.scenario.cluster.brokers for pair in pairs)
+        with open_kafka(systems[on], brokers, options["time_scale"]) as player:
+            yield player
+
+    kept = [one for _, one in played]
+    try:
+        with AllProgress(kept, options["times"], KNOWN_DIFFERENCES, status) as watcher:
+            play_missing(played, results, open_player, watcher, tries=options["times"])
+    except ContainerWorldError as error:
+        raise click.ClickException(f"{error}; what was played is kept in {results.folder}") from None
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+@contextmanager
+def open_kafka(system: System, brokers: int, time_scale: float) -> Iterator[Player]:
+    """Brokers of a system, for as many scripts as are played on them; gone at the end."""
+    from tidemark.cli.world import containers
+    from tidemark.harness.conform.players import MachinePlayer
+    from tidemark.harness.conform.reality import played_as
+    from tidemark.harness.scenario.live.target_factory import LiveTargets
+
+    with containers({"hosts": None, "clients": "confluent"}, brokers, system, tidy=True) as session:
+        yield MachinePlayer(
+            "kafka",
+            lambda: played_as(system, LiveTargets(session.open().machines, time_scale, system).target),
+            session.close,
+            real=True,
+        )
+
+
+def _write_page(page: Path, results: KeptResults) -> None:
+    """From all files in the folder, so that the page says what they say."""
+    from tidemark.harness.conform.kept_pair import all_kept
+    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+    from tidemark.harness.conform.results_page import results_page
+
+    kept = all_kept(results)
+    if not kept:
+        raise click.ClickException(f"there is nothing in {results.folder} to write a page about")
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(results_page(kept, KNOWN_DIFFERENCES), encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"cannot write {page}: {error.strerror}") from None

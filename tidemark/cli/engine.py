@@ -1,0 +1,65 @@
+"""What commands that need Docker share: a client, and a way to say what takes long."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from docker import DockerClient
+
+
+@contextmanager
+def engine() -> Iterator[DockerClient]:
+    """A client of the engine; whatever the container world refuses is one sentence for the person.
+
+    Raises:
+        click.ClickException: that sentence.
+    """
+    from tidemark.harness.machines.engine import connect
+    from tidemark.harness.machines.errors import ContainerWorldError
+
+    try:
+        client = connect()
+        try:
+            yield client
+        finally:
+            client.close()
+    except ContainerWorldError as error:
+        raise click.ClickException(str(error)) from None
+
+
+class Teller:
+    """Says what is going on: beside a spinner on a terminal, else a line for each thing."""
+
+    def __init__(self, console: Console) -> None:
+        """Nothing is said yet."""
+        self._console = console
+        self._status = console.status("")
+
+    def __call__(self, sentence: str) -> None:
+        """Say it."""
+        if self._console.is_terminal:
+            self._status.update(sentence)
+            self._status.start()
+        else:
+            self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
+    def stop(self) -> None:
+        """Nothing goes on any more."""
+        self._status.stop()
+
+
+@contextmanager
+def telling() -> Iterator[Teller]:
+    """Something to say on standard error what takes long."""
+    teller = Teller(Console(stderr=True))
+    try:
+        yield teller
+    finally:
+        teller.stop()

@@ -1,0 +1,119 @@
+"""``tidemark images``: what the nodes' containers run from."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from tidemark.cli.engine import engine, telling
+from tidemark.cli.exits import VALID
+from tidemark.cli.options import json_option
+from tidemark.cli.system_option import OWN
+
+BUILD_EPILOG = """\b
+Examples:
+  tidemark images build                             build it, or find that it is built
+  tidemark images build --base python:3.12-slim     on a base of your own, also from now on
+  tidemark images build --base default              on the usual base again
+  tidemark images build --rebuild                   everything anew, also the base (security updates)
+  tidemark images build --system kafka:3.9.1        the image that brokers of this Kafka run from, with jars from Maven
+  tidemark images build --system kafka:3.9.1 --ready apache/kafka:3.9.1
+                                                    with the jars of somebody's image, also from now on
+
+\b
+Takes about a minute where a base image must be made first, or a Kafka be fetched; a few seconds when only Tidemark's code has
+changed, and no time when nothing has. Runs build the image themselves when it is missing."""
+
+LIST_EPILOG = """\b
+Examples:
+  tidemark images list
+  tidemark images list --json"""
+
+
+@click.group("images")
+def images_group() -> None:
+    """Build and list the container images that nodes run from."""
+
+
+@images_group.command("build", epilog=BUILD_EPILOG)
+@click.option(
+    "--system",
+    default=OWN,
+    show_default=True,
+    metavar="tidemark|kafka:VERSION",
+    help="Whose image: of Tidemark's own nodes, or of brokers of Apache Kafka.",
+)
+@click.option("--base", metavar="IMAGE", help="Debian image to build on, instead of the usual one.")
+@click.option("--ready", metavar="IMAGE", help="Take Kafka's jars from this image instead of Maven.")
+@click.option("--ready-libs", metavar="FOLDER", help="Where that image has its jars.  [default: /opt/kafka/libs]")
+@click.option("--rebuild", is_flag=True, help="Build even if there is an image of the same content, on a fresh base.")
+@json_option
+def build_command(
+    system: str, base: str | None, ready: str | None, ready_libs: str | None, rebuild: bool, as_json: bool
+) -> int:
+    """Build the node image, or one for Kafka's brokers, unless one of exactly this content is there."""
+    from tidemark.harness.machines.images import build_images
+    from tidemark.harness.machines.kafka_image import LIBS, ReadyKafka, build_kafka_image
+
+    version = _kafka_version(system)
+    if version is None and (ready or ready_libs):
+        raise click.UsageError("--ready is for Kafka's jars: say which with --system kafka:VERSION")
+    if ready_libs and not ready:
+        raise click.UsageError("--ready-libs is a folder of an image: say which with --ready IMAGE")
+    began = time.monotonic()
+    with engine() as client, telling() as tell:
+        if version is None:
+            image = build_images(client, base=base, tell=tell, rebuild=rebuild)
+        else:
+            source = ReadyKafka(ready, ready_libs or LIBS) if ready else None
+            image = build_kafka_image(client, version, tell, ready=source, base=base, rebuild=rebuild)
+        name = client.images.get(image).tags[0]
+    took = time.monotonic() - began
+    if as_json:
+        click.echo(json.dumps({"name": name, "id": image, "seconds": round(took, 2)}))
+    else:
+        Console().print(f"{name} is ready ({took:.1f} s)", highlight=False)
+    return VALID
+
+
+def _kafka_version(system: str) -> str | None:
+    """Which Kafka is asked for; none for Tidemark's own nodes.
+
+    Raises:
+        click.UsageError: neither.
+    """
+    if system == OWN:
+        return None
+    name, _, wanted = system.partition(":")
+    if name != "kafka":
+        raise click.UsageError(f"there is no image for --system {system}: give tidemark or kafka:VERSION")
+    return wanted.partition("@")[0]
+
+
+@images_group.command("list", epilog=LIST_EPILOG)
+@json_option
+def list_command(as_json: bool) -> int:
+    """List the images of Tidemark that this engine has, and which of them would be used now."""
+    from tidemark.harness.machines.images import list_images
+    from tidemark.harness.machines.kafka_image import list_kafka_images
+
+    with engine() as client:
+        found = sorted(
+            [*list_images(client), *list_kafka_images(client)], key=lambda image: image.created, reverse=True
+        )
+    if as_json:
+        click.echo(json.dumps([image._asdict() for image in found], indent=1))
+    elif not found:
+        click.echo("no images yet; build them with: tidemark images build")
+    else:
+        table = Table("image", "Kafka", "size", "created", "used now", box=None, pad_edge=False)
+        for image in found:
+            created = image.created[:16].replace("T", " ")
+            size = f"{image.size / 1e6:.0f} MB"
+            table.add_row(image.name, image.version, size, created, "yes" if image.current else "")
+        Console().print(table)
+    return VALID

@@ -1,0 +1,180 @@
+"""Options that several commands share, and the parsing behind them. What cannot be used is refused in one sentence."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tidemark.checkers import ALL_PROMISES
+from tidemark.nemesis import PROFILES
+from tidemark.nodes.core.cluster import ACKS, ClusterSpec
+from tidemark.nodes.core.settings import ClusterSpecError, Settings
+from tidemark.nodes.core.variant import Variant, VariantError
+from tidemark.nodes.families import parse_variant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+RESULTS = Path("results")
+SEED = click.IntRange(min=-(2**63), max=2**63 - 1)
+"""What fits the tables of a campaign: 64 bits."""
+MOST_PLANS = 10_000_000
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
+CLUSTER_OPTIONS = ("brokers", "replication_factor", "partitions", "min_isr", "acks", "unclean_election")
+
+
+class RealRange(click.FloatRange):
+    """A number within bounds, which "nan" is not, though nothing is above or below it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401
+        """Refuse what is no number."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return number
+
+    def _describe_range(self) -> str:
+        """The bounds for `--help`, where there are any."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
+
+class VariantName(click.ParamType[Any]):
+    """A variant, checked when it is typed."""
+
+    name = "variant"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what is no variant."""
+        try:
+            return parse_variant(value).name
+        except VariantError as error:
+            self.fail(str(error), param, ctx)
+
+
+class KafkaVariantName(VariantName):
+    """A variant of Kafka's protocol, where other families cannot be had."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse those as well."""
+        name = super().convert(value, param, ctx)
+        if not isinstance(parse_variant(name), Variant):
+            self.fail(f"{name} is no variant of Kafka's protocol, and this command knows no other", param, ctx)
+        return name
+
+
+class VariantList(VariantName):
+    """Variants separated by commas."""
+
+    name = "variant,variant,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse an empty list, a repeated variant, or what is no variant."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(super(VariantList, self).convert(name, param, ctx) for name in value.split(",") if name.strip())
+        if not names or len(set(names)) < len(names):
+            self.fail("name at least one variant, each once", param, ctx)
+        return names
+
+
+def cluster_options(command: F) -> F:
+    """--brokers, --replication-factor, --partitions, --min-isr, --acks, --unclean-election."""
+    for option in reversed(
+        (
+            click.option("--brokers", type=int, default=3, show_default=True, help="Number of brokers."),
+            click.option(
+                "--replication-factor", type=int, help="Replicas of each partition.  [default: 3, or all brokers]"
+            ),
+            click.option("--partitions", type=int, default=1, show_default=True, help="Number of partitions."),
+            click.option("--min-isr", type=int, help="min.insync.replicas.  [default: 2, or 1 with one replica]"),
+            click.option("--acks", type=click.Choice(ACKS), default="all", show_default=True, help="Producers' acks."),
+            click.option("--unclean-election", is_flag=True, help="Let any live replica lead when no in-sync one can."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def cluster_of(options: dict[str, Any]) -> ClusterSpec:
+    """Take the cluster options out of a command's options.
+
+    Raises:
+        click.BadParameter: an impossible cluster.
+    """
+    brokers = options.pop("brokers")
+    factor = options.pop("replication_factor")
+    min_isr = options.pop("min_isr")
+    factor = min(3, brokers) if factor is None else factor
+    min_isr = min(2, factor) if min_isr is None else min_isr
+    settings = replace(Settings(), min_isr=min_isr, unclean_election=options.pop("unclean_election"))
+    try:
+        return ClusterSpec(brokers, factor, options.pop("partitions"), options.pop("acks"), settings)
+    except ClusterSpecError as error:
+        raise click.UsageError(f"impossible cluster: {error}", click.get_current_context(silent=True)) from None
+
+
+contract_option = click.option(
+    "--contract",
+    type=click.Choice(list(ALL_PROMISES)),
+    help="Promise to judge losses by.  [default: the variant's own]",
+)
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(list(PROFILES)),
+    default="intact",
+    show_default=True,
+    help="Faults to draw from: every log survives (intact); power and disk loss and unclean elections as well (destructive); also "
+    "what only a machine has (machines: --world docker); or what befalls controllers, what deletes records, what moves replicas "
+    "(docs/faults.md).",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for scripts.")
+
+
+class SparkMaster(click.ParamType[str]):
+    """Where Spark runs, checked before a JVM is started for it."""
+
+    name = "master"
+    _KNOWN = re.compile(r"local|local\[(\*|\d+)(,\d+)?\]|(spark|k8s)://.+|yarn")
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse what Spark does not know, and what cannot carry our work."""
+        if value.startswith("sc://"):
+            self.fail(
+                f"{value!r} is a Spark Connect server, which takes queries and no tasks of ours; "
+                "give the cluster's own address: spark://HOST:7077, yarn or k8s://…",
+                param,
+                ctx,
+            )
+        if not self._KNOWN.fullmatch(value):
+            self.fail(f"{value!r} is no Spark master; use local[2], spark://HOST:7077, yarn or k8s://…", param, ctx)
+        return value
+
+
+def writable_folder(path: Path) -> Path:
+    """Make a results folder.
+
+    Raises:
+        click.ClickException: it is none of this machine's, or cannot be made or written.
+    """
+    if _ADDRESS.match(str(path)):
+        raise click.ClickException(
+            f"{path} is an address and no folder: results are written to folders of this machine; choose one with --out, and "
+            "copy it there when it is finished"
+        )
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot write results to {path}: {error.strerror}; choose another with --out"
+        ) from None
+    if not os.access(path, os.W_OK):
+        raise click.ClickException(f"cannot write results to {path}: permission denied; choose another with --out")
+    return path

@@ -1,0 +1,102 @@
+"""``tidemark runs``: the runs of a campaign, one by one, with the command that has each again."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.markup import escape
+
+from tidemark.checkers.verdict.visible import visible
+from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
+from tidemark.cli.exits import VALID
+from tidemark.cli.extras import need
+from tidemark.cli.options import json_option
+
+if TYPE_CHECKING:
+    from tidemark.pipeline.folder.run_list import ListedRun
+
+EPILOG = """\b
+Examples:
+  tidemark runs results/demo                                        every run that broke its promise
+  tidemark runs results/demo --variant kafka-2.0 --anomaly divergence
+  tidemark runs results/demo --anomaly lost-committed-write --verdict permitted
+  tidemark runs results/demo --anomaly strong-isr                   near misses, too
+  tidemark runs results/demo --mark reign-skipped-by-leader         what came to a mark (tidemark compare tells of them)
+  tidemark runs results/demo --unknown                              what nobody could judge, and why
+  tidemark runs s3://BUCKET/night                                   of a campaign in an object store
+  tidemark runs results/demo --json --limit 0 | jq -r .command      one JSON object a line, all of them"""
+
+
+@click.command("runs", epilog=EPILOG)
+@click.argument("campaign", type=CampaignPlace(path_type=Path, file_okay=False))
+@click.option("--variant", help="Only of this variant.")
+@click.option("--anomaly", help="Only runs with this anomaly (tidemark anomalies lists them), or lost-acked-record.")
+@click.option(
+    "--verdict",
+    type=click.Choice(["violation", "permitted", "near-miss", "informational"]),
+    help="Only runs with an anomaly that was judged so.",
+)
+@click.option("--mark", help="Only runs that came to this mark.")
+@click.option("--unknown", is_flag=True, help="Those that nobody could judge, instead.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=50, show_default=True, help="Print so many at most; 0 prints all."
+)
+@json_option
+def runs_command(
+    campaign: Path | StoreAddress,
+    variant: str | None,
+    anomaly: str | None,
+    verdict: str | None,
+    mark: str | None,
+    limit: int,
+    *,
+    unknown: bool,
+    as_json: bool,
+) -> int:
+    """List the runs of a campaign: those that broke their promise, unless other ones are asked for."""
+    need(campaign=True)
+    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+    from tidemark.pipeline.folder.run_list import NoCampaignError, UnreadableTableError, Wanted, list_runs_of_all_parts
+
+    if unknown and (anomaly or verdict or mark):
+        raise click.UsageError("--unknown stands alone, or with --variant")
+    folder = at_hand(campaign, "runs", "anomalies")
+    try:
+        found = list_runs_of_all_parts(folder, Wanted(variant, anomaly, verdict, mark, unknown))
+        shown = 0
+        for run in islice(found, limit or None):
+            shown += 1
+            _print(run, as_json=as_json)
+        if not as_json:
+            more = sum(1 for _ in found)
+            if shown == 0:
+                click.echo("No run is of this kind.")
+            elif more:
+                click.echo(f"… and {more} more: --limit 0 prints all.")
+    except (NoCampaignError, UnreadableTableError, CampaignRefusedError) as error:
+        raise click.ClickException(str(error)) from None
+    return VALID
+
+
+def _print(run: ListedRun, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(run.to_json()))
+        return
+    told = [
+        name if count == 1 else f"{name} ×{count}" for name, verdict, count in run.anomalies if verdict == "violation"
+    ]
+    told += [f"({verdict}: {name})" for name, verdict, _ in run.anomalies if verdict != "violation"]
+    when = "" if run.first_violation_us is None else f" at {run.first_violation_us / 1e6:.2f} s"
+    faults = "" if run.faults is None else f", {run.faults} faults"
+    console = Console(highlight=False, soft_wrap=True)
+    part = f" ({run.part_title})" if run.part_title else ""
+    what = escape(f"{part}{faults}{when}: {', '.join(told) or run.valid}")
+    console.print(f"[bold]{escape(run.variant)}, plan {run.plan}[/]{what}")
+    if run.because:
+        console.print(f"  because {visible(run.because)}", markup=False)
+    console.print(f"  {visible(run.command)}", markup=False)

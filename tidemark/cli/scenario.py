@@ -1,0 +1,228 @@
+"""``tidemark scenario``: the worked examples of the seed documents."""
+
+from __future__ import annotations
+
+import json
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from tidemark.cli.exits import ANOMALY, VALID
+from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, ci_options, tell_ci
+from tidemark.cli.options import RealRange, VariantName, json_option
+from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
+from tidemark.cli.system_option import system_of, system_options, variant_on
+from tidemark.cli.world import containers, refuse_container_options
+from tidemark.harness.scenario import (
+    ScenarioError,
+    UnknownScenarioError,
+    all_scenarios,
+    find,
+    read_scenario,
+    run_scenario,
+    variants_of,
+)
+from tidemark.harness.systems.system import SystemRefusalError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tidemark.harness.scenario import Scenario, ScenarioOutcome
+    from tidemark.harness.systems.system import System
+
+    Pairs = list[tuple[Scenario, str]]
+
+EPILOG = """\b
+Examples:
+  tidemark scenario                                         what there is
+  tidemark scenario kip-101-data-loss                        told step by step, under every rule it speaks about
+  tidemark scenario kip-101-data-loss --variant kafka-0.10   under one rule
+  tidemark scenario mine.scenario                            a script of one's own
+  tidemark scenario --all --json                            all of them, for a script
+  tidemark scenario --all --stop-at-first --junit report.xml     for a CI system
+  tidemark scenario kip-101-data-loss --world docker         on real processes in containers
+  tidemark scenario kip-101-data-loss --variant kafka-0.10 --world docker --times 10
+  tidemark scenario kip-101-data-loss --system kafka:2.8.2   on real Kafka brokers, under each rule they have
+  tidemark scenario kip-279-scenario-1-n-20 --system kafka:2.8.2@1.1 --times 10
+
+\b
+Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out."""
+
+
+@click.command("scenario", epilog=EPILOG)
+@click.argument("name", required=False)
+@click.option("--all", "run_all", is_flag=True, help="Run every scenario.")
+@click.option("--variant", type=VariantName(), help="Only under this variant.")
+@click.option(
+    "--world",
+    type=click.Choice(["sim", "docker"]),
+    default="sim",
+    show_default=True,
+    help="The simulator, or real processes in containers.",
+)
+@click.option(
+    "--times", type=click.IntRange(min=1), default=1, show_default=True, help="In containers: try each so many times."
+)
+@click.option(
+    "--time-scale",
+    type=RealRange(min=0.2, max=100),
+    default=1.0,
+    show_default=True,
+    help="In containers: multiply every time of the scripts, for machines that are slow.",
+)
+@click.option(
+    "--hosts",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Use machines that exist, named in this file, instead of containers.",
+)
+@click.option("--stop-at-first", is_flag=True, help="Stop at the first outcome that is not as expected.")
+@click.option(
+    "--each", is_flag=True, help="Tell the whole run under every variant, also where it is the same as under another."
+)
+@system_options
+@ci_options
+@json_option
+def scenario_command(name: str | None, run_all: bool, variant: str | None, as_json: bool, **world: Any) -> int:  # noqa: ANN401
+    """Play a scenario and hold it against the outcome worked out by hand."""
+    system = system_of(world)
+    _refuse(name, run_all, world)
+    if not name and not run_all:
+        show_scenarios(list(all_scenarios()), as_json=as_json)
+        return VALID
+    try:
+        chosen = all_scenarios() if name is None else [_chosen(name)]
+    except (UnknownScenarioError, ScenarioError) as error:
+        raise click.UsageError(str(error)) from None
+    simulated = world["world"] == "sim"
+    if variant is not None and not simulated:
+        variant_on(system, variant)
+    spoken_of = {s.name: variants_of(s) if simulated else _variants(s, system) for s in chosen}
+    pairs = [(s, v) for s in chosen for v in spoken_of[s.name] if variant in (None, v)]
+    if not pairs:
+        spoken = ", ".join(spoken_of[chosen[0].name]) if name else "other variants"
+        raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {spoken}")
+    stop = world["stop_at_first"]
+    tries = _simulated(pairs, stop=stop) if world["world"] == "sim" else _contained(pairs, world, system)
+    outcomes = [outcome for one in tries for outcome in one.outcomes]
+    tell_ci([_case(one) for one in tries if one.times], world["junit"], annotations=world["annotations"])
+    if as_json:
+        several = world["times"] > 1
+        click.echo(json.dumps([one.to_json() for one in (tries if several else outcomes)], indent=1))
+    elif world["times"] > 1:
+        show_tries(tries)
+    elif run_all:
+        show_outcomes(outcomes)
+    else:
+        from tidemark.harness.scenario.show import show_outcome
+        from tidemark.harness.scenario.together import show_together
+
+        if world["each"]:
+            for outcome in outcomes:
+                show_outcome(outcome, Console())
+        else:
+            show_together(outcomes, Console())
+    failures = [words for one in tries for words in one.failures]
+    if failures:
+        raise click.ClickException(f"{len(failures)} could not be carried out: {failures[0]}")
+    return VALID if all(outcome.matched for outcome in outcomes) else ANOMALY
+
+
+def _chosen(name: str) -> Scenario:
+    """One that comes with Tidemark, or a file of one's own."""
+    path = Path(name)
+    return read_scenario(path) if path.suffix == ".scenario" and path.is_file() else find(name)
+
+
+def _refuse(name: str | None, run_all: bool, world: dict[str, Any]) -> None:
+    if name and run_all:
+        raise click.UsageError("give a scenario's NAME or --all, not both")
+    refuse_container_options(world)
+    if world["world"] == "sim" and world["times"] > 1:
+        raise click.UsageError("--times needs --world docker; in the simulator every time is the same")
+    if world["world"] != "sim" and not (name or run_all):
+        raise click.UsageError("--world docker needs a scenario's NAME or --all")
+
+
+def _case(tries: Tries) -> Case:
+    """A scenario under a variant: it failed if an outcome was not as expected, and broke if it could not be carried out."""
+    outcome = BROKEN if tries.failures else FAILED if tries.mismatches else PASSED
+    words = tries.mismatches
+    return Case(f"tidemark scenario {tries.scenario.name}", tries.variant, outcome, words[0] if words else "", words)
+
+
+def _simulated(pairs: Pairs, *, stop: bool = False) -> list[Tries]:
+    found: list[Tries] = []
+    for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10):
+        found.append(Tries(s, v, [run_scenario(s, v)]))
+        if stop and found[-1].mismatches:
+            break
+    return found
+
+
+def _variants(scenario: Scenario, system: System) -> list[str]:
+    """The variants that the script speaks about and the system can express."""
+    found = []
+    for name in variants_of(scenario):
+        with suppress(SystemRefusalError):
+            found.append(system.variant(name).name)
+    return found
+
+
+def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Tries]:
+    """All of them on the same containers, one after the other. After a run that could not be carried out they are replaced.
+
+    Raises:
+        click.ClickException: there are no containers to be had.
+    """
+    from tidemark.harness.conform.expectation import judged
+    from tidemark.harness.machines.errors import ContainerWorldError
+    from tidemark.harness.scenario.live.target_factory import LiveTargets
+    from tidemark.harness.scenario.target import CannotPlayError, ScriptError
+
+    brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
+    console = Console(stderr=True)
+    tries = [Tries(scenario, variant, []) for scenario, variant in pairs]
+    with containers({"hosts": world["hosts"], "clients": "confluent"}, brokers, system) as session:
+        for number, one in enumerate(tries, 1):
+            for attempt in range(1, world["times"] + 1):
+                words = f"{number} of {len(pairs)}: {one.scenario.name} under {one.variant}"
+                words += f", try {attempt} of {world['times']}" if world["times"] > 1 else ""
+                targets = LiveTargets(session.open().machines, world["time_scale"], system)
+                try:
+                    with _shown(console, words) as status:
+                        outcome = run_scenario(one.scenario, one.variant, targets.target, status)
+                        outcome = judged(outcome, system)
+                except CannotPlayError as error:
+                    one.failures.append(str(error))
+                    said = f"cannot be played: {error}"
+                    console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
+                    break
+                except (ContainerWorldError, ScriptError) as error:
+                    one.failures.append(str(error))
+                    session.close()
+                    said = f"not carried out: {error}"
+                else:
+                    one.outcomes.append(outcome)
+                    said = _in_short(outcome)
+                    if world["stop_at_first"] and not outcome.matched:
+                        console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
+                        return tries
+                if len(pairs) * world["times"] > 1:
+                    console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
+    return tries
+
+
+@contextmanager
+def _shown(console: Console, words: str) -> Iterator[Any]:
+    """A line that says what is being done, where there is a terminal; gives what to tell it."""
+    with console.status(words) as status:
+        yield lambda doing: status.update(f"{words}: {doing}")
+
+
+def _in_short(outcome: ScenarioOutcome) -> str:
+    seconds = outcome.history.meta["end_us"] / 1e6
+    return f"{'as expected' if outcome.matched else 'NOT as expected: ' + outcome.mismatches[0]} ({seconds:.0f} s)"

@@ -1,0 +1,130 @@
+"""Tables of ``tidemark scenario``: what there is, how all of them ended, and how often each came out as its script says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tidemark.harness.scenario import variants_of
+
+if TYPE_CHECKING:
+    from tidemark.harness.scenario import Scenario, ScenarioOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """The same scenario under the same variant, one or more times; `failures` say which could not be carried out, and why."""
+
+    scenario: Scenario
+    variant: str
+    outcomes: list[ScenarioOutcome]
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def times(self) -> int:
+        """How many there were."""
+        return len(self.outcomes) + len(self.failures)
+
+    @property
+    def expected(self) -> str:
+        """The verdict that the script claims."""
+        return self.scenario.outcomes[self.variant].verdict
+
+    @property
+    def matched(self) -> int:
+        """How many came out as the script says."""
+        return sum(outcome.matched for outcome in self.outcomes)
+
+    @property
+    def violated(self) -> int:
+        """In how many a promise was broken."""
+        return sum(outcome.verdict.valid == "invalid" for outcome in self.outcomes)
+
+    @property
+    def mismatches(self) -> list[str]:
+        """What was not as the script says, each sentence once."""
+        return [*dict.fromkeys(words for outcome in self.outcomes for words in outcome.mismatches), *self.failures]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {
+            "scenario": self.scenario.name,
+            "variant": self.variant,
+            "expected": self.expected,
+            "times": self.times,
+            "matched": self.matched,
+            "violated": self.violated,
+            "failures": self.failures,
+            "outcomes": [outcome.to_json() for outcome in self.outcomes],
+        }
+
+
+def show_scenarios(scenarios: list[Scenario], *, as_json: bool) -> None:
+    """What there is."""
+    if as_json:
+        rows = [
+            {"name": s.name, "title": s.title, "source": s.source, "variants": list(variants_of(s))} for s in scenarios
+        ]
+        click.echo(json.dumps(rows, indent=1))
+        return
+    table = Table("scenario", "what it shows", "source")
+    for scenario in scenarios:
+        table.add_row(scenario.name, scenario.title, scenario.source)
+    Console().print(table)
+
+
+def show_outcomes(outcomes: list[ScenarioOutcome]) -> None:
+    """One row for all variants of a scenario that end the same way."""
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for outcome in outcomes:
+        expected = "[green]yes[/]" if outcome.matched else "[red]NO[/] " + escape("; ".join(outcome.mismatches))
+        groups.setdefault((outcome.scenario.name, _ending(outcome), expected), []).append(outcome.variant)
+    table = Table("scenario", "variants", "outcome", "as expected")
+    shown = ""
+    for (name, ending, expected), variants in groups.items():
+        if name != shown:
+            table.add_section()
+        table.add_row("" if name == shown else name, ", ".join(variants), ending, expected)
+        shown = name
+    console = Console()
+    console.print(table)
+    wrong = sum(not outcome.matched for outcome in outcomes)
+    scenarios = len({outcome.scenario.name for outcome in outcomes})
+    console.print(f"{len(outcomes)} outcomes of {scenarios} scenarios, {wrong} not as expected")
+
+
+def show_tries(tries: list[Tries]) -> None:
+    """How often each came out as its script says."""
+    table = Table("scenario", "variant", "expected", "violations in", "matched")
+    for one in tries:
+        style = "green" if one.matched == one.times else "red"
+        table.add_row(
+            one.scenario.name,
+            one.variant,
+            one.expected,
+            f"{one.violated} of {one.times}",
+            f"[{style}]{one.matched} of {one.times}[/]",
+        )
+    console = Console()
+    console.print(table)
+    for one in tries:
+        for words in one.mismatches:
+            console.print(
+                f"{one.scenario.name} under {one.variant}: {words}", style="red", markup=False, soft_wrap=True
+            )
+
+
+def _ending(outcome: ScenarioOutcome) -> str:
+    """The violations by name, or else what loss was permitted, or the verdict."""
+    anomalies = outcome.verdict.anomalies
+    violations = sorted({anomaly.name for anomaly in anomalies if anomaly.verdict == "violation"})
+    if violations:
+        return f"[red]{', '.join(violations)}[/]"
+    clauses = sorted({a.clause for a in anomalies if a.name == "lost-committed-write" and a.clause})
+    return f"lost, permitted: {', '.join(clauses)}" if clauses else outcome.verdict.valid

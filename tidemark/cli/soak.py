@@ -1,0 +1,216 @@
+"""``tidemark soak``: random plans on every system under every profile, kept, resumed, published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+from rich.console import Console
+
+from tidemark.cli.exits import INTERRUPTED, VALID
+from tidemark.cli.extras import need
+from tidemark.cli.options import RESULTS, SEED, RealRange, cluster_of, cluster_options, json_option, writable_folder
+from tidemark.nemesis import PROFILES
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from tidemark.harness.runs.kept_results import KeptResults
+    from tidemark.harness.soak.kept_run import KeptRun
+    from tidemark.harness.soak.planned import PlannedRun
+    from tidemark.harness.soak.run_all import Runner
+    from tidemark.harness.systems.system import System
+
+SYSTEMS = "kafka:2.8.2@0.10.2,kafka:2.8.2@0.11.0,kafka:2.8.2@2.0,kafka:2.8.2@2.8,kafka:3.9.2,kafka:4.3.1"
+"""2.8.2 under the protocols that follow by the high watermark, by KIP-101, by KIP-279 and by truncation on fetch; and KRaft."""
+PROFILES_OF_BROKERS = "destructive,controllers,machines"
+OUT = RESULTS / "soak"
+
+EPILOG = """\b
+Examples:
+  tidemark soak                                                    30 plans of three profiles on six systems: hours
+  tidemark soak --systems kafka:4.1.1 --profiles destructive --plans 10
+  tidemark soak --systems tidemark --profiles destructive --plans 5        our own nodes
+  tidemark soak --no-run                                           how it stands
+  tidemark soak --no-run --judge-again                             after a checker has changed
+  tidemark soak --out results/published/soak --page docs/soak-results.md
+
+\b
+The same command again goes on where it was ended, be it by Ctrl-C, kill or a reboot, which costs the run under way; and the same
+command in another terminal, meanwhile, shares the work with it: a run mostly waits, so two do well on two cores. It measures, so
+it exits 0 when it is complete, whatever it found; 130 if it was ended, 254 if there are no machines."""
+
+Runs = list[tuple["PlannedRun", "KeptRun"]]
+
+
+class ProfileList(click.ParamType[Any]):
+    """Profiles separated by commas."""
+
+    name = "profile,profile,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse what is no profile, and none."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
+        if not names or any(name not in PROFILES for name in names):
+            self.fail(f"name at least one of {', '.join(PROFILES)}", param, ctx)
+        return names
+
+
+@click.command("soak", epilog=EPILOG)
+@click.option("--systems", default=SYSTEMS, show_default=True, metavar="SYSTEM,…", help="What runs the plans.")
+@click.option(
+    "--profiles", type=ProfileList(), default=PROFILES_OF_BROKERS, show_default=True, help="Faults to draw from."
+)
+@click.option(
+    "--plans", type=click.IntRange(min=1), default=30, show_default=True, help="Plans of each profile on each system."
+)
+@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the plans.")
+@cluster_options
+@click.option(
+    "--time-scale",
+    type=RealRange(min=0.5, max=100),
+    help="Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
+)
+@click.option(
+    "--keep-nodes", is_flag=True, help="Keep the nodes' own files of every run, and not only where something was found."
+)
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help=f"Folder of the runs.  [default: {OUT}]")
+@click.option(
+    "--page", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write the table, as Markdown."
+)
+@click.option("--no-run", is_flag=True, help="Run nothing; tell what there is and what is missing.")
+@click.option(
+    "--judge-again", is_flag=True, help="Judge the histories that are kept with the checkers as they are now."
+)
+@json_option
+def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
+    """Run random plans on real brokers for hours, keep every run, and count what they came to."""
+    need(containers=True)
+    from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
+    from tidemark.harness.soak.kept_run import kept_run
+    from tidemark.harness.soak.planned import planned_runs
+    from tidemark.harness.soak.show import sentence, show_soak
+    from tidemark.harness.soak.tally import tally
+
+    status = Console(stderr=True)
+    systems = _systems(options["systems"])
+    planned = planned_runs(
+        systems,
+        options["profiles"],
+        plans=options["plans"],
+        seed=options["seed"],
+        cluster=cluster_of(options),
+        time_scale=options["time_scale"],
+    )
+    results = KeptResults(writable_folder(options["out"] or OUT))
+    runs: Runs = [(run, kept_run(run, results)) for run in planned]
+    kept = [one for _, one in runs]
+    interrupted = False
+    if options["judge_again"] or not options["no_run"]:
+        try:
+            if options["judge_again"]:
+                with results.held(alone=True):
+                    _judge_again(runs, results, status)
+            if not options["no_run"]:
+                with results.held(alone=False):
+                    interrupted = not _run(runs, systems, results, options, status)
+                for run, one in runs:
+                    one.renewed(run, results)
+        except FolderInUseError as error:
+            raise click.ClickException(f"{error}; choose another folder with --out") from None
+    if options["page"] is not None:
+        _write_page(options["page"], kept, _typed(click.get_current_context()))
+        status.print(f"written: {options['page']}", highlight=False, markup=False)
+    if interrupted:
+        words = f"{sentence(kept)}. Give the same command again to go on in {results.folder}."
+        status.print(words, highlight=False, markup=False, soft_wrap=True)
+        return INTERRUPTED
+    if options["as_json"]:
+        click.echo(json.dumps({"out": str(results.folder), "cells": [one.to_json() for one in tally(kept)]}, indent=1))
+    else:
+        show_soak(kept, Console())
+    return VALID
+
+
+def _systems(text: str) -> dict[str, System]:
+    from tidemark.harness.systems.registry import find_system
+    from tidemark.harness.systems.system import SystemRefusalError
+
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise click.UsageError("--systems names none")
+    try:
+        return {name: find_system(name) for name in names}
+    except SystemRefusalError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _run(
+    runs: Runs, systems: dict[str, System], results: KeptResults, options: dict[str, Any], status: Console
+) -> bool:
+    """Carry out what is missing; false if the person stopped it."""
+    from tidemark.harness.machines.errors import ContainerWorldError
+    from tidemark.harness.soak.run_all import run_missing
+    from tidemark.harness.soak.show import SoakProgress
+
+    brokers = max(run.plan.cluster.brokers for run, _ in runs)
+    try:
+        with SoakProgress([one for _, one in runs], status) as watcher:
+            run_missing(
+                runs,
+                results,
+                lambda name: open_session(systems[name], brokers),
+                lambda run: systems[run.system].variant(run.variant),
+                watcher,
+                keep_nodes=options["keep_nodes"],
+            )
+    except ContainerWorldError as error:
+        raise click.ClickException(f"{error}; what was run is kept in {results.folder}") from None
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _judge_again(runs: Runs, results: KeptResults, status: Console) -> None:
+    from tidemark.harness.soak.judge_again import judge_again
+
+    with status.status("judging again"):
+        for run, kept, before in judge_again(runs, results):
+            if kept.valid != before:
+                words = f"{run.words}: {kept.valid} now, {before} before"
+                status.print(words, highlight=False, markup=False, soft_wrap=True)
+
+
+def open_session(system: System, brokers: int) -> AbstractContextManager[Runner]:
+    """Machines with a system, for as many plans as are run on them; gone at the end."""
+    from tidemark.cli.world import containers
+
+    return containers({"hosts": None, "clients": "confluent"}, brokers, system, tidy=True)
+
+
+def _typed(context: click.Context) -> str:
+    """The command as it was typed, without what only asks how it stands."""
+    words = ["tidemark", "soak"]
+    for option in context.command.params:
+        value = context.params.get(option.name or "")
+        typed = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if typed and option.name not in ("no_run", "judge_again", "as_json"):
+            told = ",".join(value) if isinstance(value, tuple) else str(value)
+            words += [option.opts[0], *([] if value is True else [quote(told)])]
+    return " ".join(words)
+
+
+def _write_page(page: Path, kept: list[KeptRun], command: str) -> None:
+    from tidemark.harness.soak.results_page import results_page
+
+    try:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(results_page(kept, command), encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"cannot write {page}: {error.strerror}") from None

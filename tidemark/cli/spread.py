@@ -1,0 +1,107 @@
+"""Where work is spread: over this machine's cores, or over Spark's."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import parent_process
+from threading import Thread
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import click
+
+from tidemark.cli.extras import need
+from tidemark.cli.options import SparkMaster
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+CHEAP = 4
+"""So many pieces of cheap work travel to a process together."""
+
+
+class Spread(Protocol):
+    """Does a piece of work for each item; the results are in the items' order, and each is there as soon as it can be."""
+
+    def __call__(self, work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+        """``work`` and the items must travel to other processes."""
+
+
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), help="Processes on this machine.  [default: one for each core]"
+)
+master_option = click.option(
+    "--master",
+    type=SparkMaster(),
+    metavar="URL",
+    help="Spark master to spread over instead, such as local[4] or spark://host:7077.",
+)
+
+
+@contextmanager
+def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = False) -> Iterator[Spread]:
+    """Processes of this machine, or a Spark session's, while it lasts.
+
+    Args:
+        jobs: how many processes; None for one for each core.
+        master: Spark's master URL, if it is to be Spark.
+        dear: whether an item takes seconds rather than milliseconds.
+
+    Raises:
+        click.UsageError: both are given.
+        click.ClickException: there is no Spark or no Java, or Spark gave up; or one of the processes was killed.
+    """
+    if master is not None:
+        if jobs is not None:
+            raise click.UsageError("--jobs is for this machine's processes: with --master Spark decides")
+        with _spark(master, dear=dear) as spread:
+            yield spread
+        return
+    count = jobs or os.cpu_count() or 1
+    if count == 1:
+        yield map
+        return
+    try:
+        with ProcessPoolExecutor(count, initializer=_end_with_the_command) as pool:
+
+            def over_processes(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
+                return pool.map(work, items, chunksize=1 if dear else CHEAP)
+
+            yield over_processes
+    except BrokenProcessPool:
+        raise click.ClickException(
+            f"one of the {count} processes that did the work was ended from outside, as a machine does that has no memory left: "
+            "give the command again with fewer --jobs"
+        ) from None
+
+
+def _end_with_the_command() -> None:
+    """Have this process of a pool end when the command is killed; else it would wait for work for ever, and hold the locks of the
+    command, which it has inherited.
+    """
+    command = parent_process()
+
+    def follow() -> None:
+        if command is not None:
+            command.join()
+            os._exit(1)
+
+    Thread(target=follow, name="end with the command", daemon=True).start()
+
+
+@contextmanager
+def _spark(master: str, *, dear: bool) -> Iterator[Spread]:
+    need(campaign=True)
+    from tidemark.pipeline.engines.java import JavaNotFoundError
+    from tidemark.pipeline.engines.spread import SparkFailedError, SparkSpread
+
+    try:
+        with SparkSpread(master) as spark:
+            yield spark.one_by_one if dear else spark.together
+    except (SparkFailedError, JavaNotFoundError) as error:
+        raise click.ClickException(str(error)) from None
