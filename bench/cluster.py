@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tidemark.pipeline.chunks.chunk import FinishedChunk, Task, work_out
-from tidemark.pipeline.engines.chunk_accumulator import Brought
-from tidemark.pipeline.engines.code_archive import parcel
+from tidemark.pipeline.engines.chunk_accumulator import ChunkAccumulator
+from tidemark.pipeline.engines.code_archive import code_archive
 from tidemark.pipeline.engines.delivery import Delivery
 from tidemark.pipeline.engines.session import spark_session
 from tidemark.pipeline.folder.layout import Chunk
@@ -42,7 +42,7 @@ CORES = 2
 def main() -> None:
     """Print what a run costs, and what becomes of a chunk that is finished."""
     console = Console()
-    console.print(f"The code that travels with a job: {len(parcel()[1]) / 1e6:.1f} MB.")
+    console.print(f"The code that travels with a job: {len(code_archive()[1]) / 1e6:.1f} MB.")
     columns = ("variant", "profile", "keep", "ms of CPU a run", "bytes a run", "kB of the worker's memory a run")
     table = Table(*columns, title=f"{PLANS} plans in a chunk")
     chunks = []
@@ -104,7 +104,7 @@ def _brought(chunk: FinishedChunk) -> str:
     with tempfile.TemporaryDirectory() as folder:
         began, spent = time.perf_counter(), _spent()
         with Delivery(Path(folder), "bench", told) as delivery:
-            brought = context.accumulator([], Brought(delivery.take))
+            brought = context.accumulator([], ChunkAccumulator(delivery.take))
 
             def bring(numbers: Iterator[int]) -> None:
                 brought.add(list(_numbered(shared.value, list(numbers))))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("nodes", "nemesis", "checkers", "harness", "pipeline")
+ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
 INVENTED = {"checkers/replicas/two_leaders.py"}
 """Files that a page has its reader write."""
 
@@ -21,9 +21,9 @@ ONE_IDEA = {f"tidemark.nodes.core.{name}" for name in ("broker", "replica", "lea
 def modules():
     """Module → its file."""
     found = {}
-    for package in PACKAGES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            parts = path.relative_to(ROOT).with_suffix("").parts
+    for room in (*ROOMS, "tidemark"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            parts = ("tidemark", *path.relative_to(ROOT if room in ROOMS else ROOT / room).with_suffix("").parts)
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
@@ -50,10 +50,17 @@ def one(module):
 
 @cache
 def layers():
-    """The rooms, lowest first."""
+    """The rooms, lowest first; those within a room below it."""
     linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
-    (contract,) = [contract for contract in linter["contracts"] if contract["type"] == "layers"]
-    return [room.strip() for layer in reversed(contract["layers"]) for room in layer.split("|")]
+    house, *inner = [
+        [room.strip() for layer in reversed(contract["layers"]) for room in layer.split("|")]
+        for contract in linter["contracts"]
+        if contract["type"] == "layers"
+    ]
+    for rooms in inner:
+        at = house.index(rooms[0].rpartition(".")[0])
+        house[at:at] = rooms
+    return house
 
 
 @cache
@@ -75,7 +82,7 @@ def test_files_import_each_other_in_no_circle():
 def test_every_file_lies_in_a_room():
     outside = {module for module in MODULES if room_of(module) is None}
 
-    assert outside == {"nodes", "harness"}
+    assert outside == {"tidemark", "tidemark.nodes", "tidemark.harness", "tidemark.pipeline"}
 
 
 def test_no_room_holds_a_quarter_of_the_code():
@@ -92,6 +99,7 @@ def test_the_page_about_rooms_tells_of_each_in_the_order_of_their_layers():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     table = page.partition("## Rooms\n")[2].partition("\n## ")[0]
     told = [name.rstrip("/").replace("/", ".") for name in re.findall(r"^\| `([a-z/]+)/?` \|", table, re.MULTILINE)]
+    told = [name if name.startswith("tidemark.") else f"tidemark.{name}" for name in told]
 
     assert told == layers()
 
@@ -102,7 +110,7 @@ def test_the_page_about_rooms_tells_of_each_in_the_order_of_their_layers():
 def test_a_file_that_a_page_names_is_there(page):
     text = page.read_text(encoding="utf-8")
     named = set(
-        re.findall(r"`((?:nodes|nemesis|checkers|harness|pipeline|docker|tests|bench|examples|docs)/[a-z_./-]+)`", text)
+        re.findall(r"`((?:nodes|nemesis|checkers|harness|pipeline|tidemark|docker|tests|bench|examples|docs)/[a-z_./-]+)`", text)
     )
 
     assert sorted(name for name in named - INVENTED if not (ROOT / name).exists()) == []

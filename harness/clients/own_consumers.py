@@ -24,7 +24,7 @@ ANSWER_S = 0.4
 STOP_S = 10.0
 
 
-class AnywhereReader:
+class OwnConsumer:
     """One consumer: each poll asks a replica that is drawn for one partition in turn, from the last position on.
 
     Args:
@@ -112,7 +112,7 @@ class AnywhereReader:
             self._drop(broker)
 
 
-class AnywhereReaders:
+class OwnConsumers:
     """All consumers of a workload, a thread for each."""
 
     def __init__(
@@ -146,16 +146,16 @@ class AnywhereReaders:
             self._threads.append(thread)
             thread.start()
 
-    def _run(self, reader: AnywhereReader, script: ConsumerScript) -> None:
+    def _run(self, reader: OwnConsumer, script: ConsumerScript) -> None:
         try:
             reader.run(script, self._stopping)
         except Exception as raised:  # noqa: BLE001 - told when they are stopped
             self._failures.append(raised)
 
-    def _reader(self, process: str, *, final: bool = False) -> AnywhereReader:
+    def _reader(self, process: str, *, final: bool = False) -> OwnConsumer:
         recorder = PollRecorder(self._journal, process, final=final)
         noise = Random(f"{self._seed}/{process}/anywhere")
-        return AnywhereReader(self._brokers, self._cluster, recorder, noise, leaders_only=self._leaders_only)
+        return OwnConsumer(self._brokers, self._cluster, recorder, noise, leaders_only=self._leaders_only)
 
     def stop(self) -> None:
         """Let every consumer finish its poll.

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import tidemark
 from tidemark import nodes
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.folders import cache_folder
@@ -72,11 +73,12 @@ class PythonPlatform(NamedTuple):
 
 
 def code_files() -> Iterator[tuple[str, bytes]]:
-    """``(path, content)`` of every file of the packages in ``nodes``, sorted by path, as installed here."""
+    """``(path, content)`` of every file of the packages in ``tidemark.nodes``, sorted by path, as installed here."""
+    yield "tidemark/__init__.py", Path(tidemark.__file__).read_bytes()
     root = Path(nodes.__path__[0])
     for path in sorted(root.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            yield f"nodes/{path.relative_to(root).as_posix()}", path.read_bytes()
+            yield f"tidemark/nodes/{path.relative_to(root).as_posix()}", path.read_bytes()
 
 
 def lock_text() -> bytes:

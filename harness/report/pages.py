@@ -200,7 +200,7 @@ def render(
             listed_anomalies=sorted({name for line in lines for name, _, _ in line.found}),
             explained=explained,
             anchor=anchor,
-            version=version("tidemark"),
+            version=version("tidemark-chaos"),
             glossary=GLOSSARY | COMPARISON_GLOSSARY | _not_told(comparison, lines),
             promises=PROMISES,
             ANY=ANY,

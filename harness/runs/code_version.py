@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
-CODE = ("nodes", "nemesis", "checkers", "harness", "docker")
+CODE = ("nodes", "nemesis", "checkers", "harness", "tidemark", "docker")
 UNKNOWN = "unknown"
 """Outside of a checkout, as from a wheel."""
 

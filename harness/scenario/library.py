@@ -16,7 +16,7 @@ class UnknownScenarioError(LookupError):
 
 @cache
 def _library() -> tuple[Scenario, ...]:
-    folder = files("harness") / "scenarios"
+    folder = files("tidemark.harness.scenario") / "scripts"
     scripts = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".scenario")), key=lambda e: e.name)
     return tuple(parse_scenario(script.read_text(encoding="utf-8"), script.name) for script in scripts)
 

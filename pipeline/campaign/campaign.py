@@ -23,7 +23,7 @@ from tidemark.pipeline.campaign.in_turn import run_in_turn
 from tidemark.pipeline.campaign.progress import CampaignProgress
 from tidemark.pipeline.chunks.chunk import Task
 from tidemark.pipeline.engines.java import JavaNotFoundError
-from tidemark.pipeline.engines.process_pool import FEW_RUNS_HERE, run_here
+from tidemark.pipeline.engines.process_pool import FEW_RUNS_HERE, run_on_pool
 from tidemark.pipeline.engines.reason import is_full_disk, reason
 from tidemark.pipeline.engines.workers import WorkersUnfitError
 from tidemark.pipeline.folder.finished_chunks import Stock, set_right, take_stock
@@ -334,7 +334,7 @@ def _work_off_here(
             return not (stop_at_first and _has_violation(told))
 
         try:
-            run_here(task, manifest.layout, numbers, told, go_on, keep)
+            run_on_pool(task, manifest.layout, numbers, told, go_on, keep)
         except KeyboardInterrupt:
             console.print("Stopping; finished chunks are kept.")
             return False

@@ -13,15 +13,15 @@ from pyspark import AccumulatorParam
 from tidemark.pipeline.chunks.chunk import FinishedChunk
 
 
-class Brought(AccumulatorParam[list[FinishedChunk]]):
+class ChunkAccumulator(AccumulatorParam[list[FinishedChunk]]):
     """What tasks bring. On a worker it is collected; on the driver, where it has a `take`, it is handed on and not kept."""
 
     def __init__(self, take: Callable[[Sequence[FinishedChunk]], None] | None = None) -> None:
         self._take = take
 
-    def __reduce__(self) -> tuple[type[Brought], tuple[()]]:
+    def __reduce__(self) -> tuple[type[ChunkAccumulator], tuple[()]]:
         """As it travels to a worker."""
-        return Brought, ()
+        return ChunkAccumulator, ()
 
     def zero(self, value: list[FinishedChunk]) -> list[FinishedChunk]:
         """None yet."""

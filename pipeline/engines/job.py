@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark import AccumulatorParam, TaskContext
 
 from tidemark.pipeline.chunks.chunk import FinishedChunk, Task, work_out
-from tidemark.pipeline.engines.chunk_accumulator import Brought
+from tidemark.pipeline.engines.chunk_accumulator import ChunkAccumulator
 from tidemark.pipeline.engines.delivery import Delivery
 from tidemark.pipeline.folder.tables import MANIFEST
 
@@ -68,7 +68,7 @@ def run_job(
         OSError: A chunk cannot be stored or kept, and the job is given up.
     """
     with Delivery(task.folder, task.spec.name, told, give_up=context.cancelAllJobs, keep=keep) as delivery:
-        brought = context.accumulator([], Brought(delivery.take))
+        brought = context.accumulator([], ChunkAccumulator(delivery.take))
 
         def work(mine: Iterable[int]) -> None:
             attempt = TaskContext.get()

@@ -29,7 +29,7 @@ _task: Task | None = None
 """What a process of the pool works on; it has it from its birth, so that it need not travel."""
 
 
-def run_here(
+def run_on_pool(
     task: Task,
     layout: Layout,
     numbers: Sequence[int],

@@ -15,9 +15,8 @@ from pyspark import SparkFiles
 from pyspark.sql import SparkSession
 
 from tidemark.pipeline.engines.class_archive import WRITES, archive_options
-from tidemark.pipeline.engines.code_archive import parcel
+from tidemark.pipeline.engines.code_archive import code_archive
 from tidemark.pipeline.engines.java import ensure_java_home
-from tidemark.pipeline.folder.code_digest import ROOT
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -75,7 +74,6 @@ def spark_session(master: str | None = None, *, java_options: str = "", make_arc
             .config("spark.sql.shuffle.partitions", "4")
             # Of many files each would be looked up by a task of its own, which costs twenty times as much as the look.
             .config("spark.sql.sources.parallelPartitionDiscovery.parallelism", "4")
-            .config("spark.executorEnv.PYTHONPATH", str(ROOT))
             .config("spark.python.daemon.module", "tidemark.pipeline.engines.spark_daemon")
         )
     logging.getLogger().addFilter(_is_news)
@@ -115,7 +113,7 @@ def _leave_no_socket(context: SparkContext) -> None:
 
 def _send_code(context: SparkContext) -> None:
     """Workers elsewhere get our packages with the job. The zip lies in Spark's own folder, which goes when Spark ends."""
-    name, content = parcel()
+    name, content = code_archive()
     path = Path(SparkFiles.getRootDirectory(), "sent", name)
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)

@@ -37,7 +37,7 @@ class Needs:
     """What a worker must have: the packages in these versions, and our code out of this zip."""
 
     packages: Mapping[str, str]
-    parcel: str
+    code_archive: str
 
 
 def check_workers(context: SparkContext, tell: Callable[[str], None]) -> None:
@@ -50,12 +50,12 @@ def check_workers(context: SparkContext, tell: Callable[[str], None]) -> None:
     Raises:
         WorkersUnfitError: A worker is not fit.
     """
-    from tidemark.pipeline.engines.code_archive import parcel
+    from tidemark.pipeline.engines.code_archive import code_archive
     from tidemark.pipeline.engines.session import is_local
 
     if is_local(str(context.master)):
         return
-    needs = Needs({name: version(name) for name in SAME}, parcel()[0])
+    needs = Needs({name: version(name) for name in SAME}, code_archive()[0])
 
     def answer(_: Iterable[int]) -> Iterator[str]:
         yield found_wanting(needs)
@@ -89,7 +89,7 @@ def found_wanting(needs: Needs) -> str:
             return f"{here} lacks {name} (its Python is {sys.executable})"
         if found != wanted:
             return f"{here} has {name} {found}, and the driver {wanted}"
-    if not any(part == needs.parcel for part in Path(__file__).parts):
+    if not any(part == needs.code_archive for part in Path(__file__).parts):
         return f"{here} takes Tidemark's code from {Path(__file__).parent}, not from the driver"
     return ""
 

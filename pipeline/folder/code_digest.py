@@ -14,11 +14,15 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-"""The folder that holds our packages."""
+ROOT = Path(__file__).resolve().parents[2]
+"""The folder that holds the rooms: a checkout, or the package as it was installed."""
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
 
-TABLES = tuple(f"pipeline/{name}.py" for name in ("campaign_spec", "chunk", "guard", "rows", "simulate", "tables"))
+TABLES = (
+    *(f"pipeline/runs/{name}.py" for name in ("campaign_spec", "guard", "simulate")),
+    *(f"pipeline/chunks/{name}.py" for name in ("chunk", "rows")),
+    "pipeline/folder/tables.py",
+)
 SIMULATED = ("nodes/core", "nodes/families", "nemesis", "checkers", "harness/runs", "harness/simulator", *TABLES)
 CONTAINED = (
     "nodes",
@@ -30,7 +34,9 @@ CONTAINED = (
 )
 JUDGING = (
     "checkers",
-    *(f"pipeline/{name}.py" for name in ("recheck_chunk", "recheck_tables", "rows", "stored_history")),
+    "pipeline/recheck/recheck_chunk.py",
+    "pipeline/chunks/rows.py",
+    *(f"pipeline/folder/{name}.py" for name in ("recheck_tables", "stored_history")),
 )
 """What decides about the verdict of a history that is stored."""
 RECIPES = ("docker/kafka", "docker/node", "requirements-node.lock", "requirements.lock")
@@ -44,7 +50,7 @@ def code_parts(world: str, root: Path = ROOT) -> dict[str, str]:
 
     Args:
         world: ``sim`` or ``docker``.
-        root: The folder that holds our packages.
+        root: The folder that holds the rooms.
     """
     parts = _parts(SIMULATED if world == "sim" else CONTAINED, root)
     if world != "sim":

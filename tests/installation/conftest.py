@@ -13,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
+AS_INSTALLED = ROOT / ".venv" / "as-installed"
+"""Links that `make env` makes, below tidemark as a wheel has the files."""
 
 IN_TURN = """
 import json, sys
@@ -65,7 +67,7 @@ def bytecode(tmp_path_factory):
 def python(site_packages, bytecode, tmp_path):
     """Run Python in an empty folder with some extras; ``-S`` leaves out the environment that the tests run in."""
 
-    def python(*words, extras=(), code=ROOT):
+    def python(*words, extras=(), code=AS_INSTALLED):
         return subprocess.run(
             [sys.executable, "-S", *map(str, words)],
             cwd=tmp_path,
@@ -89,7 +91,7 @@ def python(site_packages, bytecode, tmp_path):
 def tidemark(python):
     """Run the program with some extras; gives exit code, output and complaint."""
 
-    def tidemark(*words, extras=(), code=ROOT):
+    def tidemark(*words, extras=(), code=AS_INSTALLED):
         program = "import sys; sys.argv[0] = 'tidemark'; from tidemark.cli import main; main()"
         done = python("-c", program, *words, extras=extras, code=code)
         return done.returncode, done.stdout, done.stderr

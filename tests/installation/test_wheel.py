@@ -21,9 +21,9 @@ pytestmark = pytest.mark.slow
 def wheel(tmp_path_factory):
     """The wheel, built without a network from a copy, so that nothing of the build is left in the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
-    for room in ROOMS:
+    for room in (*ROOMS, "tidemark"):
         shutil.copytree(ROOT / room, folder / "source" / room, ignore=shutil.ignore_patterns("__pycache__"))
-    for file in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+    for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / file, folder / "source")
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "wheel"]
     offline = ["--no-index", "--no-deps", "--no-build-isolation"]
@@ -43,22 +43,35 @@ def unpacked(wheel, tmp_path_factory):
 @pytest.fixture(scope="module")
 def metadata(wheel):
     """As pip reads it."""
-    return email.message_from_bytes(wheel.read("tidemark-0.1.0.dist-info/METADATA"))
+    return email.message_from_bytes(wheel.read("tidemark_chaos-0.1.0.dist-info/METADATA"))
 
 
 def test_it_holds_every_file_of_the_rooms_and_nothing_else(wheel):
     files = {
-        path.relative_to(ROOT).as_posix()
-        for room in ROOMS
-        for path in (ROOT / room).rglob("*")
+        f"tidemark/{path.relative_to(place.parent if place.name in ROOMS else place).as_posix()}"
+        for place in (ROOT / room for room in (*ROOMS, "tidemark"))
+        for path in place.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
 
     assert {name for name in wheel.namelist() if ".dist-info/" not in name} == files
 
 
+def test_it_brings_one_name(wheel):
+    assert {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" not in name} == {"tidemark"}
+
+
+def test_it_works_beside_a_readers_own_packages_of_the_rooms_names(tidemark, python, unpacked, tmp_path):
+    for room in ROOMS:
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "__init__.py").write_text("raise ImportError('not mine')\n")
+
+    assert python("-c", "import tidemark", code=f"{tmp_path}:{unpacked}").stderr == ""
+    assert tidemark("run", "--variant", "kafka-2.7", "--index", "0", code=f"{tmp_path}:{unpacked}")[0] == 0
+
+
 def test_it_says_what_it_is(metadata):
-    assert metadata["Name"] == "tidemark"
+    assert metadata["Name"] == "tidemark-chaos"
     assert metadata["Author"] == "The Tidemark authors"
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["Description-Content-Type"] == "text/markdown"
@@ -66,7 +79,7 @@ def test_it_says_what_it_is(metadata):
 
 
 def test_it_comes_with_its_licence(wheel, metadata):
-    licences = "tidemark-0.1.0.dist-info/licenses"
+    licences = "tidemark_chaos-0.1.0.dist-info/licenses"
 
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata.get_all("License-File") == ["LICENSE", "NOTICE"]
@@ -82,7 +95,7 @@ def test_it_asks_for_little_unless_extras_are_asked_for(metadata):
 
 
 def test_it_installs_the_program(wheel):
-    assert wheel.read("tidemark-0.1.0.dist-info/entry_points.txt").split() == (
+    assert wheel.read("tidemark_chaos-0.1.0.dist-info/entry_points.txt").split() == (
         b"[console_scripts] tidemark = tidemark.cli:main".split()
     )
 
@@ -103,9 +116,9 @@ def test_pages_are_made_from_it(tidemark, unpacked):
 @pytest.mark.parametrize(
     ("words", "fix"),
     [
-        (("compare",), "pip install 'tidemark[campaign]'"),
-        (("compare", "--report"), "pip install 'tidemark[campaign,report]'"),
-        (("run", "--report"), "pip install 'tidemark[report]'"),
+        (("compare",), "pip install 'tidemark-chaos[campaign]'"),
+        (("compare", "--report"), "pip install 'tidemark-chaos[campaign,report]'"),
+        (("run", "--report"), "pip install 'tidemark-chaos[report]'"),
         (("run", "--world", "docker"), "make env, in a checkout of Tidemark"),
         (("images", "build"), "make env, in a checkout of Tidemark"),
     ],

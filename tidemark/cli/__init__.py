@@ -52,7 +52,7 @@ Exit codes: 0 valid (or done), 1 anomaly found, 2 unknown, 254 bad arguments, 25
 
 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="tidemark")
+@click.version_option(package_name="tidemark-chaos")
 def tidemark() -> None:
     """Find out whether a replicated log keeps its promises.
 

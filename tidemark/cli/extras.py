@@ -104,7 +104,7 @@ def mend(extras: Iterable[Extra]) -> str:
         return "make env"
     if "containers" in extras:
         return "make env, in a checkout of Tidemark"
-    return f"pip install 'tidemark[{','.join(extras)}]'"
+    return f"pip install 'tidemark-chaos[{','.join(extras)}]'"
 
 
 def _sentence(extras: Iterable[Extra], packages: list[str]) -> str:

@@ -22,7 +22,7 @@ from kio.schema.types import TopicName
 from kio.static.primitive import Records, i32, i32Timedelta, i64
 
 from tidemark.harness.clients.journal import Journal, PollRecorder
-from tidemark.harness.clients.own_consumers import AnywhereReader, AnywhereReaders
+from tidemark.harness.clients.own_consumers import OwnConsumer, OwnConsumers
 from tidemark.harness.clients.wire_client import LIST_OFFSETS, PRODUCE, BrokerConnection, NoAnswerError, RefusedError
 from tidemark.harness.scenario.live.clients import BatchSender, Deleter, Reader
 from tidemark.nemesis import WorkloadSpec
@@ -318,7 +318,7 @@ def test_a_reader_that_may_read_anywhere_goes_on_behind_what_it_read(broker):
     broker.answer, ops = says, []
     journal = Journal(lambda: 5, ops.append, "all")
     bootstrap = ",".join(["{}:{}".format(*broker.address)] * 3)
-    readers = AnywhereReaders(bootstrap, ClusterSpec(), WorkloadSpec(), journal, 1)
+    readers = OwnConsumers(bootstrap, ClusterSpec(), WorkloadSpec(), journal, 1)
 
     assert readers.final_read(lambda: True)
     read = [op.value[0][1] for op in ops if op.type == "ok"]
@@ -337,7 +337,7 @@ def test_a_reader_of_leaders_stays_with_whoever_serves_it(broker):
     journal = Journal(lambda: 5, ops.append, "all")
     recorder = PollRecorder(journal, "c1", final=False)
     nobody = ("127.0.0.1", 1)
-    reader = AnywhereReader({1: broker.address, 2: nobody}, ClusterSpec(), recorder, Random(3), leaders_only=True)
+    reader = OwnConsumer({1: broker.address, 2: nobody}, ClusterSpec(), recorder, Random(3), leaders_only=True)
     while not reader.poll("t-0"):
         pass
     served = [op.type for op in ops if op.type != "invoke"]

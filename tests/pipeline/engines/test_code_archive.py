@@ -4,13 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tidemark.pipeline.engines.code_archive import parcel
+from tidemark.pipeline.engines.code_archive import code_archive
 from tidemark.pipeline.folder.code_digest import ROOMS
 
 RUN_A_PLAN = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import nodes
+from tidemark import nodes
 from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 from tidemark.pipeline.runs.simulate import simulate
 plan, result = simulate(CampaignSpec("x", ("kafka-0.10",), plans=1, seed=7), "kafka-0.10", 0)
@@ -31,17 +31,17 @@ def test_the_same_code_makes_the_same_bytes_in_any_folder(tmp_path: Path) -> Non
     one, two = tree(tmp_path / "one"), tree(tmp_path / "two", junk="compiled")
     (two / "nodes" / "__init__.py").touch()
 
-    assert parcel(one) == parcel(two)
+    assert code_archive(one) == code_archive(two)
     (two / "nodes" / "words.txt").write_text("other data\n")
-    parcel.cache_clear()
-    assert parcel(one)[0] != parcel(two)[0]
+    code_archive.cache_clear()
+    assert code_archive(one)[0] != code_archive(two)[0]
 
 
 def test_a_plan_runs_from_it_as_it_does_here(tmp_path: Path) -> None:
     from tidemark.pipeline.runs.campaign_spec import CampaignSpec
     from tidemark.pipeline.runs.simulate import simulate
 
-    name, content = parcel()
+    name, content = code_archive()
     path = tmp_path / name
     path.write_bytes(content)
 
@@ -50,4 +50,4 @@ def test_a_plan_runs_from_it_as_it_does_here(tmp_path: Path) -> None:
     ).stdout.split()
 
     _, result = simulate(CampaignSpec("x", ("kafka-0.10",), plans=1, seed=7), "kafka-0.10", 0)
-    assert said == [str(path / "nodes" / "__init__.py"), result.digest]
+    assert said == [str(path / "tidemark" / "nodes" / "__init__.py"), result.digest]
