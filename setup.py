@@ -7,8 +7,13 @@ from setuptools import find_namespace_packages, setup
 
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
 
-inside = find_namespace_packages(include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")], exclude=["*.__pycache__"])
+inside = find_namespace_packages(
+    include=[pattern for room in ROOMS for pattern in (room, f"{room}.*")], exclude=["*.__pycache__"]
+)
 setup(
     package_dir={"tidemark": "tidemark", **{f"tidemark.{room}": room for room in ROOMS}},
-    packages=[*find_namespace_packages(include=["tidemark", "tidemark.*"], exclude=["*.__pycache__"]), *(f"tidemark.{name}" for name in inside)],
+    packages=[
+        *find_namespace_packages(include=["tidemark", "tidemark.*"], exclude=["*.__pycache__"]),
+        *(f"tidemark.{name}" for name in inside),
+    ],
 )

@@ -1,7 +1,7 @@
 """The nemesis: faults as plain values, plans of them, and the injector that makes them happen in a world.
 
-A :class:`~tidemark.nemesis.plan.Plan` is drawn first and holds everything about a run but the variant; it can be read, edited, stored
-and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
+A :class:`~tidemark.nemesis.plan.Plan` is drawn first and holds everything about a run but the variant; it can be read, edited,
+stored and shrunk. The injector resolves roles (*leader*, *follower* …) when a fault strikes and records what it hit.
 """
 
 from tidemark.nemesis.asked_workload import AskedWorkload

@@ -98,7 +98,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "heartbeats": ("heartbeats", "heartbeat answers"),
     "registrations": ("registrations", "registration answers"),
 }
-"""What the kinds `late-…` and `lost-…` act on: kinds of messages (`tidemark.nodes.core.messages.KINDS`) to the controller, and from it."""
+"""What the kinds `late-…` and `lost-…` act on: kinds of messages (`tidemark.nodes.core.messages.KINDS`) to the controller, and
+from it."""
 
 CONTROLLER_LINKS = (
     "slow-controller",

@@ -34,8 +34,8 @@ Link = tuple[int, int]
 class FaultTarget(Protocol):
     """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense.
 
-    Where :data:`tidemark.nemesis.fault.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and ``start`` take
-    the controller, 0, as well; elsewhere plans with these are refused before they begin.
+    Where :data:`tidemark.nemesis.fault.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and
+    ``start`` take the controller, 0, as well; elsewhere plans with these are refused before they begin.
     """
 
     def brokers(self) -> tuple[int, ...]:
@@ -63,7 +63,9 @@ class FaultTarget(Protocol):
         """Be told the node of every further trace event of a kind."""
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`tidemark.nemesis.fault.MESSAGES`) on links, under a key."""
+        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`tidemark.nemesis.fault.MESSAGES`) on links,
+        under a key.
+        """
 
     def clear_link_fault(self, key: int) -> None:
         """Take the fault with this key off."""

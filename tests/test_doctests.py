@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PLACES = {"tidemark": ROOT / "tidemark", **{f"tidemark.{room}": ROOT / room for room in ("nodes", "nemesis", "checkers", "harness", "pipeline")}}
+ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
+PLACES = {"tidemark": ROOT / "tidemark", **{f"tidemark.{room}": ROOT / room for room in ROOMS}}
 
 
 def with_examples():

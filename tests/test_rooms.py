@@ -110,7 +110,10 @@ def test_the_page_about_rooms_tells_of_each_in_the_order_of_their_layers():
 def test_a_file_that_a_page_names_is_there(page):
     text = page.read_text(encoding="utf-8")
     named = set(
-        re.findall(r"`((?:nodes|nemesis|checkers|harness|pipeline|tidemark|docker|tests|bench|examples|docs)/[a-z_./-]+)`", text)
+        re.findall(
+            r"`((?:nodes|nemesis|checkers|harness|pipeline|tidemark|docker|tests|bench|examples|docs)/[a-z_./-]+)`",
+            text,
+        )
     )
 
     assert sorted(name for name in named - INVENTED if not (ROOT / name).exists()) == []

@@ -55,8 +55,8 @@ class _Page:
         yield from (
             "# Model against real Kafka: every script",
             "",
-            "Every script of `harness/scenario/scripts` in the simulator and on brokers of Apache Kafka, under each protocol version",
-            "that stands for a preset, held side by side as [conform](conform.md) tells. *equal*: nothing that is compared",
+            "Every script of `harness/scenario/scripts` in the simulator and on brokers of Apache Kafka, under each protocol",
+            "version that stands for a preset, held side by side as [conform](conform.md) tells. *equal*: nothing that is compared",
             "differs. *explained*: what differs is a known difference, by its number below. *unexplained*: somebody has to look.",
             "This page is written by",
             "",

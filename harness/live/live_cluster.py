@@ -1,6 +1,7 @@
 """The container world: the verbs the nemesis uses, on real processes and machines.
 
-It means by each verb what the simulated world means (:mod:`tidemark.harness.simulator.simulation`). What the nemesis may ask for at once
+It means by each verb what the simulated world means (:mod:`tidemark.harness.simulator.simulation`). What the nemesis may ask
+for at once
 (whether a broker runs) is decided here, in the run_loop's thread; what takes time is done in the node's lanes, in order.
 """
 

@@ -24,7 +24,7 @@ from tidemark.harness.machines.folders import cache_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 LOCK = CHECKOUT / "requirements-node.lock"
 OLDEST_GLIBC = 17
 """manylinux2014; every machine that has Python 3.11 has it."""

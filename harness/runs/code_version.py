@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 CODE = ("nodes", "nemesis", "checkers", "harness", "tidemark", "docker")
 UNKNOWN = "unknown"
 """Outside of a checkout, as from a wheel."""

@@ -74,7 +74,8 @@ class Expected:
         replicas: the final state, by broker.
         anomalies: all of them.
         truncations: all of them in order, as (broker, old LEO, new LEO).
-        questions: per broker, all its questions and the leader's answers, in the words of `tidemark.harness.scenario.links.LeaderAnswer`.
+        questions: per broker, all its questions and the leader's answers, in the words of
+        `tidemark.harness.scenario.links.LeaderAnswer`.
     """
 
     line: int

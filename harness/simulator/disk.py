@@ -158,7 +158,9 @@ class SimDisk:
         self._cuts = [cut for cut in self._cuts if cut.partition != partition]
 
     def lose_power(self, now: int, noise: Random) -> None:
-        """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch (:mod:`tidemark.nodes.core.power_loss`)."""
+        """Keep what was synced or old enough, any prefix of the rest, and perhaps a torn batch
+        (:mod:`tidemark.nodes.core.power_loss`).
+        """
         for log in self.files.values():
             safe = log.synced
             while safe < len(log.batches) and now - log.written_us[safe] >= WRITEBACK_US:

@@ -37,7 +37,8 @@ CANNOT_REASSIGN = "has no evidence of replicas that come and go"
 """Why a system does not reassign, after its name."""
 
 Rules = list[dict[str, Any]]
-"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`tidemark.nodes.admin.message_rules`)."""
+"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount``
+(:mod:`tidemark.nodes.admin.message_rules`)."""
 
 
 class SystemRefusalError(ValueError):
@@ -169,7 +170,9 @@ class System(ABC):
                     )
 
     def tells_apart(self, kind: str) -> bool:
-        """Whether messages of a kind (:data:`tidemark.nodes.core.messages.KINDS`) can be told from others, and so lost, held or delayed."""
+        """Whether messages of a kind (:data:`tidemark.nodes.core.messages.KINDS`) can be told from others, and so lost, held
+        or delayed.
+        """
         return True
 
     def refuses_messages(self, kind: str) -> str:

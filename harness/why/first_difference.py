@@ -1,6 +1,7 @@
 """The first event that two runs of a plan do not share: with the same noise, it is where another rule first acted.
 
-Until then the traces are the same. That is often long before a node does anything of consequence otherwise (`tidemark.harness.why.parting`).
+Until then the traces are the same. That is often long before a node does anything of consequence otherwise
+(`tidemark.harness.why.parting`).
 """
 
 from __future__ import annotations

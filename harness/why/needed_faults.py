@@ -28,8 +28,8 @@ def deciding_faults(
 ) -> DecidingFaults | None:
     """The faults that an anomaly of a simulated run takes; None if that is not known after `MOST_REPLAYS` runs.
 
-    What shows the same anomaly of the same cause counts (`tidemark.harness.search.shrink.cause`), under any of `NOISES` noises: with a fault
-    less, all later delays fall otherwise.
+    What shows the same anomaly of the same cause counts (`tidemark.harness.search.shrink.cause`), under any of `NOISES`
+    noises: with a fault less, all later delays fall otherwise.
     """
 
     def run(other: Plan) -> JudgedRun:

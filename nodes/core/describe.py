@@ -1,7 +1,8 @@
 """What a variant does, in Kafka's words, put together from what its rule, fences, switches and bugs say of themselves.
 
 Nothing is written down here but topics: a sentence about a rule is the first paragraph of the docstring of the method that does
-it (:mod:`tidemark.nodes.core.truncation`), and the others stand where a fence, a switch or a bug is declared (:mod:`tidemark.nodes.core.variant`).
+it (:mod:`tidemark.nodes.core.truncation`), and the others stand where a fence, a switch or a bug is declared
+(:mod:`tidemark.nodes.core.variant`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a replica does while it follows: truncate as its rule says, then fetch (docs/protocol.md, "Truncation").
 
-Which of the steps here is taken when, and what the replica is then, is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A step takes the
-time and the message that caused it; one that leaves a choice returns the role that comes next.
+Which of the steps here is taken when, and what the replica is then, is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A
+step takes the time and the message that caused it; one that leaves a choice returns the role that comes next.
 """
 
 from __future__ import annotations

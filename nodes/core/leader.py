@@ -1,7 +1,7 @@
 """What a replica does while it leads: serve fetches and clients, advance the high watermark, keep the ISR (docs/protocol.md).
 
-Which of the steps here is taken when is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A step takes the time and the message that
-caused it.
+Which of the steps here is taken when is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A step takes the time and the
+message that caused it.
 """
 
 from __future__ import annotations

@@ -14,13 +14,14 @@ this answer, which epochs it has heard of, and who led last:
   finds, and may have missed the reign of another.
 
 Then :data:`TABLE` says, for the role and the event, which steps to take, in their order, and in which role the replica is
-afterwards. A step is a method: of the replica itself, of its ``leading`` (:class:`~tidemark.nodes.core.leader.Leadership`, what a leader
-knows of its term), of its ``following`` (:class:`~tidemark.nodes.core.follower.Following`, what a follower knows of its leader) or of its
+afterwards. A step is a method: of the replica itself, of its ``leading`` (:class:`~tidemark.nodes.core.leader.Leadership`,
+what a leader knows of its term), of its ``following`` (:class:`~tidemark.nodes.core.follower.Following`, what a follower
+knows of its leader) or of its
 ``broker``. Where several roles may come next, the last step returns the one. A cell that says nothing of the next role stays as
 it is; a pair that is not in the table cannot happen, and would be a ``KeyError``.
 
-:class:`~tidemark.nodes.core.replica.Replica` looks up what it does with frequent events when it first enters a role in a leader epoch.
-``docs/protocol.md`` shows this table, and a picture of it; :mod:`tidemark.nodes.core.roles_drawn` draws both.
+:class:`~tidemark.nodes.core.replica.Replica` looks up what it does with frequent events when it first enters a role in a
+leader epoch. ``docs/protocol.md`` shows this table, and a picture of it; :mod:`tidemark.nodes.core.roles_drawn` draws both.
 
 TRUNCATING and FETCHING are Kafka's ``ReplicaState``, and *delayed* its ``PartitionFetchState.isDelayed``: the leader refused the
 request, and the follower sends it again at the next tick.

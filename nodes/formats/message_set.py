@@ -19,8 +19,8 @@ from tidemark.nodes.formats.record_batch import HEADER_SIZE, read_header, value_
 from tidemark.nodes.formats.segment import base_of
 
 Batch: TypeAlias = tuple[int, int, tuple[int, ...]]
-"""(base offset, leader epoch, values), as :func:`tidemark.nodes.formats.read_log.read_segment` gives them; epoch −1 with magic 0 and
-1.
+"""(base offset, leader epoch, values), as :func:`tidemark.nodes.formats.read_log.read_segment` gives them; epoch −1 with magic
+0 and 1.
 """
 
 _LENGTH = Struct(">i")

@@ -1,4 +1,6 @@
-"""``python3 -m tidemark.nodes.sidecar --config FILE``: one real Kafka node, until its JVM ends (:mod:`tidemark.nodes.sidecar.start`)."""
+"""``python3 -m tidemark.nodes.sidecar --config FILE``: one real Kafka node, until its JVM ends
+(:mod:`tidemark.nodes.sidecar.start`).
+"""
 
 import sys
 

@@ -139,7 +139,9 @@ def _events(rows: Rows) -> Iterator[TraceEvent]:
 
 
 def _tuples(value: Any) -> Any:  # noqa: ANN401  whatever JSON has
-    """Arrays as tuples; an array that is the value of an object stays a list, as `tidemark.checkers.history.history_file` has it."""
+    """Arrays as tuples; an array that is the value of an object stays a list, as `tidemark.checkers.history.history_file` has
+    it.
+    """
     if value.__class__ is list:
         return tuple([_tuples(one) if one.__class__ in (list, dict) else one for one in value])
     if value.__class__ is dict:

@@ -1,4 +1,5 @@
-"""Make a campaign of histories that others recorded, or add to one: judged by `tidemark.checkers.check`, stored as a campaign's tables.
+"""Make a campaign of histories that others recorded, or add to one: judged by `tidemark.checkers.check`, stored as a
+campaign's tables.
 
 Plans are running numbers over all variants, in the order in which histories came in, so a variant has only some of them, and of a
 chunk number one variant has the chunk. A chunk counts as soon as the manifest, which is written last (for the first chunk before it

@@ -1,7 +1,7 @@
 """Judge a campaign's stored histories again, by the checkers of today, and tell which verdicts changed.
 
-There is one definition of each anomaly: what is spread over Spark is `tidemark.checkers.check` itself, chunk by chunk. The verdicts of then
-stay where they are; those of now lie beside them (`tidemark.pipeline.folder.recheck_tables`).
+There is one definition of each anomaly: what is spread over Spark is `tidemark.checkers.check` itself, chunk by chunk. The
+verdicts of then stay where they are; those of now lie beside them (`tidemark.pipeline.folder.recheck_tables`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A campaign's finished chunks as a stream: Spark Structured Streaming over the folder of their records.
 
-A record appears when all files of its chunk are there (`tidemark.pipeline.folder.record`), so each batch of new records is a set of chunks to be
-counted, each once. They are counted in Spark SQL, by the questions of the comparison.
+A record appears when all files of its chunk are there (`tidemark.pipeline.folder.record`), so each batch of new records is a
+set of chunks to be counted, each once. They are counted in Spark SQL, by the questions of the comparison.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What is known of a campaign that runs: its finished chunks added up, and how fast they come.
 
-The numbers are those of the comparison (`tidemark.pipeline.compare.compare`), which add up over chunks, since no run is in two of them.
+The numbers are those of the comparison (`tidemark.pipeline.compare.compare`), which add up over chunks, since no run is in two
+of them.
 """
 
 from __future__ import annotations

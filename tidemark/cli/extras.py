@@ -38,7 +38,7 @@ EXTRAS: dict[Extra, tuple[str, ...]] = {
 }
 """The packages of each extra. A package's module has its name, with ``_`` for ``-``."""
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 class MissingExtraError(click.ClickException):

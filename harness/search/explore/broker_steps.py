@@ -1,7 +1,7 @@
 """The core's brokers, brought back from their frozen state for one step, and frozen again.
 
-Every step is the core's own: an object of :class:`tidemark.nodes.core.broker.Broker` is made as the frozen state says, takes a message, and
-is written down again. What is done by hand here is that, and nothing else.
+Every step is the core's own: an object of :class:`tidemark.nodes.core.broker.Broker` is made as the frozen state says, takes a
+message, and is written down again. What is done by hand here is that, and nothing else.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Apache Kafka brokers as a system under test, from 2.x with ZooKeeper to 4.x with KRaft.
 
-Beside each broker runs a sidecar (``tidemark.nodes.sidecar``) that reads the broker's log lines and files, and speaks the admin protocol of
-Tidemark's own nodes; so the world above does the same to both.
+Beside each broker runs a sidecar (``tidemark.nodes.sidecar``) that reads the broker's log lines and files, and speaks the
+admin protocol of Tidemark's own nodes; so the world above does the same to both.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What every controller does: elections, ISR changes, and the word that goes out (docs/protocol.md, "Controller").
 
 One node, which may fail and be replaced by another that knows what was written. How it knows which brokers there are, and how it
-tells them what it decided, is the subclass's: :mod:`~tidemark.nodes.core.controller.zookeeper` or :mod:`~tidemark.nodes.core.controller.kraft`.
+tells them what it decided, is the subclass's: :mod:`~tidemark.nodes.core.controller.zookeeper` or
+:mod:`~tidemark.nodes.core.controller.kraft`.
 """
 
 from __future__ import annotations

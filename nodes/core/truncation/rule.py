@@ -49,8 +49,8 @@ class Step(NamedTuple):
     """What to do next: cut the log to offset ``cut`` (unless None); then ask for the own latest epoch, or else fetch.
 
     With ``halt`` there is no next: the broker stops, and ``why`` is what it says before it goes. No rule says so; a follower whose
-    fetch is out of range may (:meth:`~tidemark.nodes.core.follower.Following.truncate_out_of_range`). A fetch that found a diverging epoch
-    leads to another fetch (:mod:`tidemark.nodes.core.roles`).
+    fetch is out of range may (:meth:`~tidemark.nodes.core.follower.Following.truncate_out_of_range`). A fetch that found a
+    diverging epoch leads to another fetch (:mod:`tidemark.nodes.core.roles`).
     """
 
     cut: int | None = None

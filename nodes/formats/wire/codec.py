@@ -28,7 +28,8 @@ Writer: TypeAlias = Callable[[BytesIO, Any], None]
 FETCH, LEADER_AND_ISR, API_VERSIONS, OFFSET_FOR_LEADER_EPOCH = 1, 4, 18, 23
 ALTER_PARTITION, BROKER_REGISTRATION, BROKER_HEARTBEAT = 56, 62, 63
 OWN_KEYS = 1_000
-"""API keys from here on are no version of Kafka's (:mod:`tidemark.nodes.formats.wire.voting`, :mod:`tidemark.nodes.formats.wire.ledgers`)."""
+"""API keys from here on are no version of Kafka's (:mod:`tidemark.nodes.formats.wire.voting`,
+:mod:`tidemark.nodes.formats.wire.ledgers`)."""
 
 
 class Codec(NamedTuple):

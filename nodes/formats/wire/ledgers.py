@@ -1,8 +1,8 @@
 """BookKeeper's messages in Kafka's framing: to bookies, to the metadata store, and their answers.
 
 BookKeeper has a protocol of its own (protobuf over Netty) and ZooKeeper's. Here the core's messages travel as those of the families
-without a controller do (:mod:`tidemark.nodes.formats.wire.voting`): each goes one way, under an API key that no version of Kafka uses, and
-its response says only that it was heard. All are version 0, and flexible.
+without a controller do (:mod:`tidemark.nodes.formats.wire.voting`): each goes one way, under an API key that no version of
+Kafka uses, and its response says only that it was heard. All are version 0, and flexible.
 """
 
 from __future__ import annotations

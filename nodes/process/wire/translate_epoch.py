@@ -2,7 +2,8 @@
 
 * 3: the first that says who asks. Kafka's brokers before KIP-320 spoke version 0 or 1, which kio no longer has; they differ in
   fields that the core of such a variant does not look at (the asker's epoch) or answers as −1 (the epoch found, in ``kafka-0.11``).
-* 4: the first with room for the epochs that a follower with ``truncation=lineage`` sends (:mod:`tidemark.nodes.formats.wire.epoch_lineage`).
+* 4: the first with room for the epochs that a follower with ``truncation=lineage`` sends
+(:mod:`tidemark.nodes.formats.wire.epoch_lineage`).
 """
 
 from __future__ import annotations

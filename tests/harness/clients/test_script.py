@@ -19,7 +19,7 @@ def test_values_are_unique_and_tell_their_producer():
 
 
 def test_a_producer_numbers_as_the_simulators():
-    code = "import tidemark.harness.simulator; from tidemark.harness.simulator.workload.producer import VALUES_PER_PRODUCER as n; print(n)"
+    code = "from tidemark.harness.simulator.workload.producer import VALUES_PER_PRODUCER as n; print(n)"
     simulators = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(simulators.stdout) == VALUES_PER_PRODUCER
 

@@ -113,7 +113,7 @@ def test_ports_are_published_on_the_loopback_only(cluster):
 def test_a_node_can_run_its_code_and_what_faults_need(cluster):
     shell = cluster.machines[1].shell
 
-    shell.run("python3 -c 'import nodes, kio, crc32c, uvloop'")
+    shell.run("python3 -c 'import tidemark.nodes, kio, crc32c, uvloop'")
     shell.run("iptables -w -A INPUT -p tcp --dport 1 -j DROP && iptables -w -D INPUT -p tcp --dport 1 -j DROP")
     shell.run("test -e /opt/tidemark/libfaketime.so.1 && ps -p 1 && tc qdisc show")
     assert shell.run("cat /run/tidemark/clock").out == "+0\n"

@@ -202,7 +202,9 @@ def test_a_machine_can_run_nodes_after_it_was_prepared_and_is_as_before_afterwar
         cluster.prepare()
         assert list(cluster.machines) == [0, 1]
         for machine in cluster.machines.values():
-            machine.shell.run("cd / && python3 -c 'import nodes, kio, crc32c, uvloop' && test -d /var/lib/tidemark")
+            machine.shell.run(
+                "cd / && python3 -c 'import tidemark.nodes, kio, crc32c, uvloop' && test -d /var/lib/tidemark"
+            )
         assert cluster.machines[1].advertised == f"127.0.0.1:{port_of(foreign[1][1], 19092)}"
         assert cluster.machines[1].name == "b1 (127.0.0.1)"
         assert listing() != before

@@ -45,7 +45,7 @@ def test_there_is_no_python_in_the_folder_docker():
 def test_the_code_is_that_of_the_installed_package():
     files = dict(code_files())
 
-    assert files["nodes/core/broker.py"] == (ROOT / "nodes" / "core" / "broker.py").read_bytes()
+    assert files["tidemark/nodes/core/broker.py"] == (ROOT / "nodes" / "core" / "broker.py").read_bytes()
     assert list(files) == sorted(files)
     assert not any("__pycache__" in path for path in files)
 
@@ -208,7 +208,7 @@ def test_a_second_build_finds_the_first_ones_image(engine, image, told):
 @pytest.fixture
 def changed(engine, image, monkeypatch):
     """The id of an image whose code has a module more."""
-    files = [*code_files(), ("nodes/added.py", b"here = True\n")]
+    files = [*code_files(), ("tidemark/nodes/added.py", b"here = True\n")]
     with monkeypatch.context() as patch:
         patch.setattr(images, "code_files", lambda: iter(files))
         built = build_images(engine, tell=quiet)
@@ -220,7 +220,7 @@ def changed(engine, image, monkeypatch):
 @pytest.mark.docker
 @pytest.mark.slow
 def test_two_builds_at_once_make_one_image(engine, image, monkeypatch):
-    files = [*code_files(), ("nodes/twice.py", b"")]
+    files = [*code_files(), ("tidemark/nodes/twice.py", b"")]
     monkeypatch.setattr(images, "code_files", lambda: iter(files))
     with ThreadPoolExecutor(2) as pool:
         built = set(pool.map(lambda _: build_images(engine, tell=quiet), range(2)))
@@ -233,7 +233,7 @@ def test_two_builds_at_once_make_one_image(engine, image, monkeypatch):
 
 @pytest.mark.docker
 def test_other_code_makes_another_image(engine, image, changed):
-    code = "import tidemark.nodes.added; print(nodes.added.here)"
+    code = "import tidemark.nodes.added; print(tidemark.nodes.added.here)"
 
     assert changed != image
     assert engine.containers.run(changed, ["-c", code], entrypoint="python3", remove=True) == b"True\n"

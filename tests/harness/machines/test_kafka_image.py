@@ -104,7 +104,7 @@ def test_the_code_comes_after_what_takes_long():
     steps = (RECIPE / "Dockerfile").read_text()
 
     assert steps.index("COPY --from=jars") < steps.index("prepare-kafka") < steps.index("COPY site-packages")
-    assert steps.index("COPY site-packages") < steps.index("COPY nodes")
+    assert steps.index("COPY site-packages") < steps.index("COPY tidemark")
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.jars", "Dockerfile.ready"])
@@ -127,7 +127,7 @@ def test_all_that_a_dockerfile_copies_is_in_its_context(files, dockerfile):
     lines = [line.split()[1:-1] for line in (RECIPE / dockerfile).read_text().splitlines() if line.startswith("COPY ")]
     copied = {word for words in lines if not words[0].startswith("--from") for word in words}
 
-    assert copied - {"site-packages", "nodes"} <= set(files)
+    assert copied - {"site-packages", "tidemark"} <= set(files)
     assert set(files) - copied == {dockerfile}
 
 
@@ -161,7 +161,7 @@ def test_a_name_says_the_version_and_changes_with_everything_that_goes_in():
 
 
 def test_the_name_covers_the_code():
-    assert "nodes/core/broker.py" in dict(kafka_image._recipe())
+    assert "tidemark/nodes/core/broker.py" in dict(kafka_image._recipe())
 
 
 # Where the jars are from

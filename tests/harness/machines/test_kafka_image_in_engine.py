@@ -50,7 +50,7 @@ def test_a_second_build_finds_the_first_ones_image(engine, zookeeper_kafka):
 
 
 def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafka, monkeypatch):
-    files = [*code_files(), ("nodes/added.py", b"here = True\n")]
+    files = [*code_files(), ("tidemark/nodes/added.py", b"here = True\n")]
     build = engine.api.build
     told = []
     with monkeypatch.context() as patch:
@@ -61,7 +61,10 @@ def test_other_code_makes_another_image_without_a_network(engine, zookeeper_kafk
     try:
         assert other != zookeeper_kafka
         assert told == ["building the image of Kafka 2.8.2"]
-        assert said(engine, other, "python3 -c 'import tidemark.nodes.added; print(nodes.added.here)'") == "True\n"
+        assert (
+            said(engine, other, "python3 -c 'import tidemark.nodes.added; print(tidemark.nodes.added.here)'")
+            == "True\n"
+        )
         assert [one.current for one in list_kafka_images(engine) if one.id == other] == [False]
     finally:
         with suppress(ImageNotFound):
@@ -89,7 +92,7 @@ def test_a_zookeeper_image_has_zookeeper_and_what_disturbs_a_node(engine, zookee
     names = said(engine, zookeeper_kafka, "ls /opt/kafka/libs; which strace iptables; ls /opt/tidemark").split()
 
     assert "zookeeper-3.5.9.jar" in names
-    assert {"/usr/bin/strace", "/usr/sbin/iptables", "libfaketime.so.1", "entrypoint", "nodes"} <= set(names)
+    assert {"/usr/bin/strace", "/usr/sbin/iptables", "libfaketime.so.1", "entrypoint", "tidemark"} <= set(names)
     assert said(engine, zookeeper_kafka, "cd / && python3 -c 'import crc32c, kio, nodes'") == ""
 
 

@@ -19,7 +19,7 @@ from tidemark.harness.scenario.words import BrokerNames
 from tidemark.nodes.core.variant import parse_variant
 
 ROOM = Path(tidemark.harness.scenario.__file__).parent
-NEUTRAL = sorted(path for path in ROOM.glob("*.py") if path.name != "run.py")
+NEUTRAL = sorted(path for path in ROOM.glob("*.py") if path.name != "play.py")
 
 
 @pytest.mark.parametrize("path", NEUTRAL, ids=lambda path: path.stem)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import tidemark.cli.check
+from tidemark.cli import check as check_module
 from tidemark.cli import main
 
 ROOT = Path(__file__).parents[3]
@@ -114,7 +114,7 @@ def test_2_is_a_run_that_proves_nothing(tidemark, tmp_path):
 
 def test_255_is_an_internal_error_in_one_line(tidemark, tmp_path, monkeypatch):
     (tmp_path / "history.jsonl").write_text(LOST)
-    monkeypatch.setattr(tidemark.cli.check, "check", lambda *_: 1 // 0)
+    monkeypatch.setattr(check_module, "check", lambda *_: 1 // 0)
     monkeypatch.delenv("TIDEMARK_DEBUG", raising=False)
     code, _, error = tidemark("check", tmp_path)
 
@@ -126,7 +126,7 @@ def test_255_is_an_internal_error_in_one_line(tidemark, tmp_path, monkeypatch):
 
 def test_with_tidemark_debug_it_says_where(tidemark, tmp_path, monkeypatch):
     (tmp_path / "history.jsonl").write_text(LOST)
-    monkeypatch.setattr(tidemark.cli.check, "check", lambda *_: 1 // 0)
+    monkeypatch.setattr(check_module, "check", lambda *_: 1 // 0)
     monkeypatch.setenv("TIDEMARK_DEBUG", "1")
     code, _, error = tidemark("check", tmp_path)
 
@@ -139,7 +139,7 @@ def test_130_is_an_interruption(tidemark, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     (tmp_path / "history.jsonl").write_text(LOST)
-    monkeypatch.setattr(tidemark.cli.check, "check", interrupted)
+    monkeypatch.setattr(check_module, "check", interrupted)
 
     assert tidemark("check", tmp_path)[0] == 130
 

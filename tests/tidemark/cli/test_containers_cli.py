@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import tidemark.cli.doctor
+from tidemark.cli import doctor as doctor_module
 from tidemark.cli import main
 from tidemark.cli.finding import Finding
 from tidemark.harness.live import by_hand
@@ -104,7 +104,7 @@ def test_what_cannot_be_done_is_refused_in_one_line(tidemark, words, why):
 
 def test_what_only_containers_need_counts_only_when_they_are_wanted(tidemark, monkeypatch):
     missing = Finding("Docker engine", well=False, found="none", advice="run: something", optional=True)
-    monkeypatch.setattr(tidemark.cli.doctor, "container_findings", lambda: [missing])
+    monkeypatch.setattr(doctor_module, "container_findings", lambda: [missing])
 
     assert tidemark("doctor")[0] == 0
     code, out, _ = tidemark("doctor", "--world", "docker")

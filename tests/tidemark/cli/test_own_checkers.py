@@ -110,7 +110,10 @@ def test_it_may_find_nothing_and_return_nothing(judged):
 
 @pytest.mark.parametrize(("valid", "code"), [("valid", 0), ("invalid", 1), ("unknown", 2)])
 def test_it_may_give_one_result(judged, valid, code):
-    text = f"from tidemark.checkers.verdict.result import Result\ndef check(history):\n    return Result('r', {valid!r}, 'So it is.')"
+    text = (
+        "from tidemark.checkers.verdict.result import Result\n"
+        f"def check(history):\n    return Result('r', {valid!r}, 'So it is.')"
+    )
 
     assert (judged(text)[0], judged(text)[1]["valid"]) == (code, valid)
 

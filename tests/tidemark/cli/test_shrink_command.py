@@ -16,7 +16,7 @@ from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import Fault, generate_plan, read_plan
 from tidemark.nodes.core.cluster import ClusterSpec
 
-PLANS = Path(__file__).parents[1] / "search" / "script" / "plans"
+PLANS = Path(__file__).parents[2] / "harness" / "search" / "script" / "plans"
 LOST = generate_plan(1, 3, "intact", ClusterSpec())
 """Loses a record under kafka-0.10, and none under kafka-2.7."""
 

@@ -10,7 +10,7 @@ from concurrent_object import Cell, histories
 
 from tidemark.checkers.objects.linearizability import KeyValue, Register, linearizable
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def concurrent_writes(history, last):

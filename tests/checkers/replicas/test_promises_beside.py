@@ -1,8 +1,8 @@
 """The promises that count beside a run's own: `documented` always, `durable` until a broker has lost its log."""
 
 import pytest
-from tests.checkers.test_contract import COMMITTED, LOST
 
+from tests.checkers.replicas.test_contract import COMMITTED, LOST
 from tidemark.checkers import History, check
 
 CRASH_OF_ALL = [(40, 1, "stop", "", "crash"), (41, 2, "stop", "", "crash")]
