@@ -147,7 +147,7 @@ def _has(variant: Variant, name: str, value: Any) -> bool:  # noqa: ANN401 (as a
 
 @cache
 def _zoo() -> tuple[Entry, ...]:
-    folder = files("harness") / "zoo" / "bugs"
+    folder = files("tidemark.harness.zoo") / "bugs"
     entries = [
         _read(file.name, file.read_text(encoding="utf-8")) for file in folder.iterdir() if file.name.endswith(".toml")
     ]
