@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from readers_own import readers_own_packages
 
 from tidemark.cli.extras import EXTRAS
 
@@ -62,9 +63,7 @@ def test_it_brings_one_name(wheel):
 
 
 def test_it_works_beside_a_readers_own_packages_of_the_rooms_names(tidemark, python, unpacked, tmp_path):
-    for room in ROOMS:
-        (tmp_path / room).mkdir()
-        (tmp_path / room / "__init__.py").write_text("raise ImportError('not mine')\n")
+    readers_own_packages(tmp_path)
 
     assert python("-c", "import tidemark", code=f"{tmp_path}:{unpacked}").stderr == ""
     assert tidemark("run", "--variant", "kafka-2.7", "--index", "0", code=f"{tmp_path}:{unpacked}")[0] == 0

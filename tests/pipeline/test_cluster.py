@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
+from readers_own import readers_own_packages
 from spark_cluster import SparkCluster, kill_group
 
 from tidemark.pipeline.campaign.campaign import run_campaign
-from tidemark.pipeline.folder.code_digest import ROOT
 from tidemark.pipeline.folder.tables import SCHEMAS
 from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 
@@ -45,7 +45,9 @@ spark.speculation.minTaskRuntime 1ms
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with SparkCluster(tmp_path_factory.mktemp("cluster")) as running:
+    """Its workers, like its drivers, find a reader's own packages first."""
+    own = str(readers_own_packages(tmp_path_factory.mktemp("own")))
+    with SparkCluster(tmp_path_factory.mktemp("cluster"), environment={"PYTHONPATH": own}) as running:
         yield running
 
 
@@ -62,13 +64,15 @@ def drive(cluster: SparkCluster, tmp_path: Path) -> Any:
     """Starts a driver for the campaign in a folder; ends it, if need be."""
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "spark-defaults.conf").write_text(CONF)
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "SPARK_CONF_DIR": str(tmp_path / "conf")}
+    own = readers_own_packages(tmp_path / "own")
+    environment = os.environ | {"PYTHONPATH": str(own), "SPARK_CONF_DIR": str(tmp_path / "conf")}
     started = []
 
     def drive(folder: Path) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-c", DRIVER, cluster.master, folder],
             env=environment,
+            cwd=own,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
