@@ -60,7 +60,7 @@ mkdir -p "$site"
 printf '{HOME}\n{HOME}/site-packages\n' >"$site/tidemark.pth"
 library=$(find /usr/lib -name libfaketime.so.1 2>/dev/null | head -n 1)
 [ -z "$library" ] || ln -sf "$library" {HOME}/libfaketime.so.1
-python3 -c 'import crc32c, kio, uvloop, nodes'
+python3 -c 'import crc32c, kio, uvloop, tidemark.nodes'
 """
 
 _REMOVE = f"""
