@@ -12,7 +12,8 @@ from pathlib import Path
 
 from tidemark.nodes.core.describe import describe
 from tidemark.nodes.core.roles_drawn import as_diagram, as_table
-from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, Switch, Variant
+from tidemark.nodes.core.switches import Switch
+from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Fence, Variant
 
 PAGE = Path(__file__).parents[2] / "docs" / "protocol.md"
 
@@ -51,7 +52,7 @@ def _presets() -> list[str]:
 
 
 def _yes(variant: Variant, field: str, switch: Switch) -> str:
-    if not switch.need.is_met(variant.rule):
+    if not switch.need.is_met(variant):
         return f"needs {switch.need.words}"
     return "yes" if getattr(variant, field) else "–"
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from tidemark.harness.zoo.entry import Entry, all_entries
+from tidemark.nodes.core.describe import modifiers
 from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Variant, VariantError
-from tidemark.nodes.families import AnyVariant, family_of, parse_variant
+from tidemark.nodes.families import AnyVariant, parse_variant
 
 ALL_REPAIRED = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew"
 """The last preset with the repairs of what today's Kafka still has (docs/findings)."""
@@ -76,7 +77,7 @@ def _without_a_modifier(name: str) -> Iterator[Candidate]:
 def _other_families(name: str, variant: AnyVariant) -> Iterator[Candidate]:
     if isinstance(variant, Variant):
         return
-    for modifier in family_of(variant).modifiers(variant):
+    for modifier in modifiers(variant):
         word = modifier.removeprefix("no-")
         if word != modifier and _is_a_variant(f"{name}+{word}"):
             yield Candidate(f"{name}+{word}", 1, f"with {word}")

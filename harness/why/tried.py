@@ -20,8 +20,8 @@ from tidemark.harness.why.needed_faults import deciding_faults
 from tidemark.harness.why.parting import parting_of
 from tidemark.harness.why.two_runs import rows_of
 from tidemark.nemesis import Plan
-from tidemark.nodes.core.describe import Difference, rows_that_differ
-from tidemark.nodes.families import family_of, parse_variant
+from tidemark.nodes.core.describe import Difference, differences
+from tidemark.nodes.families import parse_variant
 
 BEFORE_US: Final = 300_000
 AFTER_US: Final = 700_000
@@ -168,7 +168,7 @@ def _told(
     variant, contract = asked
     history, anomaly = failing
     one, other = parse_variant(variant), parse_variant(best.candidate.variant)
-    rows = rows_that_differ(family_of(one).describe(one), family_of(other).describe(other))
+    rows = differences(one, other)
     mine, theirs = _stories(best, history, anomaly, record, marked)
     asked_for = f" --contract {contract}" if contract else ""
     command = f"tidemark run --plan PLAN --variant {best.candidate.variant}{asked_for}"

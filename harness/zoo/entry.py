@@ -134,12 +134,9 @@ class Entry:
 
 def _has(variant: Variant, name: str, value: Any) -> bool:  # noqa: ANN401 (as a file has it)
     if name == "bug":
-        fix, need = BUGS[value].switches_off, BUGS[value].need
-        return need.is_met(variant.rule) and (value in variant.bugs or bool(fix and not getattr(variant, fix)))
+        return BUGS[value].need.is_met(variant) and BUGS[value].is_in(value, variant)
     if name == "fence":
-        return any(
-            fence == value and fence not in variant.fences and fence.need.is_met(variant.rule) for fence in Fence
-        )
+        return any(fence == value and fence not in variant.fences and fence.need.is_met(variant) for fence in Fence)
     if name == "keeps_epochs":
         return bool(variant.rule.keeps_epochs == value)
     return bool(getattr(variant, name) == value)

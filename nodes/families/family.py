@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tidemark.nodes.core.messages import KINDS
+from tidemark.nodes.core.switches import all_words, parse
 
 if TYPE_CHECKING:
     from tidemark.nodes.core.actions import Action
     from tidemark.nodes.core.controller import Controller
-    from tidemark.nodes.core.describe import Row
     from tidemark.nodes.core.recovery import Recovered, RecoveryRules
     from tidemark.nodes.core.settings import Settings
 
@@ -26,6 +26,10 @@ class AnyVariant(Protocol):
     @property
     def contract(self) -> str:
         """The promise it makes (docs/anomalies.md)."""
+
+    @property
+    def judged_by(self) -> str:
+        """What judges losses, in words."""
 
     @property
     def has_epoch_cache(self) -> bool:
@@ -66,9 +70,7 @@ class Family:
         name: in the meta line of histories.
         title: for people. page: its page in docs/.
         presets: name → variant.
-        parse: reads a preset with its modifiers; raises ``VariantError``.
-        describe: what a variant does, by topic. modifiers: the words that say the same as its name.
-        kind: the class of its variants.
+        bundles: modifier → all that it sets at once. known: what a refusal says of the modifiers there are.
         machine: makes a process.
         controller: makes the controller; None: there is none.
         store: makes a metadata store, which is node 0 where there is no controller; None: there is none.
@@ -87,11 +89,9 @@ class Family:
     title: str
     page: str
     presets: Mapping[str, Any]
-    parse: Callable[[str], AnyVariant]
-    describe: Callable[[Any], Sequence[Row]]
-    modifiers: Callable[[Any], Sequence[str]]
-    kind: type
     machine: MakeMachine
+    bundles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    known: Callable[[str, Sequence[str]], str] = all_words
     controller: Callable[..., Controller] | None = None
     store: Callable[..., Any] | None = None
     counterparts: Mapping[str, str] = field(default_factory=dict)
@@ -103,6 +103,20 @@ class Family:
     marks: frozenset[str] | None = None
     changes_members: bool = False
     differs: Callable[[Any], Mapping[str, Any]] | None = None
+
+    @property
+    def kind(self) -> type:
+        """The class of its variants."""
+        return type(next(iter(self.presets.values())))
+
+    def parse(self, text: str) -> AnyVariant:
+        """Read a preset with its modifiers.
+
+        Raises:
+            VariantError: with one sentence that lists what is possible.
+        """
+        variant: AnyVariant = parse(text, self.presets, self.bundles, self.known)
+        return variant
 
     def of(self, variant: AnyVariant) -> Family:
         """The family as one of its variants has it."""

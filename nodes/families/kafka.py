@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.nodes.core.broker import Broker
 from tidemark.nodes.core.controller import make_controller
-from tidemark.nodes.core.describe import describe, modifiers
-from tidemark.nodes.core.variant import PRESETS, Variant, parse_variant
+from tidemark.nodes.core.variant import PRESETS, known
 from tidemark.nodes.families.family import Family
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from tidemark.nodes.core.recovery import Recovered
     from tidemark.nodes.core.settings import Settings
+    from tidemark.nodes.core.variant import Variant
 
 
 def _broker(
@@ -34,10 +34,7 @@ KAFKA = Family(
     title="Kafka's replication protocol",
     page="protocol.md",
     presets=PRESETS,
-    parse=parse_variant,
-    describe=describe,
-    modifiers=modifiers,
-    kind=Variant,
+    known=known,
     machine=_broker,
     controller=make_controller,
     unheard={"members": ""},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.nodes.core.variant import VariantError
+from tidemark.nodes.core.switches import VariantError
 from tidemark.nodes.families.bookkeeper.family import BOOKKEEPER
 from tidemark.nodes.families.family import AnyVariant, Family
 from tidemark.nodes.families.kafka import KAFKA

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import VariantName, json_option
-from tidemark.nodes.core.describe import Difference, rows_that_differ
+from tidemark.nodes.core.describe import Difference, describe, differences, modifiers
 from tidemark.nodes.families import FAMILIES, AnyVariant, family_of, parse_variant
 
 EPILOG = """\b
@@ -53,9 +53,9 @@ def _as_json(variants: list[AnyVariant], *, compared: bool) -> dict[str, Any]:
             {
                 "name": variant.name,
                 "family": family_of(variant).name,
-                "modifiers": list(family_of(variant).modifiers(variant)),
+                "modifiers": list(modifiers(variant)),
                 "contract": variant.contract,
-                "does": [row._asdict() for row in family_of(variant).describe(variant)],
+                "does": [row._asdict() for row in describe(variant)],
             }
             for variant in variants
         ]
@@ -66,7 +66,7 @@ def _as_json(variants: list[AnyVariant], *, compared: bool) -> dict[str, Any]:
 
 
 def _differences(one: AnyVariant, other: AnyVariant) -> list[Difference]:
-    return rows_that_differ(family_of(one).describe(one), family_of(other).describe(other))
+    return differences(one, other)
 
 
 def _print_presets(variants: list[AnyVariant]) -> None:
@@ -74,12 +74,12 @@ def _print_presets(variants: list[AnyVariant]) -> None:
         own = [variant for variant in variants if family_of(variant) is family]
         width = max((len(variant.name) for variant in own), default=0)
         for variant in own:
-            click.echo(f"{variant.name:<{width}}  {', '.join(family.modifiers(variant))}".rstrip())
+            click.echo(f"{variant.name:<{width}}  {', '.join(modifiers(variant))}".rstrip())
 
 
 def _print_all(variant: AnyVariant) -> None:
     table = _table("", variant.name)
-    for row in family_of(variant).describe(variant):
+    for row in describe(variant):
         table.add_row(*row)
     Console().print(table)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
-from tidemark.nodes.families.bookkeeper.bookie import journal_of
-from tidemark.nodes.families.bookkeeper.member import STEPS, LedgerMember
+from tidemark.nodes.families.bookkeeper.member import LedgerMember
 from tidemark.nodes.families.bookkeeper.messages import (
     AddEntry,
     AddResponse,
@@ -17,9 +16,8 @@ from tidemark.nodes.families.bookkeeper.messages import (
     WriteLac,
 )
 from tidemark.nodes.families.bookkeeper.store import MetadataStore
-from tidemark.nodes.families.bookkeeper.variant import PRESETS, BookKeeperVariant, parse_bookkeeper
+from tidemark.nodes.families.bookkeeper.variant import PRESETS
 from tidemark.nodes.families.family import Family
-from tidemark.nodes.families.switches import describe, modifiers
 from tidemark.nodes.families.voting.faults import (
     ASK_HOW_FAR,
     FROM_FOLLOWER,
@@ -31,32 +29,9 @@ from tidemark.nodes.families.voting.faults import (
 from tidemark.nodes.families.voting.marks import MARKS
 from tidemark.nodes.families.voting.server import Server
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tidemark.nodes.core.recovery import Recovered, RecoveredPartition
-    from tidemark.nodes.core.settings import Settings
-    from tidemark.nodes.families.voting.host import Host
-
 NO_ISR = "there is no ISR that could change"
 STORE = "the metadata store is meant"
 OWNS = "the store makes the server the partition's owner, whoever was; it leads when it has recovered and closed the last ledger"
-
-
-def _server(
-    node_id: int,
-    incarnation: int,
-    variant: BookKeeperVariant,
-    settings: Settings,
-    recovered: Recovered,
-    assignment: Mapping[str, tuple[int, ...]],
-) -> Server:
-    def member(
-        host: Host, name: str, replicas: Sequence[int], _found: RecoveredPartition | None, _vote: object
-    ) -> LedgerMember:
-        return LedgerMember(host, name, replicas, recovered.partitions.get(journal_of(name)))
-
-    return Server(node_id, incarnation, variant, settings, recovered, assignment, member, STEPS)
 
 
 def _tells_leadership(message: object) -> bool:
@@ -69,11 +44,7 @@ BOOKKEEPER = Family(
     title="BookKeeper's ledgers",
     page="bookkeeper.md",
     presets=PRESETS,
-    parse=parse_bookkeeper,
-    describe=describe,
-    modifiers=modifiers,
-    kind=BookKeeperVariant,
-    machine=_server,
+    machine=partial(Server, member=LedgerMember),
     store=MetadataStore,
     counterparts={
         **dict.fromkeys(("from-controller", "controller-isolated", "controller-crash"), STORE),

@@ -8,12 +8,13 @@ ledger, has all of the log, and opens a ledger of its own; clients write to it, 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tidemark.nodes.core.actions import Send
 from tidemark.nodes.core.log import Batch
 from tidemark.nodes.core.messages import CONTROLLER, Heartbeat
-from tidemark.nodes.families.bookkeeper.bookie import Bookie
+from tidemark.nodes.core.recovery import Recovered
+from tidemark.nodes.families.bookkeeper.bookie import Bookie, journal_of
 from tidemark.nodes.families.bookkeeper.ledger import OPEN, Fragment, Ledger
 from tidemark.nodes.families.bookkeeper.messages import (
     Acquire,
@@ -38,11 +39,19 @@ from tidemark.nodes.families.bookkeeper.writer import Writer
 from tidemark.nodes.families.voting.member import NOBODY, Member
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tidemark.nodes.core.recovery import RecoveredPartition
     from tidemark.nodes.families.bookkeeper.variant import BookKeeperVariant
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
+
+
+BOOKIE = {
+    AddEntry: "add",
+    WriteLac: "write_lac",
+    ReadLac: "read_lac",
+    RecoveryRead: "recovery_read",
+    ReadEntries: "read_entries",
+}
 
 
 class LedgerMember(Member):
@@ -54,15 +63,26 @@ class LedgerMember(Member):
 
     variant: BookKeeperVariant
 
-    def __init__(self, host: Host, name: str, replicas: Sequence[int], journal: RecoveredPartition | None) -> None:
+    steps: ClassVar[Mapping[type, str]] = {
+        **dict.fromkeys(BOOKIE, "on_bookie"),
+        AddResponse: "on_added",
+        ReadLacResponse: "on_lac",
+        RecoveryReadResponse: "on_read",
+        ReadEntriesResponse: "on_entries",
+        BookieRegistered: "on_registered",
+        Metadata: "on_metadata",
+        Updated: "on_updated",
+    }
+
+    def __init__(self, seat: Seat) -> None:
         """With a journal, and nothing read yet."""
-        super().__init__(host, name, replicas, None, None)
-        self.replicas = tuple(replicas)
-        self.bookie = Bookie(host, name, journal)
+        super().__init__(seat._replace(recovered=Recovered({})))
+        self.replicas = tuple(seat.replicas)
+        self.bookie = Bookie(seat.host, self.name, seat.recovered.partitions.get(journal_of(self.name)))
         self.reader = Reader(self)
         self.ledgers: tuple[Ledger, ...] = ()
         self._version = 0
-        self._known_metadata = Metadata(CONTROLLER, name, 0, NOBODY, 0, 0, (), ())
+        self._known_metadata = Metadata(CONTROLLER, self.name, 0, NOBODY, 0, 0, (), ())
         self._writer: Writer | None = None
         self._takeover: Takeover | None = None
         self._owned = 0
@@ -343,22 +363,3 @@ class LedgerMember(Member):
             self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
         if self._takeover is not None:
             self._takeover.progressed(now)
-
-
-BOOKIE = {
-    AddEntry: "add",
-    WriteLac: "write_lac",
-    ReadLac: "read_lac",
-    RecoveryRead: "recovery_read",
-    ReadEntries: "read_entries",
-}
-STEPS = {
-    **dict.fromkeys(BOOKIE, "on_bookie"),
-    AddResponse: "on_added",
-    ReadLacResponse: "on_lac",
-    RecoveryReadResponse: "on_read",
-    ReadEntriesResponse: "on_entries",
-    BookieRegistered: "on_registered",
-    Metadata: "on_metadata",
-    Updated: "on_updated",
-}

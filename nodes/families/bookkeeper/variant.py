@@ -13,10 +13,10 @@ bookkeeper+ensemble=3+write=3+ack=2
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from tidemark.nodes.core.recovery import RecoveryRules
-from tidemark.nodes.families.switches import Option, parse, switch
+from tidemark.nodes.core.switches import Choice, choice, switch
+from tidemark.nodes.families.voting.variant import EpochlessVariant
 
 AS_MANY_AS_FIT = 0
 MOST = 5
@@ -25,15 +25,15 @@ MOST = 5
 def _size(name: str, what: str, default: str) -> int:
     says = {AS_MANY_AS_FIT: f"{what} {default}."} | {size: f"{what} {size}." for size in range(1, MOST + 1)}
     words = {f"{name}={size}": size for size in range(1, MOST + 1)}
-    found: int = field(default=AS_MANY_AS_FIT, metadata={"option": Option(name, says, words)})
+    found: int = choice(Choice(name, says, words), AS_MANY_AS_FIT)
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class BookKeeperVariant:
+class BookKeeperVariant(EpochlessVariant):
     """Sizes, and which of the rules hold."""
 
-    name: str
+    promise = "ack-quorum"
     ensemble: int = _size("ensemble", "Bookies that a ledger lies on:", "all replicas but one, which is to spare")
     write: int = _size("write", "Bookies that an entry is written on:", "three, or as many as the ensemble has")
     ack: int = _size("ack", "Bookies that must have an entry before it counts:", "two, or as many as it is written on")
@@ -90,21 +90,6 @@ class BookKeeperVariant:
     )
 
     @property
-    def contract(self) -> str:
-        """What an ack quorum has stays (docs/anomalies.md)."""
-        return "ack-quorum"
-
-    @property
-    def has_epoch_cache(self) -> bool:
-        """Each entry has its ledger."""
-        return False
-
-    @property
-    def recovery(self) -> RecoveryRules:
-        """A journal is recovered as any log."""
-        return RecoveryRules()
-
-    @property
     def votes(self) -> bool:
         """Whether servers elect a leader by their logs."""
         return False
@@ -125,12 +110,3 @@ class BookKeeperVariant:
 
 
 PRESETS = {"bookkeeper": BookKeeperVariant("bookkeeper")}
-
-
-def parse_bookkeeper(text: str) -> BookKeeperVariant:
-    """The variant a person typed.
-
-    Raises:
-        VariantError: it is none.
-    """
-    return parse(text, PRESETS)

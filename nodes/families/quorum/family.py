@@ -2,63 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
-from tidemark.nodes.families.family import Family
-from tidemark.nodes.families.quorum.member import STEPS, QuorumMember
+from tidemark.nodes.families.quorum.member import QuorumMember
 from tidemark.nodes.families.quorum.messages import (
     HighWaterMarkRequest,
     HighWaterMarkResponse,
     ReplicationRequest,
     ReplicationResponse,
 )
-from tidemark.nodes.families.quorum.variant import PRESETS, QuorumVariant, parse_quorum
-from tidemark.nodes.families.switches import describe, modifiers
-from tidemark.nodes.families.voting.faults import (
-    ASK_HOW_FAR,
-    COUNTERPARTS,
-    FROM_FOLLOWER,
-    FROM_LEADER,
-    HOW_FAR,
-    NOT_SUFFERED,
-    UNHEARD,
-    tells_leadership,
-)
+from tidemark.nodes.families.quorum.variant import PRESETS, REPAIRED
+from tidemark.nodes.families.voting.family import voting_family
+from tidemark.nodes.families.voting.faults import ASK_HOW_FAR, FROM_FOLLOWER, FROM_LEADER, HOW_FAR
 from tidemark.nodes.families.voting.marks import MARKS
 from tidemark.nodes.families.voting.server import Server
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tidemark.nodes.core.recovery import Recovered
-    from tidemark.nodes.core.settings import Settings
-
-
-def _server(
-    node_id: int,
-    incarnation: int,
-    variant: QuorumVariant,
-    settings: Settings,
-    recovered: Recovered,
-    assignment: Mapping[str, tuple[int, ...]],
-) -> Server:
-    return Server(node_id, incarnation, variant, settings, recovered, assignment, QuorumMember, STEPS)
-
-
-QUORUM = Family(
+QUORUM = voting_family(
     name="quorum",
     title="The high-water mark of a quorum",
     page="quorum.md",
     presets=PRESETS,
-    parse=parse_quorum,
-    describe=describe,
-    modifiers=modifiers,
-    kind=QuorumVariant,
-    machine=_server,
-    counterparts=COUNTERPARTS,
-    not_suffered=NOT_SUFFERED,
-    unheard=UNHEARD,
-    tells_leadership=tells_leadership,
+    bundles={"repaired": REPAIRED},
+    machine=partial(Server, member=QuorumMember),
     kinds={
         ReplicationRequest: FROM_LEADER,
         HighWaterMarkResponse: HOW_FAR,

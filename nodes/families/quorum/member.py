@@ -8,7 +8,7 @@ rule.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tidemark.nodes.core.actions import Send
 from tidemark.nodes.core.log import Batch
@@ -24,11 +24,10 @@ from tidemark.nodes.families.voting.peers import Peer
 from tidemark.nodes.families.voting.pushing import PushingMember
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from tidemark.nodes.core.recovery import RecoveredPartition
     from tidemark.nodes.families.quorum.variant import QuorumVariant
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
 
 UNJOINED = -1
 
@@ -38,16 +37,16 @@ class QuorumMember(PushingMember):
 
     variant: QuorumVariant
 
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
+    steps: ClassVar[Mapping[type, str]] = {
+        ReplicationRequest: "on_replicate",
+        ReplicationResponse: "on_response",
+        HighWaterMarkRequest: "on_question",
+        HighWaterMarkResponse: "on_answer",
+    }
+
+    def __init__(self, seat: Seat) -> None:
         """Knowing nobody."""
-        super().__init__(host, name, replicas, found, vote)
+        super().__init__(seat)
         self._rule = self.variant.rule
         self._in_step = False
         """Whether its log was mended for the leader it follows."""
@@ -175,11 +174,3 @@ class QuorumMember(PushingMember):
     def _respond(self, to: int, correlation: int, replicated: int, following: int) -> None:
         response = ReplicationResponse(self.node_id, self.name, self.generation, replicated, following, correlation)
         self.out.append(Send(to, response))
-
-
-STEPS = {
-    ReplicationRequest: "on_replicate",
-    ReplicationResponse: "on_response",
-    HighWaterMarkRequest: "on_question",
-    HighWaterMarkResponse: "on_answer",
-}

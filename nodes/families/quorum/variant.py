@@ -11,11 +11,11 @@ quorum-hwm+repaired                 all repairs at once
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tidemark.nodes.core.switches import Choice, choice, switch
 from tidemark.nodes.families.quorum.rejoin import RULES, RejoinRule
-from tidemark.nodes.families.switches import Option, parse, switch
 from tidemark.nodes.families.voting.variant import VotingVariant
 
 if TYPE_CHECKING:
@@ -49,15 +49,13 @@ class QuorumVariant(VotingVariant):
         turns_on="compared",
         default=False,
     )
-    rejoin: str = field(
-        default="leader",
-        metadata={
-            "option": Option(
-                "rejoining",
-                {rule.name: rule.says for rule in RULES.values()},
-                {f"rejoin={name}": name for name in RULES},
-            )
-        },
+    rejoin: str = choice(
+        Choice(
+            "rejoining",
+            {rule.name: rule.says for rule in RULES.values()},
+            {f"rejoin={name}": name for name in RULES},
+        ),
+        "leader",
     )
 
     @property
@@ -78,12 +76,3 @@ REPAIRED: Mapping[str, bool | str] = {
     "compared": True,
     "rejoin": "conflict",
 }
-
-
-def parse_quorum(text: str) -> QuorumVariant:
-    """The variant a person typed.
-
-    Raises:
-        VariantError: it is none.
-    """
-    return parse(text, PRESETS, {"repaired": REPAIRED})

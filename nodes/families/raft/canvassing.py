@@ -16,11 +16,8 @@ from tidemark.nodes.families.voting.member import majority_end
 from tidemark.nodes.families.voting.pushing import PushingMember
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidemark.nodes.core.recovery import RecoveredPartition
     from tidemark.nodes.families.raft.variant import RaftVariant
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
 
 LONG_AGO = -(1 << 62)
 
@@ -30,16 +27,9 @@ class CanvassingMember(PushingMember):
 
     variant: RaftVariant
 
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
+    def __init__(self, seat: Seat) -> None:
         """Having heard of no leader."""
-        super().__init__(host, name, replicas, found, vote)
+        super().__init__(seat)
         self.heard_leader_us = LONG_AGO
         """When a leader made itself known last."""
         self._would_vote: set[int] | None = None

@@ -16,8 +16,9 @@ that has left.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from tidemark.nodes.core.messages import Reassign
 from tidemark.nodes.families.raft.configurations import Configurations, written
 from tidemark.nodes.families.raft.member import RaftMember
 from tidemark.nodes.families.raft.messages import PermittedVoteRequest
@@ -27,33 +28,24 @@ from tidemark.nodes.families.voting.messages import VoteRequest
 from tidemark.nodes.families.voting.peers import Peer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from tidemark.nodes.core.log import Batch
-    from tidemark.nodes.core.messages import Reassign
-    from tidemark.nodes.core.recovery import RecoveredPartition
     from tidemark.nodes.families.raft.configurations import Configuration
     from tidemark.nodes.families.raft.messages import AppendResponse
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
 
 
 class ChangingMember(RaftMember):
     """A server of a group whose members change, or one that may become a member."""
 
     everywhere = True
-    """Every server has such a member of every group; where it has no replica at first, it is an empty one."""
+    steps: ClassVar[Mapping[type, str]] = {**RaftMember.steps, Reassign: "on_reassign"}
 
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
+    def __init__(self, seat: Seat) -> None:
         """By the newest configuration in the log; the first one are the assignment's replicas."""
-        super().__init__(host, name, replicas, found, vote)
-        self.configurations = Configurations(replicas, self.log)
+        super().__init__(seat)
+        self.configurations = Configurations(seat.replicas, self.log)
         self.wanted: tuple[int, ...] = ()
         """The members that an operator wants, while it leads and has not brought that about."""
         self._learner = NOBODY

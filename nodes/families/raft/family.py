@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidemark.nodes.core.messages import Reassign
-from tidemark.nodes.families.family import Family
 from tidemark.nodes.families.raft.changing import ChangingMember
-from tidemark.nodes.families.raft.member import STEPS, RaftMember
+from tidemark.nodes.families.raft.member import RaftMember
 from tidemark.nodes.families.raft.messages import AppendEntries, AppendResponse
-from tidemark.nodes.families.raft.variant import PRESETS, RaftVariant, parse_raft
-from tidemark.nodes.families.switches import describe, modifiers
-from tidemark.nodes.families.voting.faults import (
-    COUNTERPARTS,
-    FROM_FOLLOWER,
-    FROM_LEADER,
-    NOT_SUFFERED,
-    UNHEARD,
-    tells_leadership,
-)
+from tidemark.nodes.families.raft.variant import PRESETS, RaftVariant
+from tidemark.nodes.families.voting.family import voting_family
+from tidemark.nodes.families.voting.faults import COUNTERPARTS, FROM_FOLLOWER, FROM_LEADER, NOT_SUFFERED, UNHEARD
 from tidemark.nodes.families.voting.marks import MARKS
 from tidemark.nodes.families.voting.server import Server
 
@@ -42,10 +33,8 @@ def _server(
     recovered: Recovered,
     assignment: Mapping[str, tuple[int, ...]],
 ) -> Server:
-    if variant.membership_change:
-        steps = {**STEPS, Reassign: "on_reassign"}
-        return Server(node_id, incarnation, variant, settings, recovered, assignment, ChangingMember, steps)
-    return Server(node_id, incarnation, variant, settings, recovered, assignment, RaftMember, STEPS)
+    member = ChangingMember if variant.membership_change else RaftMember
+    return Server(node_id, incarnation, variant, settings, recovered, assignment, member)
 
 
 def _differs(variant: RaftVariant) -> Mapping[str, Any]:
@@ -61,21 +50,12 @@ def _differs(variant: RaftVariant) -> Mapping[str, Any]:
     }
 
 
-RAFT = Family(
+RAFT = voting_family(
     name="raft",
     title="Raft's log replication",
     page="raft.md",
     presets=PRESETS,
-    parse=parse_raft,
-    describe=describe,
-    modifiers=modifiers,
-    kind=RaftVariant,
     machine=_server,
-    counterparts=COUNTERPARTS,
-    not_suffered=NOT_SUFFERED,
-    unheard=UNHEARD,
-    tells_leadership=tells_leadership,
     kinds={AppendEntries: FROM_LEADER, AppendResponse: FROM_FOLLOWER},
-    marks=MARKS,
     differs=_differs,
 )

@@ -20,26 +20,16 @@ from tidemark.nodes.families.raft.messages import HandOver, PermittedVoteRequest
 from tidemark.nodes.families.voting.member import NOBODY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidemark.nodes.core.recovery import RecoveredPartition
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
     from tidemark.nodes.families.voting.messages import VoteRequest
 
 
 class LeasingMember(CanvassingMember):
     """Serves reads while no other can lead."""
 
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
+    def __init__(self, seat: Seat) -> None:
         """Without a lease."""
-        super().__init__(host, name, replicas, found, vote)
+        super().__init__(seat)
         self._own_from = 0
         """Where the first entry of its own term ends, while it leads."""
         self._handed_over_us = 0

@@ -6,6 +6,8 @@ the batches in which they were written. There is one request to a follower out a
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, ClassVar
+
 from tidemark.nodes.core.actions import Send
 from tidemark.nodes.families.raft.leases import LeasingMember
 from tidemark.nodes.families.raft.messages import (
@@ -21,9 +23,22 @@ from tidemark.nodes.families.voting.log_view import beyond, conflict_with, first
 from tidemark.nodes.families.voting.member import majority_end
 from tidemark.nodes.families.voting.peers import Peer
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 class RaftMember(LeasingMember):
     """Leader, candidate or follower."""
+
+    steps: ClassVar[Mapping[type, str]] = {
+        AppendEntries: "on_append",
+        AppendResponse: "on_response",
+        PreVoteRequest: "on_pre_vote_request",
+        PreVoteResponse: "on_pre_vote",
+        PermittedVoteRequest: "on_vote_request",
+        HandOver: "on_hand_over",
+        StandNow: "on_stand_now",
+    }
 
     # Leader
 
@@ -117,14 +132,3 @@ class RaftMember(LeasingMember):
     def _respond(self, m: AppendEntries, end: int, *, success: bool) -> None:
         response = AppendResponse(self.node_id, self.name, self.generation, success, end, m.correlation)
         self.out.append(Send(m.source, response))
-
-
-STEPS = {
-    AppendEntries: "on_append",
-    AppendResponse: "on_response",
-    PreVoteRequest: "on_pre_vote_request",
-    PreVoteResponse: "on_pre_vote",
-    PermittedVoteRequest: "on_vote_request",
-    HandOver: "on_hand_over",
-    StandNow: "on_stand_now",
-}

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidemark.nodes.families.switches import parse, switch
+from tidemark.nodes.core.switches import switch
 from tidemark.nodes.families.voting.variant import VotingVariant
 
 
@@ -87,12 +87,3 @@ class RaftVariant(VotingVariant):
 
 
 PRESETS = {"raft": RaftVariant("raft")}
-
-
-def parse_raft(text: str) -> RaftVariant:
-    """The variant a person typed.
-
-    Raises:
-        VariantError: it is none.
-    """
-    return parse(text, PRESETS)

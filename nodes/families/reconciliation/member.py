@@ -8,7 +8,7 @@ before, and the high watermark is what a majority has said.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tidemark.nodes.core.actions import Send
 from tidemark.nodes.families.reconciliation.messages import NONE_OF_IT, LatestRequest, LatestResponse, Leading
@@ -22,11 +22,10 @@ from tidemark.nodes.families.voting.log_view import (
 from tidemark.nodes.families.voting.member import Member, majority_end
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from tidemark.nodes.core.recovery import RecoveredPartition
     from tidemark.nodes.families.reconciliation.variant import ReconciliationVariant
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
 
 
 class ReconcilingMember(Member):
@@ -34,16 +33,15 @@ class ReconcilingMember(Member):
 
     variant: ReconciliationVariant
 
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
+    steps: ClassVar[Mapping[type, str]] = {
+        Leading: "on_leading",
+        LatestRequest: "on_request",
+        LatestResponse: "on_response",
+    }
+
+    def __init__(self, seat: Seat) -> None:
         """Knowing nobody."""
-        super().__init__(host, name, replicas, found, vote)
+        super().__init__(seat)
         self._ends: dict[int, int] = {}
         self._waiting: dict[int, tuple[LatestRequest, int]] = {}
         self._said_us = 0
@@ -175,6 +173,3 @@ class ReconcilingMember(Member):
         if m.batches:
             self.sync()
         self.learn_hw(now, min(m.hw, self.log.leo))
-
-
-STEPS = {Leading: "on_leading", LatestRequest: "on_request", LatestResponse: "on_response"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidemark.nodes.families.switches import parse, switch
+from tidemark.nodes.core.switches import switch
 from tidemark.nodes.families.voting.variant import VotingVariant
 
 
@@ -41,12 +41,3 @@ class ReconciliationVariant(VotingVariant):
 
 
 PRESETS = {"reconciliation": ReconciliationVariant("reconciliation")}
-
-
-def parse_reconciliation(text: str) -> ReconciliationVariant:
-    """The variant a person typed.
-
-    Raises:
-        VariantError: it is none.
-    """
-    return parse(text, PRESETS)

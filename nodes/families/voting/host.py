@@ -1,11 +1,14 @@
-"""What a member of a voting group needs of the process it lives in."""
+"""What a member of a group is given when it begins, and what it needs of the process it lives in."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tidemark.nodes.core.actions import Action
+    from tidemark.nodes.core.recovery import Recovered
     from tidemark.nodes.core.settings import Settings
 
 
@@ -25,3 +28,17 @@ class Host(Protocol):
     settings: Settings
     out: list[Action]
     clock_drift_ppm: int
+
+
+class Seat(NamedTuple):
+    """Where a member begins: a partition of a process that starts.
+
+    Attributes:
+        host: the process. name: of the partition. replicas: of the partition, at the beginning.
+        recovered: what the disk gave back, of all partitions.
+    """
+
+    host: Host
+    name: str
+    replicas: Sequence[int]
+    recovered: Recovered

@@ -8,7 +8,7 @@ mark leaves elections open). A family says how a leader replicates, what it call
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from zlib import crc32
 
 from tidemark.nodes.core.actions import Append, Send, Sync, Truncate, WriteVote
@@ -26,10 +26,9 @@ from tidemark.nodes.families.voting.log_view import last_generation
 from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from tidemark.nodes.core.recovery import RecoveredPartition
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
 
 NOBODY = -1
 
@@ -48,6 +47,10 @@ class NoCache:
 class Member:
     """State of one replica.
 
+    Class attributes:
+        steps: message of the family → the method that takes it.
+        everywhere: whether a server has one of every partition, an empty one where it is no replica at first.
+
     Attributes:
         generation: the newest one known. voted_for: whom this server voted for in it, −1 for nobody.
         leader: of this generation, −1 while it is not known.
@@ -55,15 +58,13 @@ class Member:
         log, hw: what it has, and what it knows to be committed (exclusive).
     """
 
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
+    steps: ClassVar[Mapping[type, str]] = {}
+    everywhere: ClassVar[bool] = False
+
+    def __init__(self, seat: Seat) -> None:
         """Begin with what recovery left."""
+        host, name, replicas, recovered = seat
+        found = recovered.partitions.get(name)
         self.host = host
         self.name = name
         self.node_id = host.node_id
@@ -76,7 +77,10 @@ class Member:
         self.log = Log(list(found.batches), found.start, found.leo) if found else Log()
         self.hw = found.hw if found else 0
         self.cache = NoCache()
-        self.generation, self.voted_for = vote or (max(last_generation(self.log), 0), NOBODY)
+        self.generation, self.voted_for = recovered.votes.get(name) or (
+            max(last_generation(self.log), 0),
+            NOBODY,
+        )
         self.leader = NOBODY
         self.leading = self.standing = False
         self.votes: set[int] = set()

@@ -7,26 +7,16 @@ from typing import TYPE_CHECKING
 from tidemark.nodes.families.voting.member import Member
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidemark.nodes.core.recovery import RecoveredPartition
-    from tidemark.nodes.families.voting.host import Host
+    from tidemark.nodes.families.voting.host import Seat
     from tidemark.nodes.families.voting.peers import Peer
 
 
 class PushingMember(Member):
     """There is one request to a follower out at a time."""
 
-    def __init__(
-        self,
-        host: Host,
-        name: str,
-        replicas: Sequence[int],
-        found: RecoveredPartition | None,
-        vote: tuple[int, int] | None,
-    ) -> None:
+    def __init__(self, seat: Seat) -> None:
         """Knowing nobody."""
-        super().__init__(host, name, replicas, found, vote)
+        super().__init__(seat)
         self._followers: dict[int, Peer] = {}
         self._paired = False
 

@@ -15,27 +15,26 @@ from tidemark.nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
+from tidemark.nodes.families.voting.host import Seat
 from tidemark.nodes.families.voting.member import NOBODY
 from tidemark.nodes.families.voting.messages import StandForElection, VoteRequest, VoteResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from tidemark.nodes.core.actions import Action
     from tidemark.nodes.core.recovery import Recovered
     from tidemark.nodes.core.settings import Settings
     from tidemark.nodes.families.voting.member import Member
 
-Steps = dict[type, str]
-"""Message → the method of a member that takes it."""
-
-COMMON: Steps = {
+COMMON = {
     ProduceRequest: "on_produce",
     ConsumeRequest: "on_consume",
     VoteRequest: "on_vote_request",
     VoteResponse: "on_vote",
     StandForElection: "on_stand",
 }
+"""Message → the method of a member that takes it."""
 
 
 class Server:
@@ -48,8 +47,7 @@ class Server:
         settings: the cluster's.
         recovered: what its disk gave back.
         assignment: partition → its replicas at the beginning.
-        member: the family's replica; with `everywhere`, a server has one of every partition, whoever its replicas are at first.
-        steps: message of the family → the method of a member that takes it.
+        member: the family's replica.
     """
 
     def __init__(
@@ -60,8 +58,7 @@ class Server:
         settings: Settings,
         recovered: Recovered,
         assignment: Mapping[str, tuple[int, ...]],
-        member: Callable[..., Member],
-        steps: Steps,
+        member: type[Member],
     ) -> None:
         """Set up the replicas; nothing happens before ``Started``."""
         self.node_id = node_id
@@ -70,13 +67,12 @@ class Server:
         self.settings = settings
         self.clock_drift_ppm = 0
         self.out: list[Action] = []
-        everywhere = getattr(member, "everywhere", False)
         self.replicas = {
-            name: member(self, name, replicas, recovered.partitions.get(name), recovered.votes.get(name))
+            name: member(Seat(self, name, replicas, recovered))
             for name, replicas in assignment.items()
-            if node_id in replicas or everywhere
+            if node_id in replicas or member.everywhere
         }
-        self._steps = {**COMMON, **steps}
+        self._steps = {**COMMON, **member.steps}
         self._next_tick = SetTimer(settings.tick_us, TimerFired("tick"))
         self._checkpoint_due = 0
 

@@ -1,18 +1,42 @@
-"""What the variants of voting families have in common."""
+"""What the variants of families without Kafka's leader epochs have in common, and those of families that vote."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from tidemark.nodes.core.recovery import RecoveryRules
-from tidemark.nodes.families.switches import switch
+from tidemark.nodes.core.switches import switch
 
 
 @dataclass(frozen=True, slots=True)
-class VotingVariant:
-    """How servers vote and write; immutable, comparable, and named so that it can be typed."""
+class EpochlessVariant:
+    """Each entry has its generation, or its ledger; immutable, comparable, and named so that it can be typed."""
+
+    promise: ClassVar[str]
+    """What counts as lost, of those in docs/anomalies.md."""
+    has_epoch_cache: ClassVar[bool] = False
+    recovery: ClassVar[RecoveryRules] = RecoveryRules()
+    """As of any log."""
 
     name: str
+
+    @property
+    def contract(self) -> str:
+        """The promise it makes."""
+        return self.promise
+
+    @property
+    def judged_by(self) -> str:
+        """The same, in words."""
+        return self.promise
+
+
+@dataclass(frozen=True, slots=True)
+class VotingVariant(EpochlessVariant):
+    """How servers vote and write."""
+
+    promise = "majority"
     up_to_date_votes: bool = switch(
         "votes (Raft, 5.4.1)",
         "A server votes only for a candidate whose log is at least as up to date as its own: a higher last generation, or the same "
@@ -35,21 +59,6 @@ class VotingVariant:
         turns_off="no-sync",
         default=True,
     )
-
-    @property
-    def contract(self) -> str:
-        """What a majority has stays (docs/anomalies.md)."""
-        return "majority"
-
-    @property
-    def has_epoch_cache(self) -> bool:
-        """Each entry has its generation; there is no cache of where they begin."""
-        return False
-
-    @property
-    def recovery(self) -> RecoveryRules:
-        """As any log."""
-        return RecoveryRules()
 
     @property
     def begins_with_no_op(self) -> bool:

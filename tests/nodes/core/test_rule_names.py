@@ -9,7 +9,7 @@ import tidemark.nodes.core
 from tidemark.nodes.core.truncation import RULES
 
 ROOT = Path(tidemark.nodes.core.__file__).parent
-MAY_NAME_THEM = {ROOT / "variant.py", *(ROOT / "truncation").glob("*.py")}
+MAY_NAME_THEM = {ROOT / "variant" / "presets.py", ROOT / "variant" / "fences.py", *(ROOT / "truncation").glob("*.py")}
 OTHERS = sorted(set(ROOT.rglob("*.py")) - MAY_NAME_THEM)
 
 

@@ -6,8 +6,9 @@ from tidemark.nodes.core.actions import Journal, Send, Sync
 from tidemark.nodes.core.events import TimerFired
 from tidemark.nodes.core.log import Batch
 from tidemark.nodes.core.messages import CONTROLLER, Heartbeat
-from tidemark.nodes.core.recovery import RecoveredPartition
+from tidemark.nodes.core.recovery import Recovered, RecoveredPartition
 from tidemark.nodes.core.settings import Settings
+from tidemark.nodes.families import parse_variant
 from tidemark.nodes.families.bookkeeper.bookie import Bookie
 from tidemark.nodes.families.bookkeeper.ledger import Fragment, Ledger, covers, ensemble_at
 from tidemark.nodes.families.bookkeeper.member import LedgerMember
@@ -26,8 +27,8 @@ from tidemark.nodes.families.bookkeeper.messages import (
     WriteLac,
 )
 from tidemark.nodes.families.bookkeeper.store import MetadataStore
-from tidemark.nodes.families.bookkeeper.variant import parse_bookkeeper
 from tidemark.nodes.families.bookkeeper.writer import Writer
+from tidemark.nodes.families.voting.host import Seat
 
 P = "t-0"
 
@@ -37,7 +38,7 @@ class Host:
 
     def __init__(self, variant):
         self.node_id, self.incarnation = 1, 1
-        self.variant = parse_bookkeeper(variant)
+        self.variant = parse_variant(variant)
         self.settings = Settings()
         self.out = []
 
@@ -171,7 +172,7 @@ class Zoo:
     """The metadata store, and three nodes that talk to it."""
 
     def __init__(self, variant="bookkeeper"):
-        self.store = MetadataStore((1, 2, 3), {P: (1, 2, 3)}, parse_bookkeeper(variant), Settings())
+        self.store = MetadataStore((1, 2, 3), {P: (1, 2, 3)}, parse_variant(variant), Settings())
 
     def tell(self, message, now=0):
         return [action.message for action in self.store.step(now, message) if isinstance(action, Send)]
@@ -226,7 +227,7 @@ class Owner:
 
     def __init__(self):
         self.node_id, self.name = 1, P
-        self.variant, self.settings = parse_bookkeeper("bookkeeper"), Settings()
+        self.variant, self.settings = parse_variant("bookkeeper"), Settings()
         self.out, self.committed = [], []
 
     def commit_to(self, _now, end):
@@ -258,7 +259,7 @@ def test_an_idle_writer_says_again_what_is_confirmed():
 def test_whoever_is_no_bookie_yet_asks_for_the_partition_when_it_is_one():
     """An operator's word is not lost because the node has only just started."""
     host = Host("bookkeeper")
-    node = LedgerMember(host, P, (1, 2, 3), None)
+    node = LedgerMember(Seat(host, P, (1, 2, 3), Recovered({})))
     node.start(0)
 
     def asked(step, *told):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tidemark.nodes.core.describe import describe
 from tidemark.nodes.core.variant import Variant, VariantError
 from tidemark.nodes.families import FAMILIES, family_of, parse_variant
 
@@ -13,7 +14,7 @@ def test_every_preset_belongs_to_its_family_and_describes_itself(preset):
 
     assert family_of(variant) is family
     assert variant.name == name
-    assert family.describe(variant)
+    assert describe(variant)
 
 
 def test_kafkas_presets_are_what_they_were():

@@ -1,0 +1,231 @@
+"""A variant of Kafka's protocol: all that one version does and another does not.
+
+Sources: KIP-101, KIP-279, KIP-320, KIP-380, KIP-595 (truncate on fetch), KIP-841, KIP-903, KIP-966, KAFKA-15583.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidemark.nodes.core.recovery import RecoveryRules
+from tidemark.nodes.core.switches import Switch, choice, options, switch
+from tidemark.nodes.core.truncation import RULES, TruncationRule
+from tidemark.nodes.core.variant.bugs import BugsOption
+from tidemark.nodes.core.variant.fences import Fence, FencesOption
+from tidemark.nodes.core.variant.rule_option import ASKS, EPOCH_CACHE, RuleOption
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One point in the space of protocols; immutable, comparable, and named so that it can be typed."""
+
+    name: str
+    truncation: str = choice(RuleOption())
+    fences: frozenset[Fence] = choice(FencesOption(), frozenset())
+    bounce_detection: bool = switch(
+        "bounce detection (KIP-380)",
+        "A broker that stops and starts between two looks of the controller is handled as failed and as new, and a broker "
+        "ignores leadership meant for another incarnation.",
+        "A broker that stops and starts between two looks of the controller is not noticed, and told nothing (KAFKA-1120).",
+        word="bounce-detection",
+        default=False,
+    )
+    min_isr_gates_hw: bool = switch(
+        "min ISR gates HW (KAFKA-15583)",
+        "The high watermark does not advance while the ISR is smaller than min.insync.replicas.",
+        "The high watermark advances however small the ISR is.",
+        word="min-isr-gate",
+        default=False,
+    )
+    broker_epoch_checks: bool = switch(
+        "broker epochs (KIP-841/903)",
+        "AlterPartition and fetches name the broker epoch they speak for: the controller lets no fenced or restarted "
+        "broker into the ISR, and the leader refuses fetches of an earlier incarnation.",
+        "The controller does not ask whether a proposed member is fenced or has restarted, and a fetch of an earlier "
+        "incarnation counts.",
+        word="broker-epochs",
+        default=False,
+    )
+    elr: bool = switch(
+        "ELR (KIP-966)",
+        "Members that leave the ISR while it is below min.insync.replicas stay eligible to lead, until the ISR is back "
+        "at that size or they shut down uncleanly; the ISR may become empty.",
+        "Only members of the ISR are eligible to lead, and its last member stays in it even when it is down.",
+        word="elr",
+        default=False,
+    )
+    epoch_on_lead: bool = switch(
+        "epoch cached on becoming leader (KAFKA-7415)",
+        "A new leader notes its epoch, at its log end offset, when it becomes leader.",
+        "A new leader notes its epoch at its first append, the cache ignores a note that is not newer than all others, and "
+        "knows no end of an epoch below its first.",
+        need=EPOCH_CACHE,
+        default=True,
+    )
+    restart_on_epoch: bool = switch(
+        "refetch on every epoch (KAFKA-7164)",
+        "A follower starts anew, truncation included, in every new leader epoch.",
+        "A follower whose leader's id has not changed fetches on without truncating.",
+        default=True,
+    )
+    fresh_answers: bool = switch(
+        "late answers (KAFKA-7786)",
+        "A follower drops an answer to what it asked in an earlier leader epoch.",
+        "A follower takes an answer that its leader gave in an earlier reign.",
+        word="fresh-answers",
+        need=ASKS,
+        default=True,
+    )
+    failures_stay_apart: bool = switch(
+        "what does not fit (KIP-461)",
+        "A follower that cannot append what it fetched fetches no more of this partition until there is a newer leader "
+        "epoch.",
+        "A follower that cannot append what it fetched fetches nothing more from this leader, of any partition, until "
+        "none of them has this leader.",
+        word="partition-failure",
+        default=True,
+    )
+    out_of_range_cuts: bool = switch(
+        "out of range (KAFKA-7414)",
+        "A follower whose log ends after its leader's cuts to the leader's log end, and fetches on.",
+        "A follower whose log ends after its leader's stops its broker, unless unclean election is enabled.",
+        default=True,
+    )
+    leader_writes_isr: bool = switch(
+        "who writes the ISR (KIP-497)",
+        "The leader writes the ISR to ZooKeeper itself, and the high watermark stands still until it has; if the version "
+        "it knows is stale, it cannot, until it is elected again (KAFKA-2729).",
+        "The leader asks the controller for a change of the ISR; until it hears, the high watermark waits for old and new "
+        "members alike.",
+        word="leader-writes-isr",
+        default=False,
+    )
+    shrink_raises_epoch: bool = switch(
+        "ISR shrinks (KAFKA-15021)",
+        "When the controller takes a replica out of an ISR, the leader stays and gets a new leader epoch.",
+        "When the controller takes a replica out of an ISR, the leader epoch stays.",
+        word="shrink-raises-epoch",
+        default=False,
+    )
+    metadata_log: bool = switch(
+        "metadata log (KRaft)",
+        "A broker reads what the controller decided from a log, and acts on the last state of what it finds at once: a "
+        "broker that was deaf or asleep never acts on what was between, and may miss a leader's whole reign. It is fenced "
+        "until it has caught up, and may stop when the others have.",
+        "The controller (ZooKeeper) sends a broker each state, in order, one at a time, each until it is answered, and the "
+        "broker acts on every one.",
+        word="metadata-log",
+        default=False,
+    )
+    reassignments_replace: bool = switch(
+        "another reassignment (KIP-455)",
+        "A reassignment may be replaced by another one while it is under way, and so be taken back.",
+        "A reassignment must come to its end before there can be another.",
+        word="replace-reassignment",
+        default=False,
+    )
+    whole_target_in_sync: bool = switch(
+        "end of a reassignment (KAFKA-15665)",
+        "A reassignment ends when all replicas that there are to be are in the ISR.",
+        "A reassignment ends when all replicas that it adds are in the ISR, or one that stays if it adds none; the ISR may "
+        "be smaller than min.insync.replicas then.",
+        word="whole-target",
+        default=True,
+    )
+    refuses_strangers: bool = switch(
+        "fetch of no replica (KAFKA-13837)",
+        "A leader refuses a fetch of a broker that is no replica, as far as it knows.",
+        "A leader lets a fetch of a broker that is no replica, as far as it knows, wait, then answers, and does not count "
+        "it.",
+        word="refuse-strangers",
+        default=True,
+    )
+    delete_records: bool = switch(
+        "log start (KIP-107)",
+        "A client may delete records below the high watermark: the leader's log start moves up, its followers take it over "
+        "from fetch responses, and it has a checkpoint.",
+        "Only retention deletes, on each broker by itself; a log starts where its first batch does, and a follower does "
+        "not hear where its leader's starts unless it is out of range.",
+        word="delete-records",
+        default=True,
+    )
+    rebuild_epochs: bool = switch(
+        "epochs after a crash (forgotten log start)",
+        "After an unclean stop a replica takes all its epochs from its batches.",
+        "After an unclean stop a replica adds the epochs that are newer than all in its file; those that were cut off "
+        "with a log start do not come back, though the records may.",
+        word="rebuild-epochs",
+        need=EPOCH_CACHE,
+        default=False,
+    )
+    begin_anew: bool = switch(
+        "cut at a log start inside a batch",
+        "A follower whose log ends at its leader's log start, and is sent a batch that begins before, begins anew where "
+        "that batch does.",
+        "It refuses the batch as out of order, for ever, unless its own log is empty (Kafka's "
+        "Partition.appendRecordsToFollowerOrFutureReplica).",
+        word="begin-anew",
+        default=False,
+    )
+    moved_leader_leaves_isr: bool = switch(
+        "ISR of an operator's election (KIP-279)",
+        "A leader that loses its leadership to an operator's election, a preferred one, leaves the ISR, and comes back "
+        "when it has caught up (KIP-279's second alternative for clean elections).",
+        "A leader that loses its leadership to an operator's election stays in the ISR.",
+        word="old-leader-leaves-isr",
+        default=False,
+    )
+    errors_cut_to_hw: bool = switch(
+        "no answer about an epoch (KIP-279)",
+        "A follower whose question about an epoch is answered with an error, or not in time, cuts to its high "
+        "watermark, as KIP-279 has it.",
+        "A follower whose question about an epoch is answered with an error, or not in time, asks again (Kafka's "
+        "AbstractFetcherThread).",
+        word="hw-on-error",
+        need=ASKS,
+        default=False,
+    )
+    forget_log_ends: bool = switch(
+        "log ends of followers (missed reign)",
+        "A leader forgets in each leader epoch how far its followers are, until they fetch in it.",
+        "A broker that is elected while it leads in its own eyes goes on with the log ends it knows of its followers, also "
+        "if it missed the reign of another (Kafka's Replica.resetReplicaState).",
+        word="forget-log-ends",
+        default=False,
+    )
+    bugs: frozenset[str] = choice(BugsOption(), frozenset())
+    truncation_at: tuple[tuple[int, str], ...] = ()
+    """Brokers with a rule of their own, as during an upgrade: (broker, name of the rule)."""
+
+    @property
+    def recovery(self) -> RecoveryRules:
+        """How a replica of this design recovers its log."""
+        return RecoveryRules("KAFKA-8306" in self.bugs, self.rebuild_epochs, "KAFKA-10432" in self.bugs)
+
+    @property
+    def rule(self) -> TruncationRule:
+        """The truncation rule that ``truncation`` names."""
+        return RULES[self.truncation]
+
+    def rule_of(self, broker: int) -> TruncationRule:
+        """The truncation rule of one broker."""
+        return RULES[dict(self.truncation_at).get(broker, self.truncation)]
+
+    @property
+    def contract(self) -> str:
+        """The promise this design makes unless the run asks for another one (see docs/anomalies.md)."""
+        return "kip-966" if self.elr else "documented"
+
+    @property
+    def judged_by(self) -> str:
+        """What judges losses, in words."""
+        return f"{self.contract} and what counts beside it"
+
+    @property
+    def has_epoch_cache(self) -> bool:
+        """False for the designs before KIP-101, which keep no leader epochs."""
+        return self.rule.keeps_epochs
+
+
+SWITCHES = {name: option for name, option in options(Variant).items() if isinstance(option, Switch)}
+"""Field of a variant → what it switches."""
