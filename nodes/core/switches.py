@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 
@@ -140,8 +139,7 @@ def choice(option: Option, default: Any = MISSING) -> Any:  # noqa: ANN401 (a fi
     return field(default=default, metadata={"option": option})
 
 
-@cache
-def options(kind: Any) -> dict[str, Option]:  # noqa: ANN401 (a dataclass, which mypy cannot hash)
+def options(kind: type[Any]) -> dict[str, Option]:
     """Field → what it switches."""
     return {f.name: f.metadata["option"] for f in fields(kind) if "option" in f.metadata}
 
