@@ -1,8 +1,8 @@
 """Truncation rules: what a follower does with its log when it meets a new leader.
 
 One module a rule, one class each, so that two can be laid side by side. A rule never touches the log; it looks at a
-:class:`~tidemark.nodes.core.truncation.rule.LogView` and says what to do next. Whatever depends on the rule is in its module; no other
-module of the core names one. To add one, write its module here: it is found by itself.
+:class:`~tidemark.nodes.core.truncation.rule.LogView` and says what to do next. Whatever depends on the rule is in its module;
+no other module of the core names one. To add one, write its module here: it is found by itself.
 """
 
 from collections.abc import Iterator

@@ -20,7 +20,8 @@ _OWN_RULE = re.compile(r"truncation@([1-9]\d?)=([\w-]+)")
 class RuleOption:
     """Which rule all brokers have (``truncation=RULE``), and which one has another (``truncation@BROKER=RULE``).
 
-    A sentence about a rule is the first paragraph of the docstring of the method that does it (:mod:`tidemark.nodes.core.truncation`).
+    A sentence about a rule is the first paragraph of the docstring of the method that does it
+    (:mod:`tidemark.nodes.core.truncation`).
     """
 
     @property
