@@ -187,19 +187,20 @@ def _measure(folder: Path) -> dict[str, float]:
     from tidemark.pipeline.compare.compare import compare
     from tidemark.pipeline.compare.examples import choose_examples
     from tidemark.pipeline.engines.session import spark_session
+    from tidemark.pipeline.engines.spark_engine import SparkEngine
     from tidemark.pipeline.runs.simulate import simulate
 
     def drawn(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
         plan, result = simulate(spec, variant, 0)
         return plan, replace(result, digest=digest_of(variant, index))
 
-    spark = spark_session(f"local[{CORES}]")
+    engine = SparkEngine(spark_session(f"local[{CORES}]"))
     with ProcessorTime() as time_of_all:
         began, used = time.monotonic(), time_of_all.spent()
-        comparison = compare(spark, folder)
+        comparison = compare(engine, folder)
         compared = time.monotonic()
         assert sum(variant.runs for variant in comparison.variants) == comparison.plans * len(VARIANTS)
-        assert choose_examples(spark, folder, drawn)
+        assert choose_examples(engine, folder, drawn)
         chosen, spent = time.monotonic(), time_of_all.spent().since(used)
     return {
         "cpu": spent.total,

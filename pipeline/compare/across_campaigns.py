@@ -17,6 +17,7 @@ from tidemark.nemesis import AskedWorkload
 from tidemark.nemesis.asked_workload import DRAWN
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.pipeline.compare.compare import found_in_tables
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.engines.spark_tables import campaign_tables
 from tidemark.pipeline.folder.campaign_parts import part_of
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError, campaign_in
@@ -66,7 +67,7 @@ def compare_campaigns(spark: SparkSession, folders: Sequence[Path], baseline: st
         table.createOrReplaceTempView(name)
     most = sum(manifest.spec.plans * len(manifest.spec.variants) for manifest in manifests)
     imported = any(manifest.spec.world == IMPORTED for manifest in manifests)
-    found = found_in_tables(spark, tuple(arms), baseline, (), most, imported=imported)
+    found = found_in_tables(SparkEngine(spark), tuple(arms), baseline, (), most, imported=imported)
     spec = manifests[0].spec
     return Comparison(
         campaign=" and ".join(labels),

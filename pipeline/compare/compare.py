@@ -24,16 +24,34 @@ from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
 from tidemark.pipeline.compare.quantiles import QUANTILES, Quantiles
+from tidemark.pipeline.compare.questions import (
+    BETWEEN,
+    BROKEN,
+    COUNT_PAIRS,
+    COUNTS,
+    DERIVED,
+    DISCORDANT,
+    FIRST,
+    FIRST_PLANS,
+    HIT,
+    HITS,
+    MARKED,
+    MOST_STEPS,
+    PAIRS,
+    PERMITTED_BY,
+    SEEN_BY_CLIENTS,
+    SUMMED,
+    TOTALS,
+)
 from tidemark.pipeline.compare.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 from tidemark.pipeline.engines.reason import reason
-from tidemark.pipeline.engines.small_session import SmallSession
-from tidemark.pipeline.engines.spark_tables import FEW_RUNS, campaign_tables, quick_where_few
+from tidemark.pipeline.engines.spark_tables import FEW_RUNS
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError, campaign_in
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from tidemark.pipeline.engines.engine import Engine
 
 Question: TypeAlias = tuple[str, Mapping[str, Any]]
 """SQL and its parameters."""
@@ -42,114 +60,12 @@ AT_ONCE = 4
 MOST_PLANS = 40
 """So many plans are named for each anomaly of a variant."""
 
-TOTALS = """
-    SELECT variant,
-        count(*) AS runs, count_if(valid != 'unknown') AS judged, count_if(valid = 'unknown') AS unknown,
-        count_if(error IS NOT NULL) AS errors, collect_set(contract) AS contracts,
-        count_if(valid != 'unknown' AND acked_lost_violation > 0) AS loss,
-        count_if(valid != 'unknown' AND acked_lost_permitted > 0) AS permitted_loss,
-        count_if(valid != 'unknown' AND acked_lost_violation + acked_lost_permitted > 0) AS any_loss,
-        max(virtual_us) AS watched_us, count(marks) AS looked_at,
-        count_if(valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL) AS timed,
-        max(first_violation_us) AS last_us,
-        {sums}
-    FROM runs GROUP BY variant"""
-
-SUMMED = (
-    "acked",
-    "acked_lost_violation",
-    "acked_lost_permitted",
-    "elections",
-    "unclean_elections",
-    "truncations",
-    "records_truncated",
-    "epoch_round_trips",
-    "one_round",
-    "two_rounds",
-    "more_rounds",
-    "hw_checkpoints",
-)
-MOST_STEPS = 1000
-"""A curve of more hits is drawn in so many steps; each is where all hits up to it are counted."""
-
-HITS = """
-    SELECT DISTINCT a.variant, a.name, a.verdict, a.plan FROM anomalies a
-    LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
-    UNION ALL
-    SELECT variant, :any, 'violation', plan FROM runs WHERE valid != 'unknown' AND violations > 0
-    UNION ALL
-    SELECT variant, :any, 'permitted', plan FROM runs WHERE valid != 'unknown' AND permitted > 0
-    UNION ALL
-    SELECT variant, :lost, 'violation', plan FROM runs WHERE valid != 'unknown' AND acked_lost_violation > 0
-    UNION ALL
-    SELECT variant, :lost, 'permitted', plan FROM runs WHERE valid != 'unknown' AND acked_lost_permitted > 0"""
-
-DERIVED = {"any": ANY, "lost": LOST}
-"""The parameters of `HITS`: the names of what is counted beside anomalies."""
-
-COUNTS = "SELECT variant, name, verdict, count(*) AS hits FROM hits GROUP BY variant, name, verdict"
-
-BROKEN = """
-    SELECT a.variant, promise, count(DISTINCT a.plan) AS hits
-    FROM (SELECT variant, plan, explode(breaks) AS promise FROM anomalies
-        WHERE name = 'lost-committed-write' AND get_json_object(evidence, '$.ack_time') IS NOT NULL{or_lost}) a
-    LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
-    GROUP BY a.variant, promise"""
-SEEN_BY_CLIENTS = " OR name = 'lost-write'"
-"""Of histories without a trace nothing else tells of losses."""
-
-PAIRS = """
-    SELECT here.variant, here.plan FROM runs here
-    JOIN runs base ON here.plan = base.plan AND here.plan_digest <=> base.plan_digest
-    WHERE base.variant = :baseline AND here.variant != :baseline AND here.valid != 'unknown' AND base.valid != 'unknown'"""
-
-COUNT_PAIRS = "SELECT variant, count(*) AS pairs FROM pairs GROUP BY variant"
-
-DISCORDANT = """
-    WITH v AS (SELECT * FROM hits WHERE verdict = 'violation'),
-    here AS (SELECT p.variant, p.plan, v.name FROM pairs p JOIN v ON p.variant = v.variant AND p.plan = v.plan),
-    base AS (SELECT p.variant, p.plan, v.name FROM pairs p JOIN v ON v.variant = :baseline AND p.plan = v.plan)
-    SELECT coalesce(here.variant, base.variant) AS variant, coalesce(here.name, base.name) AS name,
-        count_if(base.plan IS NULL) AS only_here, count_if(here.plan IS NULL) AS only_baseline
-    FROM here FULL OUTER JOIN base
-        ON here.variant = base.variant AND here.plan = base.plan AND here.name = base.name
-    GROUP BY 1, 2"""
-
-PERMITTED_BY = """
-    SELECT a.variant, a.clause, count(DISTINCT a.plan) AS hits FROM anomalies a
-    LEFT ANTI JOIN (SELECT variant, plan FROM runs WHERE valid = 'unknown') u ON a.variant = u.variant AND a.plan = u.plan
-    WHERE a.name = 'lost-committed-write' AND a.verdict = 'permitted'
-        AND get_json_object(a.evidence, '$.ack_time') IS NOT NULL
-    GROUP BY a.variant, a.clause"""
-
-FIRST_PLANS = """
-    SELECT variant, name, collect_list(plan) AS plans FROM (
-        SELECT variant, name, plan, row_number() OVER (PARTITION BY variant, name ORDER BY plan) AS place
-        FROM hits WHERE verdict = 'violation')
-    WHERE place <= :most GROUP BY variant, name"""
-
-BETWEEN = """
-    SELECT count(*) AS pairs, count_if(newer.hit AND NOT older.hit) AS only_newer,
-        count_if(older.hit AND NOT newer.hit) AS only_older
-    FROM (SELECT plan, plan_digest, {hit} AS hit FROM runs WHERE variant = :newer AND valid != 'unknown') newer
-    JOIN (SELECT plan, plan_digest, {hit} AS hit FROM runs WHERE variant = :older AND valid != 'unknown') older
-        ON newer.plan = older.plan AND newer.plan_digest <=> older.plan_digest"""
-HIT = {LOST: "acked_lost_violation > 0", ANY: "violations > 0"}
-"""What is looked at between two variants → whether a run is hit."""
-
-MARKED = """
-    SELECT variant, mark, count(*) AS runs FROM (SELECT variant, explode(marks) AS mark FROM runs) GROUP BY variant, mark"""
-
-FIRST = """
-    SELECT variant, CAST(ceil(first_violation_us / {width}) * {width} AS BIGINT) AS time, count(*) AS runs FROM runs
-    WHERE valid != 'unknown' AND violations > 0 AND first_violation_us IS NOT NULL GROUP BY 1, 2"""
-
 
 class UnreadableError(RuntimeError):
     """Spark gave up on the tables; the text is one sentence."""
 
 
-def compare(spark: SparkSession | SmallSession, folder: Path, baseline: str | None = None) -> Comparison:
+def compare(engine: Engine, folder: Path, baseline: str | None = None) -> Comparison:
     """Compare all variants of the campaign in `folder` with `baseline`, the first variant unless told.
 
     Raises:
@@ -163,11 +79,11 @@ def compare(spark: SparkSession | SmallSession, folder: Path, baseline: str | No
     baseline = baseline or spec.variants[0]
     if baseline not in spec.variants:
         raise NothingToCompareError(f"{baseline} is none of the campaign's variants: {', '.join(spec.variants)}.")
-    register_tables(spark, folder)
+    engine.load(folder, ("runs", "anomalies"))
     most = spec.plans * len(spec.variants)
     imported = spec.world == IMPORTED
     settled = () if imported else manifest.first_variants
-    found = found_in_tables(spark, spec.variants, baseline, settled, most, imported=imported)
+    found = found_in_tables(engine, spec.variants, baseline, settled, most, imported=imported)
     variants = tuple(
         replace(found.variant(name), replay=replay_command(spec, as_asked, name, None))
         for name in spec.variants
@@ -199,23 +115,8 @@ def _unpaired(variant: VariantResult) -> VariantResult:
     return replace(variant, anomalies=tuple(replace(anomaly, paired=None) for anomaly in variant.anomalies))
 
 
-def register_tables(spark: SparkSession | SmallSession, folder: Path) -> None:
-    """Make the campaign's `runs` and `anomalies` known to Spark SQL under these names.
-
-    Raises:
-        NothingToCompareError: No chunk is finished yet.
-        DamagedTableError: A file is not what the campaign wrote.
-    """
-    names = ("runs", "anomalies")
-    if isinstance(spark, SmallSession):
-        spark.load(folder, names)
-    else:
-        for name, table in campaign_tables(spark, folder, names).items():
-            table.createOrReplaceTempView(name)
-
-
 def found_in_tables(
-    spark: SparkSession | SmallSession,
+    engine: Engine,
     variants: tuple[str, ...],
     baseline: str,
     first_variants: tuple[str, ...],
@@ -226,7 +127,7 @@ def found_in_tables(
     """Ask everything of the views `runs` and `anomalies`.
 
     Args:
-        spark: The session that has the views.
+        engine: It has the views.
         variants: Of the runs, in order.
         baseline: What the others are compared with.
         first_variants: Those that were settled before anything ran.
@@ -237,29 +138,14 @@ def found_in_tables(
         UnreadableError: Spark could not.
     """
     try:
-        with quick_where_few(spark, most):
-            spark.sql(HITS, args=DERIVED).cache().createOrReplaceTempView("hits")
-            spark.sql(PAIRS, args={"baseline": baseline}).createOrReplaceTempView("pairs")
-            try:
-                at_once = AT_ONCE if most <= FEW_RUNS else 1
-                found = Found(spark, variants, baseline, first_variants, at_once, imported=imported)
-                found.worse = _worse(spark, [found.variant(name) for name in variants if name in found.totals])
-                return found
-            finally:
-                if not isinstance(spark, SmallSession):
-                    spark.catalog.uncacheTable("hits")
-    except _errors_of(spark) as error:
+        with engine.about(most), engine.kept("hits", HITS, DERIVED):
+            engine.name("pairs", PAIRS, {"baseline": baseline})
+            at_once = AT_ONCE if most <= FEW_RUNS else 1
+            found = Found(engine, variants, baseline, first_variants, at_once, imported=imported)
+            found.worse = _worse(engine, [found.variant(name) for name in variants if name in found.totals])
+            return found
+    except engine.errors as error:
         raise UnreadableError(f"The campaign's tables could not be read: {reason(error)}.") from error
-
-
-def _errors_of(spark: SparkSession | SmallSession) -> tuple[type[Exception], ...]:
-    """What it raises where it cannot answer."""
-    if isinstance(spark, SmallSession):
-        return spark.errors
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    return PySparkException, Py4JError
 
 
 class Found:
@@ -267,7 +153,7 @@ class Found:
 
     def __init__(
         self,
-        spark: SparkSession | SmallSession,
+        engine: Engine,
         variants: tuple[str, ...],
         baseline: str,
         first_variants: tuple[str, ...],
@@ -278,7 +164,7 @@ class Found:
         sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
         self.baseline = baseline
         rows = _answers(
-            spark,
+            engine,
             {
                 "totals": (TOTALS.format(sums=sums), {}),
                 "counts": (COUNTS, {}),
@@ -311,7 +197,7 @@ class Found:
         self.primary = primary_variant(first_variants, baseline, self.totals)
         self.paired = self._all_paired([name for name in variants if name in self.totals and name != baseline])
         self.first: dict[str, dict[int, int]] = defaultdict(dict)
-        for row in spark.sql(FIRST.format(width=self._step_us())).collect():
+        for row in engine.rows(FIRST.format(width=self._step_us())):
             self.first[row["variant"]][row["time"]] = row["runs"]
         self.marked: dict[str, dict[str, int]] = defaultdict(dict)
         for row in rows["marked"]:
@@ -386,7 +272,7 @@ class Found:
         )
 
 
-def _worse(spark: SparkSession | SmallSession, variants: Sequence[VariantResult]) -> tuple[Worse, ...]:
+def _worse(engine: Engine, variants: Sequence[VariantResult]) -> tuple[Worse, ...]:
     """Each variant that did worse than the one before it: in losses, or else in violations of any kind."""
     found = []
     for older, newer in pairwise(variants):
@@ -394,7 +280,7 @@ def _worse(spark: SparkSession | SmallSession, variants: Sequence[VariantResult]
         name = next((name for name, (before, now) in shares.items() if now > before), None)
         if name is not None:
             args = {"older": older.variant, "newer": newer.variant}
-            (row,) = spark.sql(BETWEEN.format(hit=HIT[name]), args=args).collect()
+            (row,) = engine.rows(BETWEEN.format(hit=HIT[name]), args)
             p_value = mcnemar(row["only_newer"], row["only_older"])
             found.append(
                 Worse(older.variant, newer.variant, name, row["pairs"], row["only_newer"], row["only_older"], p_value)
@@ -402,17 +288,10 @@ def _worse(spark: SparkSession | SmallSession, variants: Sequence[VariantResult]
     return tuple(found)
 
 
-def _answers(
-    spark: SparkSession | SmallSession, questions: Mapping[str, Question], at_once: int
-) -> dict[str, list[Any]]:
+def _answers(engine: Engine, questions: Mapping[str, Question], at_once: int) -> dict[str, list[Any]]:
     """The rows that answer each question, so many of them at a time."""
-
-    def answer(question: Question) -> list[Any]:
-        found: list[Any] = spark.sql(question[0], args=dict(question[1])).collect()
-        return found
-
     with ThreadPoolExecutor(at_once, thread_name_prefix="ask") as threads:
-        return dict(zip(questions, threads.map(answer, questions.values()), strict=True))
+        return dict(zip(questions, threads.map(lambda asked: engine.rows(*asked), questions.values()), strict=True))
 
 
 def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]) -> str | None:

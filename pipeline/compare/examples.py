@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tidemark.harness.report.model import Example
 from tidemark.pipeline.campaign.campaign import simulator
-from tidemark.pipeline.compare.compare import register_tables
-from tidemark.pipeline.engines.spark_tables import quick_where_few
 from tidemark.pipeline.folder.evidence import stored_runs
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError
 from tidemark.pipeline.folder.manifest import Manifest
@@ -16,11 +14,9 @@ from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from tidemark.harness.runs.judged import JudgedRun
     from tidemark.nemesis import Plan
-    from tidemark.pipeline.engines.small_session import SmallSession
+    from tidemark.pipeline.engines.engine import Engine
     from tidemark.pipeline.runs.simulate import Simulate
 
 EASIEST_TO_EXPLAIN = ("lost-committed-write", "log-matching", "divergence")
@@ -41,9 +37,7 @@ class RunChangedError(RuntimeError):
     """A run that was repeated gave another history than the campaign stored; the text is one sentence."""
 
 
-def choose_examples(
-    spark: SparkSession | SmallSession, folder: Path, simulate: Simulate | None = None
-) -> tuple[Example, ...]:
+def choose_examples(engine: Engine, folder: Path, simulate: Simulate | None = None) -> tuple[Example, ...]:
     """One run for each variant and anomaly that was a violation, in the campaign's order of variants; of a variant first the
     anomalies of `EASIEST_TO_EXPLAIN`.
 
@@ -62,11 +56,11 @@ def choose_examples(
     if manifest.spec.world == IMPORTED:
         return ()
     simulate = simulate or (simulator() if manifest.spec.world == "sim" else stored_runs(folder))
-    register_tables(spark, folder)
+    engine.load(folder, ("runs", "anomalies"))
     cases = " ".join(f"WHEN '{name}' THEN {rank}" for rank, name in enumerate(EASIEST_TO_EXPLAIN))
     rank = f"CASE a.name {cases} ELSE {len(EASIEST_TO_EXPLAIN)} END"
-    with quick_where_few(spark, manifest.spec.plans * len(manifest.spec.variants)):
-        rows: list[Any] = spark.sql(SIMPLEST.format(rank=rank, relied_on=RELIED_ON)).collect()
+    with engine.about(manifest.spec.plans * len(manifest.spec.variants)):
+        rows = engine.rows(SIMPLEST.format(rank=rank, relied_on=RELIED_ON))
     order = {variant: place for place, variant in enumerate(manifest.spec.variants)}
     runs: dict[tuple[str, int], tuple[Plan, JudgedRun]] = {}
     examples = []

@@ -1,4 +1,4 @@
-"""Which Spark reads a campaign's tables: the cluster's workers if they see the folder, else this machine's cores."""
+"""What reads a campaign's tables: Spark, on the cluster's workers if they see the folder, else on this machine's cores; or none."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidemark.pipeline.engines.process_pool import FEW_RUNS_HERE
-from tidemark.pipeline.engines.small_session import SmallSession
+from tidemark.pipeline.engines.small_engine import SmallEngine
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.folder.manifest import Manifest
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+
+    from tidemark.pipeline.engines.engine import Engine
 
 QUESTIONS_A_CORE = 2
 
@@ -40,11 +43,20 @@ def reading_session(master: str | None, *folders: Path, java_options: str = "") 
     return spark_session()
 
 
-def small_session(master: str | None, folder: Path) -> SmallSession | None:
+def reading_engine(master: str | None, folder: Path) -> Engine:
+    """One without Spark where that is enough, else Spark.
+
+    Raises:
+        JavaNotFoundError: There is no Java for Spark.
+    """
+    return small_engine(master, folder) or SparkEngine(reading_session(master, folder))
+
+
+def small_engine(master: str | None, folder: Path) -> SmallEngine | None:
     """What answers without Spark, if nobody asked for Spark and the campaign has few runs."""
     manifest = Manifest.read(folder) if master is None else None
     small = manifest is not None and manifest.spec.plans * len(manifest.spec.variants) <= FEW_RUNS_HERE
-    return SmallSession() if small else None
+    return SmallEngine() if small else None
 
 
 def _seen_by_all(context: SparkContext, folders: Iterable[Path]) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,18 +15,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from tidemark.pipeline.engines.small_session import SmallSession
-
 
 FEW_RUNS = 50_000
 """A campaign of so many runs is worth a quick start, and its tables no compiled queries."""
-QUICK = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.shuffle.partitions": "1",
-}
-"""Settings for tables of a few runs: queries are interpreted, not compiled, and not planned again half-way."""
 
 
 def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -> dict[str, DataFrame]:
@@ -40,23 +29,6 @@ def campaign_tables(spark: SparkSession, folder: Path, names: tuple[str, ...]) -
     """
     manifest, stock = finished_in(folder, names)
     return {name: table_of(spark, folder, manifest, stock, name) for name in names}
-
-
-@contextmanager
-def quick_where_few(spark: SparkSession | SmallSession, runs: int) -> Iterator[None]:
-    """Questions about a campaign of so few runs are asked with the settings `QUICK`, and others with the session's own."""
-    if runs > FEW_RUNS or not hasattr(spark, "conf"):  # a small session has none
-        yield
-        return
-    before = {name: spark.conf.get(name) for name in QUICK}
-    for name, value in QUICK.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, was in before.items():
-            if was is not None:
-                spark.conf.set(name, was)
 
 
 def table_of(spark: SparkSession, folder: Path, manifest: Manifest, stock: Stock, name: str) -> DataFrame:

@@ -15,7 +15,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from tidemark.pipeline.compare.compare import COUNTS, DERIVED, HITS, SUMMED, TOTALS
+from tidemark.pipeline.compare.questions import COUNTS, DERIVED, HITS, SUMMED, TOTALS
 from tidemark.pipeline.engines.spark_tables import table_of
 from tidemark.pipeline.folder.finished_chunks import Stock
 from tidemark.pipeline.folder.record import ChunkSummary

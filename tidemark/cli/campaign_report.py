@@ -18,10 +18,8 @@ from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
 from tidemark.cli.writing_to import writing_to
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from tidemark.harness.report.model import Comparison, PartLine, RunLine
-    from tidemark.pipeline.engines.small_session import SmallSession
+    from tidemark.pipeline.engines.engine import Engine
 
 MOST_LISTED = 2000
 """So many runs are listed one by one on a comparison's page; more would make it slow to open."""
@@ -41,14 +39,14 @@ def summarise(
     Raises:
         click.ClickException: nothing to compare.
     """
-    spark, comparison = _compared(folder, baseline, master)
+    engine, comparison = _compared(folder, baseline, master)
     if as_json:
         click.echo(json.dumps(comparison.to_json()))
     else:
         _print(comparison)
     tell_ci(cases(comparison), ci[0], annotations=ci[1])
     if report:
-        click.echo(f"Report: {_write_page(spark, comparison, folder, {folder})}", err=as_json)
+        click.echo(f"Report: {_write_page(engine, comparison, folder, {folder})}", err=as_json)
     return comparison
 
 
@@ -73,20 +71,20 @@ def summarise_all(folder: Path, baseline: str | None, as_json: bool) -> None:
     pages = {part.folder for part in begun}
     found = []
     for part in begun:
-        spark, comparison = _compared(part.folder, baseline, None)
+        engine, comparison = _compared(part.folder, baseline, None)
         found.append(comparison)
         if not as_json:
             click.secho(f"Part {part.title}, in {part.folder}", bold=True)
             _print(comparison)
-        click.echo(f"Report: {_write_page(spark, comparison, part.folder, pages)}", err=as_json)
+        click.echo(f"Report: {_write_page(engine, comparison, part.folder, pages)}", err=as_json)
     if as_json:
         click.echo(json.dumps(found[0].to_json() | {"parts": [comparison.to_json() for comparison in found[1:]]}))
     else:
         _print_parts(_part_lines(folder, pages))
 
 
-def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[SparkSession | SmallSession, Comparison]:
-    """The comparison of the variants of one folder, and the session that made it."""
+def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[Engine, Comparison]:
+    """The comparison of the variants of one folder, and the engine that made it."""
     from tidemark.pipeline.folder.manifest import CampaignRefusedError, Manifest
 
     try:
@@ -95,13 +93,13 @@ def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[S
         raise click.ClickException(str(error)) from None
     from tidemark.pipeline.compare.compare import UnreadableError, compare
     from tidemark.pipeline.engines.java import JavaNotFoundError
-    from tidemark.pipeline.engines.reading import reading_session, small_session
+    from tidemark.pipeline.engines.reading import reading_engine
     from tidemark.pipeline.folder.finished_chunks import DamagedTableError
     from tidemark.pipeline.folder.found_campaign import NothingToCompareError
 
     try:
-        spark = small_session(master, folder) or reading_session(master, folder)
-        return spark, compare(spark, folder, baseline)
+        engine = reading_engine(master, folder)
+        return engine, compare(engine, folder, baseline)
     except (
         NothingToCompareError,
         CampaignRefusedError,
@@ -118,9 +116,7 @@ def _print(comparison: Comparison) -> None:
     print_comparison(comparison, Console())
 
 
-def _write_page(
-    spark: SparkSession | SmallSession, comparison: Comparison, folder: Path, pages: Collection[Path]
-) -> Path:
+def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Collection[Path]) -> Path:
     """The page of a campaign or of one part; `pages` are the folders of parts that have or get one."""
     from tidemark.harness.report.pages import render
     from tidemark.harness.why import deciding_faults_of_example, why_of_example
@@ -130,7 +126,7 @@ def _write_page(
     from tidemark.pipeline.folder.run_list import UnreadableTableError
 
     try:
-        examples = choose_examples(spark, folder)
+        examples = choose_examples(engine, folder)
         lines, more = _lines(comparison, folder)
         with writing_to(folder):
             return render(

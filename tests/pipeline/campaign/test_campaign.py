@@ -24,8 +24,10 @@ from tidemark.pipeline.compare.compare import NothingToCompareError, compare
 from tidemark.pipeline.compare.compare_table import print_comparison
 from tidemark.pipeline.compare.examples import RunChangedError, choose_examples
 from tidemark.pipeline.compare.quantiles import QUANTILES, Quantiles
+from tidemark.pipeline.engines.engine import Engine
 from tidemark.pipeline.engines.query import QueryError, ask
-from tidemark.pipeline.engines.small_session import SmallSession
+from tidemark.pipeline.engines.small_engine import SmallEngine
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.folder import manifest
 from tidemark.pipeline.folder.run_list import NoCampaignError, UnreadableTableError, Wanted, list_runs
 from tidemark.pipeline.folder.tables import chunk_file
@@ -46,8 +48,8 @@ def master(request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture(params=["here", pytest.param("spark", marks=SPARK)])
-def asked(request: pytest.FixtureRequest) -> SparkSession | SmallSession:
-    return SmallSession() if request.param == "here" else request.getfixturevalue("spark")
+def asked(request: pytest.FixtureRequest) -> Engine:
+    return SmallEngine() if request.param == "here" else SparkEngine(request.getfixturevalue("spark"))
 
 
 def quiet() -> Console:
@@ -125,7 +127,7 @@ def test_a_campaign_grows_to_what_it_would_have_been(
 
     assert tables(grown) == tables(at_once)
     assert all(path.stat().st_mtime_ns == time for path, time in before.items())
-    whole, parts = (compare(SmallSession(), folder) for folder in (at_once, grown))
+    whole, parts = (compare(SmallEngine(), folder) for folder in (at_once, grown))
     # What was settled before anything ran was one variant, which is compared with none.
     assert (whole.primary, parts.primary) == (NEW, None)
     assert [variant.loss for variant in parts.variants] == [variant.loss for variant in whole.variants]
@@ -177,7 +179,7 @@ def test_it_stops_at_the_first_violation_and_goes_on_from_there(
 
 
 def test_the_comparison_counts_by_hand(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
 
@@ -230,7 +232,7 @@ def test_the_comparison_counts_by_hand(
 
 
 def test_marks_are_counted_by_runs_and_those_that_none_came_to_are_told(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
 
@@ -245,7 +247,7 @@ def test_marks_are_counted_by_runs_and_those_that_none_came_to_are_told(
 
 
 def test_another_baseline_turns_the_pairs_round(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
@@ -263,7 +265,7 @@ def test_another_baseline_turns_the_pairs_round(
 
 
 def test_the_terminal_shows_violations_and_permitted_apart(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
     out = io.StringIO()
@@ -285,7 +287,7 @@ def test_the_terminal_shows_violations_and_permitted_apart(
 
 
 def test_an_example_is_the_violating_run_with_the_fewest_faults(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
@@ -297,7 +299,7 @@ def test_an_example_is_the_violating_run_with_the_fewest_faults(
 
 
 def test_an_example_of_a_loss_is_one_that_somebody_relied_on(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     def first_unacked(spec: CampaignSpec, variant: str, index: int) -> Any:
         plan, result = simulate(spec, variant, index)
@@ -314,7 +316,7 @@ def test_an_example_of_a_loss_is_one_that_somebody_relied_on(
 
 
 def test_a_variant_that_does_worse_than_the_one_before_is_held_against_it_on_the_same_plans(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(replace(spec, variants=(NEW, OLD)), tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
@@ -323,7 +325,7 @@ def test_a_variant_that_does_worse_than_the_one_before_is_held_against_it_on_the
 
 
 def test_the_run_list_is_that_of_the_comparison(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate)
 
@@ -352,7 +354,7 @@ def test_a_list_of_what_is_not_there_is_refused(tmp_path: Path, spec: CampaignSp
 
 
 def test_a_damaged_file_is_named(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
     file = chunk_file(tmp_path, "runs", spec.name, OLD, 0)
@@ -363,7 +365,7 @@ def test_a_damaged_file_is_named(
 
 
 def test_an_example_that_runs_differently_now_is_not_shown(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
+    asked: Engine, spec: CampaignSpec, simulate: Callable[..., Any], tmp_path: Path
 ) -> None:
     run_campaign(spec, tmp_path, chunk_size=12, console=quiet(), simulate=simulate)
 
@@ -376,7 +378,7 @@ def test_an_example_that_runs_differently_now_is_not_shown(
 
 
 def test_a_folder_without_a_finished_chunk_has_nothing_to_compare(
-    asked: SparkSession | SmallSession, spec: CampaignSpec, tmp_path: Path
+    asked: Engine, spec: CampaignSpec, tmp_path: Path
 ) -> None:
     with pytest.raises(NothingToCompareError, match="holds no campaign"):
         compare(asked, tmp_path)
@@ -419,19 +421,20 @@ def test_campaigns_are_held_against_each_other_where_their_plans_are_the_same(
         ask(spark, two, "SELECT nonsense FROM runs", 1)
 
 
-def test_the_slowest_percentiles_are_of_runs_that_never_recovered(asked: SparkSession | SmallSession) -> None:
+def test_the_slowest_percentiles_are_of_runs_that_never_recovered(asked: Engine) -> None:
     rows = [("a", 1_000_000)] * 49 + [("a", None)] * 51 + [("b", time) for time in (30, 20, 20, 10, None)]
     shares = [0.1, 0.2, 0.4] + [None] * 102
     table = [(variant, time, share, 9) for (variant, time), share in zip(rows, shares, strict=True)]
     table += [("without a trace", None, None, None)]
     values = ", ".join(f"({', '.join('NULL' if one is None else repr(one) for one in row)})" for row in table)
-    asked.sql(
+    asked.name(
+        "runs",
         "SELECT variant, CAST(recovery_us AS BIGINT) AS recovery_us, CAST(NULL AS BIGINT) AS first_violation_us, "
         "CAST(availability AS DOUBLE) AS availability, CAST(NULL AS STRING) AS error, events "
-        f"FROM VALUES {values} AS rows(variant, recovery_us, availability, events)"
-    ).createOrReplaceTempView("runs")
+        f"FROM VALUES {values} AS rows(variant, recovery_us, availability, events)",
+    )
 
-    found = Quantiles(asked.sql(QUANTILES).collect())
+    found = Quantiles(asked.rows(QUANTILES))
 
     a, b = found.recovery("a", 0), found.recovery("b", 0)
     # Of 100 runs 49 are at rest after 1 s and 51 never: the median run never is.

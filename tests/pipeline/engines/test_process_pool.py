@@ -21,8 +21,9 @@ from tidemark.pipeline.chunks import chunk as chunks
 from tidemark.pipeline.compare.compare import UnreadableError, compare, found_in_tables
 from tidemark.pipeline.engines import process_pool as here
 from tidemark.pipeline.engines.java import JavaNotFoundError
-from tidemark.pipeline.engines.reading import small_session
-from tidemark.pipeline.engines.small_session import SmallSession
+from tidemark.pipeline.engines.reading import small_engine
+from tidemark.pipeline.engines.small_engine import SmallEngine
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.folder.finished_chunks import DamagedTableError
 from tidemark.pipeline.folder.tables import chunk_file
 from tidemark.pipeline.runs.campaign_spec import CampaignSpec
@@ -49,12 +50,12 @@ def test_what_is_few_needs_no_java_and_what_is_many_does(
     monkeypatch.setattr("tidemark.pipeline.engines.reading.FEW_RUNS_HERE", 24)
 
     assert run_campaign(spec, tmp_path, chunk_size=5, console=quiet(), simulate=simulate).runs == 24
-    assert small_session(None, tmp_path) is not None
-    assert small_session("local[2]", tmp_path) is None
+    assert small_engine(None, tmp_path) is not None
+    assert small_engine("local[2]", tmp_path) is None
 
     monkeypatch.setattr("tidemark.pipeline.engines.reading.FEW_RUNS_HERE", 23)
     monkeypatch.setattr("tidemark.pipeline.campaign.campaign.FEW_RUNS_HERE", 23)
-    assert small_session(None, tmp_path) is None
+    assert small_engine(None, tmp_path) is None
     with pytest.raises(JavaNotFoundError):
         run_campaign(spec, tmp_path / "many", chunk_size=5, console=quiet(), simulate=simulate)
 
@@ -65,12 +66,12 @@ def test_spark_and_duckdb_give_the_same_comparison_to_the_last_digit(spark: Any,
     spec = CampaignSpec("demo", (OLD, "kafka-0.11", "kafka-2.7"), plans=60, seed=11, profile="destructive")
     run_campaign(spec, tmp_path, console=quiet())
 
-    ours = compare(SmallSession(), tmp_path).to_json()
+    ours = compare(SmallEngine(), tmp_path).to_json()
 
     assert sum(variant["loss"]["hits"] for variant in ours["variants"]) > 0
-    assert json.dumps(ours) == json.dumps(compare(spark, tmp_path).to_json())
-    other = compare(SmallSession(), tmp_path, "kafka-2.7").to_json()
-    assert json.dumps(other) == json.dumps(compare(spark, tmp_path, "kafka-2.7").to_json())
+    assert json.dumps(ours) == json.dumps(compare(SparkEngine(spark), tmp_path).to_json())
+    other = compare(SmallEngine(), tmp_path, "kafka-2.7").to_json()
+    assert json.dumps(other) == json.dumps(compare(SparkEngine(spark), tmp_path, "kafka-2.7").to_json())
 
 
 def test_a_full_disk_is_told_and_what_was_stored_stays(
@@ -157,12 +158,12 @@ def test_a_damaged_table_is_named(spec: CampaignSpec, simulate: Callable[..., An
     file.write_bytes(file.read_bytes()[:-9])
 
     with pytest.raises(DamagedTableError, match=r"its file of `anomalies` has another size"):
-        compare(SmallSession(), tmp_path)
+        compare(SmallEngine(), tmp_path)
 
 
 def test_a_question_without_tables_is_one_sentence() -> None:
     with pytest.raises(UnreadableError, match=r"^The campaign's tables could not be read: .*anomalies does not exist"):
-        found_in_tables(SmallSession(), (OLD,), OLD, (OLD,), 0)
+        found_in_tables(SmallEngine(), (OLD,), OLD, (OLD,), 0)
 
 
 def test_as_few_processes_as_there_is_work_for(monkeypatch: pytest.MonkeyPatch) -> None:

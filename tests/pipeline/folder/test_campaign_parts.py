@@ -20,6 +20,7 @@ from tidemark.pipeline.compare.across_campaigns import compare_campaigns, differ
 from tidemark.pipeline.compare.compare import compare
 from tidemark.pipeline.compare.part_lines import part_lines
 from tidemark.pipeline.engines.query import ask
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.folder.campaign_list import list_campaigns
 from tidemark.pipeline.folder.campaign_parts import (
     PARTS,
@@ -351,9 +352,9 @@ def test_all_parts_are_asked_with_their_profile_and_system(
         ask(spark, mine, "SELECT * FROM changes", 1)
 
     # Each part is compared by itself, in pairs; beside each other there are none, unless the plans are the same, as here.
-    assert [variant.runs for variant in compare(spark, mine).variants] == [12, 12]
-    assert replace(compare(spark, part), campaign="", begun="").variants[1].anomalies == (
-        compare(spark, alone).variants[1].anomalies
+    assert [variant.runs for variant in compare(SparkEngine(spark), mine).variants] == [12, 12]
+    assert replace(compare(SparkEngine(spark), part), campaign="", begun="").variants[1].anomalies == (
+        compare(SparkEngine(spark), alone).variants[1].anomalies
     )
     beside = compare_campaigns(spark, (mine, part))
     assert [variant.variant for variant in beside.variants] == [

@@ -18,6 +18,7 @@ from tidemark.checkers.history.edn_history import edn_lines
 from tidemark.harness.runs.folder import load_file, load_history, store_history
 from tidemark.pipeline.compare.compare import compare
 from tidemark.pipeline.compare.examples import choose_examples
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.folder.campaign_list import ListedCampaign, list_campaigns
 from tidemark.pipeline.folder.finished_chunks import take_stock
 from tidemark.pipeline.folder.history_tables import UnstorableError, ops_table, trace_table
@@ -448,7 +449,7 @@ def test_they_are_compared_without_pairs_and_without_what_nobody_knows(spark: Sp
     folder = tmp_path / "mine"
     outcome = imported(folder, tmp_path / "all")
 
-    comparison = compare(spark, folder)
+    comparison = compare(SparkEngine(spark), folder)
 
     assert {variant.variant: variant.runs for variant in comparison.variants} == outcome.runs
     assert (comparison.pairs, comparison.primary) == ((), None)
@@ -456,4 +457,4 @@ def test_they_are_compared_without_pairs_and_without_what_nobody_knows(spark: Sp
     assert [variant.promises["durable"].hits for variant in comparison.variants] == [
         variant.loss.hits for variant in comparison.variants
     ]
-    assert choose_examples(spark, folder) == ()
+    assert choose_examples(SparkEngine(spark), folder) == ()

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from tidemark.harness.report.model import ANY, Comparison
 from tidemark.pipeline.chunks.chunk import Task, run_chunk
 from tidemark.pipeline.compare.compare import compare
+from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.folder.manifest import Manifest, locked, open_campaign
 from tidemark.pipeline.folder.tables import record_file
 from tidemark.pipeline.runs.campaign_spec import CampaignSpec
@@ -83,7 +84,7 @@ def test_it_is_followed_from_before_its_beginning_to_its_end(
 
     assert (last.status, last.runs, last.expected) == ("finished", 24, 24)
     assert list(watched) == []
-    compared(last, compare(spark, folder))
+    compared(last, compare(SparkEngine(spark), folder))
     state = campaign_state(folder)
     assert [(one.variant, one.done, one.violating, one.unknown) for one in state.variants] == [
         (one.variant, one.runs, one.violating.hits, one.violating.unknown) for one in last.variants
@@ -102,7 +103,7 @@ def test_what_nobody_works_on_any_more_was_interrupted(
     *_, last = watch_campaign(tmp_path, seconds=0.1, quiet=0.5)
 
     assert (last.status, last.runs) == ("interrupted", 12)
-    compared(last, compare(spark, tmp_path))
+    compared(last, compare(SparkEngine(spark), tmp_path))
 
 
 def test_a_campaign_that_was_begun_anew_is_counted_anew(

@@ -7,9 +7,10 @@ for the first time, takes longer than a thousand runs.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,30 +19,12 @@ from tidemark.pipeline.folder.finished_chunks import DamagedTableError
 from tidemark.pipeline.folder.found_campaign import finished_in
 from tidemark.pipeline.folder.tables import SCHEMAS, chunk_file
 
-Arguments = Mapping[str, Any] | None
+if TYPE_CHECKING:
+    from tidemark.pipeline.engines.engine import Arguments
 
 
-class SmallAnswer:
-    """The answer to one question."""
-
-    def __init__(self, session: SmallSession, sql: str, args: Arguments) -> None:
-        self._session, self._sql, self._args = session, sql, args
-
-    def collect(self) -> list[dict[str, Any]]:
-        """Its rows."""
-        return self._session.rows(self._sql, self._args)
-
-    def cache(self) -> Self:
-        """Itself: a view is worked out when it is made."""
-        return self
-
-    def createOrReplaceTempView(self, name: str) -> None:  # noqa: N802  Spark's
-        """Later questions may name it."""
-        self._session.name(name, self._sql, self._args)
-
-
-class SmallSession:
-    """Stands in for a Spark session where a campaign is compared; its tables are in memory."""
+class SmallEngine:
+    """DuckDB, with the tables in memory; see :class:`~tidemark.pipeline.engines.engine.Engine`."""
 
     def __init__(self) -> None:
         import duckdb  # who has Spark needs neither this nor sqlglot
@@ -51,10 +34,6 @@ class SmallSession:
         self._connection = duckdb.connect()
         self._lock = threading.Lock()  # questions are asked by several threads
 
-    def sql(self, text: str, args: Arguments = None) -> SmallAnswer:
-        """A question in Spark's SQL, with its named parameters."""
-        return SmallAnswer(self, text, args)
-
     def rows(self, text: str, args: Arguments = None) -> list[dict[str, Any]]:
         """The rows that answer it."""
         with self._lock:
@@ -63,18 +42,23 @@ class SmallSession:
             return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 
     def name(self, name: str, text: str, args: Arguments = None) -> None:
-        """Questions may name the answer from now on."""
+        """A table: it is worked out now."""
         translated, named = _translated(text, args)
         with self._lock:
             self._connection.execute(f'CREATE OR REPLACE TEMP TABLE "{name}" AS {translated}', named)
 
-    def load(self, folder: Path, names: tuple[str, ...]) -> None:
-        """Have the tables of a campaign's finished chunks under their names, each with the column `variant`.
+    @contextmanager
+    def kept(self, name: str, text: str, args: Arguments = None) -> Iterator[None]:
+        """As any."""
+        self.name(name, text, args)
+        yield
 
-        Raises:
-            NothingToCompareError: There is no campaign, or no chunk is finished yet.
-            DamagedTableError: A file is not what the campaign wrote.
-        """
+    def about(self, _runs: int) -> AbstractContextManager[None]:
+        """They are few."""
+        return nullcontext()
+
+    def load(self, folder: Path, names: tuple[str, ...]) -> None:
+        """All of them, at once."""
         manifest, stock = finished_in(folder, names)
         for name in names:
             self._connection.register(name, _table(folder, manifest.spec.name, sorted(stock.finished), name))
