@@ -26,6 +26,27 @@ READABLE: Final = {
 }
 """The formats that can be read, and how they differ. Only campaigns of `FORMAT` go on."""
 
+STATS: Final = {
+    "acked": pa.int64(),
+    "sends": pa.int64(),
+    "polls": pa.int64(),
+    "elections": pa.int64(),
+    "unclean_elections": pa.int64(),
+    "truncations": pa.int64(),
+    "records_truncated": pa.int64(),
+    "epoch_round_trips": pa.int64(),
+    "one_round": pa.int64(),
+    "two_rounds": pa.int64(),
+    "more_rounds": pa.int64(),
+    "hw_checkpoints": pa.int64(),  # null: nobody counted
+    "acked_lost_violation": pa.int64(),
+    "acked_lost_permitted": pa.int64(),
+    "first_violation_us": pa.int64(),  # null: none
+    "availability": pa.float64(),  # 0..1
+    "recovery_us": pa.int64(),  # null: never came to rest (or the run raised)
+}
+"""The columns of `runs` that are taken from the verdict's stats, under the same name."""
+
 RUNS: Final = pa.schema(
     [
         pa.field("plan", pa.int32(), nullable=False),
@@ -37,23 +58,7 @@ RUNS: Final = pa.schema(
         ("contract", pa.string()),
         pa.field("violations", pa.int32(), nullable=False),
         pa.field("permitted", pa.int32(), nullable=False),
-        ("acked", pa.int64()),
-        ("sends", pa.int64()),
-        ("polls", pa.int64()),
-        ("elections", pa.int64()),
-        ("unclean_elections", pa.int64()),
-        ("truncations", pa.int64()),
-        ("records_truncated", pa.int64()),
-        ("epoch_round_trips", pa.int64()),
-        ("one_round", pa.int64()),
-        ("two_rounds", pa.int64()),
-        ("more_rounds", pa.int64()),
-        ("hw_checkpoints", pa.int64()),  # null: nobody counted
-        ("acked_lost_violation", pa.int64()),
-        ("acked_lost_permitted", pa.int64()),
-        ("first_violation_us", pa.int64()),  # null: none
-        ("availability", pa.float64()),  # 0..1
-        ("recovery_us", pa.int64()),  # null: never came to rest (or the run raised)
+        *STATS.items(),
         ("events", pa.int64()),
         ("virtual_us", pa.int64()),
         ("wall_us", pa.int64()),
@@ -61,33 +66,9 @@ RUNS: Final = pa.schema(
         ("unknown_because", pa.string()),
         ("marks", pa.list_(pa.string())),  # what the run exercised, in order; null: nobody looked
         ("error", pa.string()),  # traceback of a run that raised
-        (
-            "meta",
-            pa.string(),
-        ),  # JSON: the meta line of a kept run's history; null: not kept, or kept by an earlier version
+        ("meta", pa.string()),  # JSON: the meta line of a kept run's history; null: not kept, or by an earlier version
     ]
 )
-
-STATS: Final = (
-    "acked",
-    "sends",
-    "polls",
-    "elections",
-    "unclean_elections",
-    "truncations",
-    "records_truncated",
-    "epoch_round_trips",
-    "one_round",
-    "two_rounds",
-    "more_rounds",
-    "hw_checkpoints",
-    "acked_lost_violation",
-    "acked_lost_permitted",
-    "first_violation_us",
-    "availability",
-    "recovery_us",
-)
-"""The columns of `runs` that are taken from the verdict's stats, under the same name."""
 
 ANOMALIES: Final = pa.schema(
     [
