@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
-PLACES = {"tidemark": ROOT / "tidemark", **{f"tidemark.{room}": ROOT / room for room in ROOMS}}
+PLACES = {
+    "tidemark": ROOT / "tidemark",
+    **{f"tidemark.{room}": ROOT / room for room in ("nodes", "nemesis", "checkers", "harness", "pipeline")},
+}
 
 
 def with_examples():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.harness.conform.layout import presets_of, sides
 from tidemark.harness.conform.show import STANDINGS
 from tidemark.harness.report.environment import environment
-from tidemark.harness.report.pages import GLOSSARY, PROMISES
+from tidemark.harness.report.glossary import GLOSSARY, PROMISES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,9 +16,10 @@ from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.verdict import CLIENTS, GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import words
 from tidemark.harness.report.environment import environment
+from tidemark.harness.report.glossary import GLOSSARY, OUTCOME_GLOSSARY, PROMISES
 from tidemark.harness.report.latency import QUANTILE_WORDS
 from tidemark.harness.report.operations import Operations
-from tidemark.harness.report.pages import GLOSSARY, OUTCOME_GLOSSARY, PROMISES, WrittenPage, gravest
+from tidemark.harness.report.pages import WrittenPage, gravest
 from tidemark.harness.report.plots import Plots, plots_of
 from tidemark.harness.report.record_story import RecordStory, record_stories
 from tidemark.harness.report.recovery import SHARE_OF_BEFORE

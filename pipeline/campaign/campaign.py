@@ -12,14 +12,14 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from tidemark.pipeline.campaign.in_turn import run_in_turn
+from tidemark.pipeline.campaign.outcome import CampaignFailedError, CampaignOutcome
 from tidemark.pipeline.campaign.progress import CampaignProgress
 from tidemark.pipeline.chunks.chunk import Task
 from tidemark.pipeline.engines.java import JavaNotFoundError
@@ -51,40 +51,6 @@ Spark tells its log alone."""
 LAST_WORDS_SECONDS = 30
 CLUSTER_CORES = 16
 """Of a cluster that nobody has asked yet."""
-
-
-class CampaignFailedError(RuntimeError):
-    """Spark gave up on a chunk; what was finished is kept. The text is one sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignOutcome:
-    """How a campaign ended. All numbers count runs, those of earlier attempts included."""
-
-    status: Literal["finished", "interrupted", "stopped"]  # stopped at the first violation
-    runs: int
-    expected: int
-    violating: dict[str, int]  # by variant
-    unknown: int  # errors included
-    errors: int
-    folder: Path = field(compare=False)
-
-    def sentences(self) -> str:
-        """The outcome in words, with how to go on if it was interrupted."""
-        found = ", ".join(f"{variant} {runs}" for variant, runs in self.violating.items())
-        words = f"{self.runs} of {self.expected} runs are done. Runs with a violation: {found}."
-        if self.unknown:
-            raised = (
-                f", {self.errors} of them because the run raised (tidemark runs --unknown tells; --retry-errors tries again)"
-                if self.errors
-                else ""
-            )
-            words += f" {self.unknown} ended unknown{raised}."
-        if self.status == "stopped":
-            words += f" It ended at the first violation; without --stop-at-first it goes on in {self.folder}."
-        if self.status == "interrupted":
-            words += f" Give the same command again to go on in {self.folder}."
-        return words
 
 
 def run_campaign(  # noqa: PLR0913  each argument is one independent choice of the person at the command line
@@ -166,13 +132,13 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
             stock = _settled(folder, manifest, stored, console)
     lost = len(_missing(manifest, stock))
     if complete and lost and stop_at_first and _has_violation(stock.finished.values()):
-        return _outcome("stopped", spec, folder, list(stock.finished.values()))
+        return CampaignOutcome.of("stopped", spec, folder, stock.finished.values())
     if complete and lost:
         raise CampaignFailedError(
             f"{lost} of {manifest.layout.tasks} chunks were reported as finished and are not in {folder}: "
             "nothing else may write there; give the same command again to go on."
         )
-    return _outcome("finished" if complete else "interrupted", spec, folder, list(stock.finished.values()))
+    return CampaignOutcome.of("finished" if complete else "interrupted", spec, folder, stock.finished.values())
 
 
 def _settled(folder: Path, manifest: Manifest, stored: StoredCampaign | None, console: Console) -> Stock:
@@ -287,9 +253,8 @@ def _work_off(
     with CampaignProgress(manifest.spec, console, before) as progress:
         try:
             thread.start()
-            importlib.import_module(
-                "tidemark.pipeline.compare.compare"
-            )  # most likely next, and Spark takes its time to start
+            # Most likely next, and Spark takes its time to start.
+            importlib.import_module("tidemark.pipeline.compare.compare")
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
                 progress.show(told)
@@ -379,20 +344,6 @@ def _in_containers(
                 raise CampaignFailedError(_why(error, task.folder)) from error
             raise
     return True
-
-
-def _outcome(
-    status: Literal["finished", "interrupted", "stopped"], spec: CampaignSpec, folder: Path, chunks: list[ChunkSummary]
-) -> CampaignOutcome:
-    return CampaignOutcome(
-        status=status,
-        runs=sum(chunk.runs for chunk in chunks),
-        expected=spec.plans * len(spec.variants),
-        violating={v: sum(chunk.violating for chunk in chunks if chunk.variant == v) for v in spec.variants},
-        unknown=sum(chunk.unknown for chunk in chunks),
-        errors=sum(chunk.errors for chunk in chunks),
-        folder=folder,
-    )
 
 
 def simulator() -> Simulate:

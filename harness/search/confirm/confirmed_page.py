@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.harness.report.environment import environment
-from tidemark.harness.report.pages import GLOSSARY, PROMISES
+from tidemark.harness.report.glossary import GLOSSARY, PROMISES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,8 @@ from tidemark.harness.search.script.order import coalesced, eased
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from tidemark.harness.search.script.moments import Moment, Story
+    from tidemark.harness.search.script.moment import Moment
+    from tidemark.harness.search.script.moments import Story
 
 
 class Line(NamedTuple):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.harness.search.script.moments import Moment
+    from tidemark.harness.search.script.moment import Moment
 
 
 def eased(moments: Sequence[Moment]) -> list[Moment]:

@@ -9,7 +9,8 @@ from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 from tidemark.harness.report.operations import Operations
 from tidemark.harness.report.pages import render_run
-from tidemark.harness.report.whole_run import MOST_STEPS, WIDTH, whole_run
+from tidemark.harness.report.whole_run import whole_run
+from tidemark.harness.report.whole_run_panels import MOST_STEPS, WIDTH
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec

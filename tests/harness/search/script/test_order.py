@@ -1,6 +1,6 @@
 """What may be told in another order, and what may not."""
 
-from tidemark.harness.search.script.moments import Moment
+from tidemark.harness.search.script.moment import Moment
 from tidemark.harness.search.script.order import coalesced, eased
 
 ELECT_B = Moment(10, ("elect B",), elects=True, epoch=1)
