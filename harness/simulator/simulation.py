@@ -1,7 +1,8 @@
 """The simulated world: the event heap, the nodes on it, and the verbs the nemesis uses.
 
 The loop is the hot path of everything; what looks unusual in it (bare tuples, class identity tests, one flat ``if`` chain by
-frequency) is there because it was measured (bench/).
+frequency) is there because it was measured (bench/). So is that it is one file: heap, nodes and links are the loop's own, and
+another object between them would be a call for each event.
 """
 
 from __future__ import annotations

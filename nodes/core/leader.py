@@ -1,7 +1,10 @@
 """What a replica does while it leads: serve fetches and clients, advance the high watermark, keep the ISR (docs/protocol.md).
 
-Which of the steps here is taken when is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A step takes the time and the
-message that caused it.
+Which of the steps here is taken when is :data:`tidemark.nodes.core.roles.TABLE`'s to say. A step takes the time and the message
+that caused it.
+
+It is one file, though a long one: a single fetch moves a follower's log end, the high watermark and the ISR, and all three go by
+what the leader knows of its followers. Read apart, none of them could be checked against Kafka's ``Partition``.
 """
 
 from __future__ import annotations
