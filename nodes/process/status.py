@@ -7,8 +7,6 @@ import time
 from typing import Any
 
 from tidemark.nodes.core.replica import Replica
-from tidemark.nodes.families.bookkeeper.member import LedgerMember
-from tidemark.nodes.families.raft.changing import ChangingMember
 from tidemark.nodes.families.voting.member import Member
 from tidemark.nodes.process.controller_driver import ControllerDriver
 from tidemark.nodes.process.driver import BrokerDriver
@@ -78,7 +76,7 @@ def _replica(driver: BrokerDriver, replica: Replica) -> dict[str, Any]:
 
 
 def _member(driver: VotingDriver, member: Member) -> dict[str, Any]:
-    """The same of a replica of another family; whoever leads calls all replicas in sync. ``in_memory``: its log is in no file."""
+    """The same of a replica of another family, and what its family adds; whoever leads calls all replicas in sync."""
     role = "leader" if member.leading else "follower" if member.following else "no leader"
     return {
         "role": role,
@@ -95,19 +93,7 @@ def _member(driver: VotingDriver, member: Member) -> dict[str, Any]:
         "checkpointed_hw": driver.checkpointed.get(member.name, 0),
         "checkpointed_start": member.log.base if member.log.batches else 0,
         "refused": driver.refused.get(member.name, ""),
-        **(_group(member) if isinstance(member, ChangingMember) else {}),
-        **({"in_memory": True} if isinstance(member, LedgerMember) else {}),
-    }
-
-
-def _group(member: ChangingMember) -> dict[str, Any]:
-    """Who belongs to the group in this server's eyes: by the newest entry of its log, and by the newest that is committed."""
-    newest = member.configurations.newest
-    return {
-        "members": member.members,
-        "settled": member.settled,
-        "wanted": member.wanted,
-        "configuration": [newest.generation, newest.offset],
+        **member.told(),
     }
 
 

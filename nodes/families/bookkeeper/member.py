@@ -8,7 +8,7 @@ ledger, has all of the log, and opens a ledger of its own; clients write to it, 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tidemark.nodes.core.actions import Send
 from tidemark.nodes.core.log import Batch
@@ -92,6 +92,10 @@ class LedgerMember(Member):
         self._acquire_from_us = 0
         self._abandoned_us = 0
         self._stands = False
+
+    def told(self) -> Mapping[str, Any]:
+        """Its log is in no file."""
+        return {"in_memory": True}
 
     # Time
 

@@ -16,7 +16,7 @@ that has left.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tidemark.nodes.core.messages import Reassign
 from tidemark.nodes.families.raft.configurations import Configurations, written
@@ -53,6 +53,16 @@ class ChangingMember(RaftMember):
         self._leaving: dict[int, int] = {}
         """Who has gone → where the entry ends that says so: it is sent to them still."""
         self._go_by(self.configurations.newest)
+
+    def told(self) -> Mapping[str, Any]:
+        """Who belongs to the group in this server's eyes: by the newest entry of its log, and by the newest that is committed."""
+        newest = self.configurations.newest
+        return {
+            "members": self.members,
+            "settled": self.settled,
+            "wanted": self.wanted,
+            "configuration": [newest.generation, newest.offset],
+        }
 
     @property
     def members(self) -> tuple[int, ...]:

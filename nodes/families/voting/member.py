@@ -8,7 +8,7 @@ mark leaves elections open). A family says how a leader replicates, what it call
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
 from tidemark.nodes.core.actions import Append, Send, Sync, Truncate, WriteVote
@@ -99,6 +99,10 @@ class Member:
     def following(self) -> bool:
         """Whether it follows a leader it knows."""
         return not self.leading and self.leader != NOBODY
+
+    def told(self) -> Mapping[str, Any]:
+        """What its node's status says of it that it does not say of others: plain values."""
+        return {}
 
     # What a family says
 
