@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -78,8 +78,9 @@ class Family:
         not_suffered: kind of fault → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
-        kinds: message → what kind of message a script calls it (:data:`tidemark.nodes.core.messages.KINDS`), where it tells no
-        leadership. reads_anywhere: whether consumers may read from any server.
+        kinds: message → what kind of message a script calls it (:data:`tidemark.nodes.core.messages.KINDS`), where it tells no leadership.
+        messages: between its servers; those with an ``api_key`` have it, a key that no version of Kafka uses, on real networks.
+        reads_anywhere: whether consumers may read from any server.
         marks: what its runs can come to of what runs exercise (``tidemark.checkers.marks``); None: all.
         changes_members: whether a reassignment changes the members of a group that has no controller.
         differs: a variant → what of all this is otherwise for it, by attribute; None: nothing ever is.
@@ -99,6 +100,7 @@ class Family:
     unheard: Mapping[str, str] = field(default_factory=dict)
     tells_leadership: Callable[[object], bool] | None = None
     kinds: Mapping[type, str] = field(default_factory=dict)
+    messages: Collection[type] = ()
     reads_anywhere: bool = False
     marks: frozenset[str] | None = None
     changes_members: bool = False

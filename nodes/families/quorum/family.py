@@ -22,6 +22,7 @@ QUORUM = voting_family(
     title="The high-water mark of a quorum",
     page="quorum.md",
     presets=PRESETS,
+    messages=QuorumMember.steps,
     bundles={"repaired": REPAIRED},
     machine=partial(Server, member=QuorumMember),
     kinds={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from tidemark.nodes.core.log import Batch
@@ -16,6 +16,7 @@ class ReplicationRequest:
     A follower that has not said where it is yet is only told who leads: ``base`` is −1 then.
     """
 
+    api_key: ClassVar[int] = 1010
     source: int
     partition: str
     generation: int
@@ -29,6 +30,7 @@ class ReplicationRequest:
 class ReplicationResponse:
     """``replicated``: how much of the log the follower says it has; ``next``: where the leader is to go on."""
 
+    api_key: ClassVar[int] = 1011
     source: int
     partition: str
     generation: int
@@ -41,6 +43,7 @@ class ReplicationResponse:
 class HighWaterMarkRequest:
     """A server that rejoins asks for the current high-water mark."""
 
+    api_key: ClassVar[int] = 1012
     source: int
     partition: str
     generation: int
@@ -51,6 +54,7 @@ class HighWaterMarkRequest:
 class HighWaterMarkResponse:
     """The leader's high-water mark."""
 
+    api_key: ClassVar[int] = 1013
     source: int
     partition: str
     generation: int

@@ -55,6 +55,7 @@ RAFT = voting_family(
     title="Raft's log replication",
     page="raft.md",
     presets=PRESETS,
+    messages=RaftMember.steps,
     machine=_server,
     kinds={AppendEntries: FROM_LEADER, AppendResponse: FROM_FOLLOWER},
     differs=_differs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from tidemark.nodes.families.voting.messages import VoteRequest
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 class AppendEntries:
     """Entries behind ``base``, before which the leader has a record of ``before``; ``hw`` is its commit index (exclusive)."""
 
+    api_key: ClassVar[int] = 1000
     source: int
     partition: str
     generation: int
@@ -29,6 +30,7 @@ class AppendEntries:
 class AppendResponse:
     """Up to ``end`` the logs are the same; without success, the leader is to try again from there."""
 
+    api_key: ClassVar[int] = 1001
     source: int
     partition: str
     generation: int
@@ -41,6 +43,7 @@ class AppendResponse:
 class PreVoteRequest:
     """Would you vote for me in ``generation``, if I stood?"""
 
+    api_key: ClassVar[int] = 1002
     source: int
     partition: str
     generation: int
@@ -52,6 +55,7 @@ class PreVoteRequest:
 class PreVoteResponse:
     """Whether the vote would be had in the generation ``asked_for``; ``generation`` is the newest that the sender knows."""
 
+    api_key: ClassVar[int] = 1003
     source: int
     partition: str
     generation: int
@@ -63,11 +67,14 @@ class PreVoteResponse:
 class PermittedVoteRequest(VoteRequest):
     """A candidate asks for a vote with the leave of the leader, which has given its lease up."""
 
+    api_key: ClassVar[int] = 1004
+
 
 @dataclass(slots=True)
 class HandOver:
     """A server asks the leader of ``generation`` for leave to stand."""
 
+    api_key: ClassVar[int] = 1005
     source: int
     partition: str
     generation: int
@@ -77,6 +84,7 @@ class HandOver:
 class StandNow:
     """The leader of ``generation`` gives it (Raft's ``TimeoutNow``)."""
 
+    api_key: ClassVar[int] = 1006
     source: int
     partition: str
     generation: int

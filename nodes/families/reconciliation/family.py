@@ -24,6 +24,7 @@ RECONCILIATION = voting_family(
     title="Replication reconciliation",
     page="reconciliation.md",
     presets=PRESETS,
+    messages=ReconcilingMember.steps,
     machine=partial(Server, member=ReconcilingMember),
     tells_leadership=_tells_leadership,
     marks=MARKS | {"rounds-2", "rounds-3"},

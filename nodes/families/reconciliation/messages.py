@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from tidemark.nodes.core.log import Batch
@@ -28,6 +28,7 @@ class LatestRequest:
     ``offset`` is where the follower's log ends; ``reconciled`` says that it has had an answer of this leader before.
     """
 
+    api_key: ClassVar[int] = 1020
     source: int
     partition: str
     generation: int
@@ -43,6 +44,7 @@ class LatestResponse:
     latest generation end (``NONE_OF_IT``: it has none).
     """
 
+    api_key: ClassVar[int] = 1021
     source: int
     partition: str
     generation: int

@@ -12,26 +12,13 @@ from kio.schema.vote.v0 import request as _vote_request
 from kio.schema.vote.v0 import response as _vote_response
 
 from tidemark.nodes.core.log import Batch
-from tidemark.nodes.families.quorum.messages import (
-    HighWaterMarkRequest,
-    HighWaterMarkResponse,
-    ReplicationRequest,
-    ReplicationResponse,
-)
-from tidemark.nodes.families.raft.messages import (
-    AppendEntries,
-    AppendResponse,
-    HandOver,
-    PermittedVoteRequest,
-    PreVoteRequest,
-    PreVoteResponse,
-    StandNow,
-)
-from tidemark.nodes.families.reconciliation.messages import LatestRequest, LatestResponse, Leading
+from tidemark.nodes.families import FAMILIES
+from tidemark.nodes.families.raft.messages import PermittedVoteRequest
+from tidemark.nodes.families.reconciliation.messages import Leading
 from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
 from tidemark.nodes.formats.record_batch import Records, read_header, split, values_of
 from tidemark.nodes.formats.wire.names import MeaninglessError, only_partition, partition_name, topic_and_index
-from tidemark.nodes.formats.wire.voting import NOT_THERE, REQUESTS, RESPONSES, SHAPES
+from tidemark.nodes.formats.wire.voting import NOT_THERE, REQUESTS, RESPONSES, declare
 
 CLUSTER_ID = "tidemark"
 _ASKED: Any = _vote_request
@@ -39,34 +26,25 @@ _VOTED: Any = _vote_response
 _BEGUN: Any = _begin_request
 _TAKEN: Any = _begin_response
 
-MESSAGES: tuple[type, ...] = (
-    AppendEntries,
-    AppendResponse,
-    PreVoteRequest,
-    PreVoteResponse,
-    PermittedVoteRequest,
-    HandOver,
-    StandNow,
-    ReplicationRequest,
-    ReplicationResponse,
-    HighWaterMarkRequest,
-    HighWaterMarkResponse,
-    LatestRequest,
-    LatestResponse,
-)
-"""Those that have API keys of ours."""
-
-KEYS: dict[type, int] = {kind: key for kind in MESSAGES for key, shape in SHAPES.items() if shape.name == kind.__name__}
+KEYS: dict[type, int] = {
+    kind: kind.api_key for family in FAMILIES for kind in family.messages if hasattr(kind, "api_key")
+}
+"""Messages that have API keys of ours."""
 _KINDS = {key: kind for kind, key in KEYS.items()}
+_FIELDS = {kind: tuple(one.name for one in fields(kind)) for kind in KEYS}
+for _kind, _key in KEYS.items():
+    if issubclass(_kind, VoteRequest):
+        declare(_kind, _key, {"generation": "int64", "granted": "bool"})
+    else:
+        declare(_kind, _key)
 
 
 # In our shape
 
 
-def request(m: Any) -> object:  # noqa: ANN401 (one of MESSAGES)
+def request(m: Any) -> object:  # noqa: ANN401 (one that has a key)
     """The request that says what the core says. Reads the batches from the log, as they lie there now."""
-    key = KEYS[type(m)]
-    return REQUESTS[key](**{name: _to_wire(getattr(m, name)) for name in SHAPES[key].fields})
+    return REQUESTS[KEYS[type(m)]](**{name: _to_wire(getattr(m, name)) for name in _FIELDS[type(m)]})
 
 
 def _to_wire(value: object) -> object:
@@ -81,7 +59,7 @@ def _raw(batch: Batch) -> bytes:
     return values.raw()
 
 
-def message(key: int, entity: Any) -> Any:  # noqa: ANN401 (kio's entity; one of MESSAGES)
+def message(key: int, entity: Any) -> Any:  # noqa: ANN401 (kio's entity; one that has a key)
     """What a request under one of our keys says.
 
     Raises:
@@ -89,7 +67,7 @@ def message(key: int, entity: Any) -> Any:  # noqa: ANN401 (kio's entity; one of
         tidemark.nodes.formats.record_batch.BadBatchError: a batch is damaged.
     """
     kind = _KINDS[key]
-    read: dict[str, Any] = {one.name: _from_wire(getattr(entity, one.name)) for one in fields(kind)}
+    read: dict[str, Any] = {name: _from_wire(getattr(entity, name)) for name in _FIELDS[kind]}
     if read["generation"] < 0:
         raise MeaninglessError(f"no generation {read['generation']}")
     return kind(**read)

@@ -31,7 +31,7 @@ class VotingPeers:
             VoteRequest: self._ask_for_vote,
             VoteResponse: self._vote,
             Leading: self._make_known,
-            **dict.fromkeys(translate.MESSAGES, self._tell),
+            **dict.fromkeys(translate.KEYS, self._tell),
             PermittedVoteRequest: self._ask_for_permitted_vote,
         }
 
