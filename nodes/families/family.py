@@ -78,7 +78,7 @@ class Family:
         not_suffered: kind of fault → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
-        kinds: message → what kind of message a script calls it (as ``tidemark.nodes.core.messages.KINDS``), where it tells no leadership.
+        kinds: message → what kind a script calls it (as ``tidemark.nodes.core.messages.KINDS``), where it tells no leadership.
         messages: between its servers; those with an ``api_key`` have it, a key that no version of Kafka uses, on real networks.
         reads_anywhere: whether consumers may read from any server.
         marks: what its runs can come to of what runs exercise (``tidemark.checkers.marks``); None: all.
