@@ -70,7 +70,7 @@ def codec(key: int, version: int) -> Codec:
     elif key >= OWN_KEYS:
         from tidemark.nodes.formats.wire import ledgers, voting
 
-        of = ledgers if key >= ledgers.FIRST_KEY else voting
+        of = ledgers if key in ledgers.REQUESTS else voting
         request, response = of.REQUESTS[key], of.RESPONSES[key]
     else:
         request, response = load_request_schema(key, version), load_response_schema(key, version)
