@@ -25,7 +25,7 @@ from tidemark.harness.machines.errors import ContainerWorldError, NodeError
 from tidemark.harness.systems.system import Deployment, has_controller
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT
-from tidemark.nemesis.injector import CONTROLLER, EVERYONE
+from tidemark.nemesis.links import CONTROLLER, EVERYONE
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tidemark.harness.runs.at_rest import PartitionView
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
     from tidemark.nodes.families import AnyVariant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"

@@ -11,7 +11,7 @@ from tidemark.checkers.verdict.verdict import GRAVITY, Anomaly, Verdict
 from tidemark.harness.report.fault_words import as_struck, in_general
 from tidemark.harness.report.lanes import Lane, lanes_of
 from tidemark.harness.report.words import seconds
-from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, LINK_FAULTS
+from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, LINK_FAULTS
 
 CLIENTS = -1
 CONTROLLER = 0

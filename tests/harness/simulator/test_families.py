@@ -7,7 +7,8 @@ from tidemark.harness.runs.suffering import suffer
 from tidemark.harness.simulator import simulate
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
+from tidemark.nemesis.fault import Trigger
+from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.families import family_of, parse_variant
 
