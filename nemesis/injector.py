@@ -40,8 +40,8 @@ PAUSED, DOWN = "paused", "down"
 class FaultTarget(Protocol):
     """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense.
 
-    Where :data:`~tidemark.nemesis.kinds.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and ``start`` take
-    the controller, 0, as well; elsewhere plans with these are refused before they begin.
+    Where :data:`~tidemark.nemesis.kinds.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and
+    ``start`` take the controller, 0, as well; elsewhere plans with these are refused before they begin.
     """
 
     def brokers(self) -> tuple[int, ...]:
@@ -69,7 +69,7 @@ class FaultTarget(Protocol):
         """Be told the node of every further trace event of a kind."""
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`~tidemark.nemesis.kinds.MESSAGES`) on links, under a key."""
+        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (`kinds.MESSAGES`) on links, under a key."""
 
     def clear_link_fault(self, key: int) -> None:
         """Take the fault with this key off."""
@@ -96,7 +96,7 @@ class FaultTarget(Protocol):
         """SIGCONT."""
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
-        """Put a fault whose doing is :class:`~tidemark.nemesis.kind.Hinder` on a broker, under a key; amounts as its kind has them."""
+        """Put a fault whose doing is `Hinder` on a broker, under a key; the kind says what, and what the amount is."""
 
     def unhinder(self, key: int) -> None:
         """Take the fault with this key off."""

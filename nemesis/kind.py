@@ -152,7 +152,7 @@ class Kind:
         doing: what the injector does, and with that when it ends: at once, or when its duration is over.
         drawn_with: the set of kinds with which profiles have it (:data:`tidemark.nemesis.generate.PROFILES`); empty: none has.
         amount: what `amount` means; None: nothing.
-        needs: what must be there for it; families and systems say what they lack.
+        needs: what must be there for it, the most telling first; families and systems say what they lack.
         gentler: the next kind that does less.
         holds_back: whom it keeps from what it should do, as the history's meta line says it (docs/history.md).
         aimed_at: whom random plans have it strike; empty: any role.
@@ -191,15 +191,6 @@ class Kind:
         if isinstance(self.doing, FailOver):
             return isinstance(detail, Mapping) and "then" in detail and "deaf" not in detail
         return self.doing.at_once
-
-    def of_table(self, table: Mapping[str, str]) -> str | None:
-        """What a table says of the kind, by its word or else by what it needs.
-
-        >>> from tidemark.nemesis.kinds import KINDS
-        >>> KINDS["late-isr-changes"].of_table({"controller": "there is none", "lossy": "no"})
-        'there is none'
-        """
-        return next((table[key] for key in (self.word, *self.needs) if key in table), None)
 
 
 def between(low: int, high: int) -> Draw:

@@ -6,7 +6,7 @@ links): in the simulator and on machines.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tidemark.nemesis.kind import (
     Amount,
@@ -35,6 +35,9 @@ from tidemark.nemesis.links import (
 )
 from tidemark.nemesis.sentence import CHANCE, LATELY, SHARE, TIME, Sentence, Words, by_pick
 from tidemark.nodes.core.settings import MS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SECOND: Final = 1_000 * MS
 
@@ -204,6 +207,16 @@ SIMULATED_ONLY = frozenset(kind.word for kind in _TABLE if kind.only_simulated)
 """What only a simulated disk can do: worlds with real file systems refuse plans with these."""
 REAL_ONLY = frozenset(kind.word for kind in _TABLE if kind.only_real)
 """What needs a real disk or clock: the simulator refuses plans with these."""
+
+
+def by_kind(table: Mapping[str, str]) -> dict[str, str]:
+    """What a table says of each kind, by its word or else by the first of its needs that is there.
+
+    >>> by_kind({"log-start": "nothing is deleted", "retention": "not here"})
+    {'delete-records': 'nothing is deleted', 'retention': 'not here'}
+    """
+    keys = {kind.word: next((key for key in (kind.word, *kind.needs) if key in table), None) for kind in _TABLE}
+    return {word: table[key] for key in table for word in KINDS if keys[word] == key}
 
 
 def is_over_at_once(kind: str, detail: object) -> bool:

@@ -31,11 +31,8 @@ WhichLinks = Callable[[Around], tuple[Link, ...]]
 
 
 def with_brokers(*, controller: bool = False, clients: bool = False, to: bool = True, of: bool = True) -> WhichLinks:
-    """The links between the target and the other brokers.
-
-    Args:
-        controller: with the controller as well. clients: with clients, where the fault means them.
-        to: those to the target. of: those from it.
+    """The links between the target and the other brokers: those to it, and those of its own; with the controller as well, and
+    with clients where the fault means them.
     """
 
     def links(around: Around) -> tuple[Link, ...]:

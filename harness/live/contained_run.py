@@ -24,7 +24,7 @@ from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.netem import has_netem
 from tidemark.harness.runs.coming_to_rest import converge_us
-from tidemark.harness.runs.meta import run_meta, times_of
+from tidemark.harness.runs.meta import holds_back, run_meta, times_of
 from tidemark.harness.runs.suffering import Suffered, suffer
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Injector
@@ -99,6 +99,7 @@ def run_plan(
     meta: dict[str, Any] = {
         **run_meta(plan.cluster, variant, contract),
         **({"times": times_of(plan.cluster.settings)} if system.keeps_times else {}),
+        "holds_back": holds_back(plan),
         "faults_end_us": plan.faults_end_us,
         "end_us": 0,
         "plan": plan.index,

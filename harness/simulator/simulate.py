@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.history import History
 from tidemark.harness.runs.coming_to_rest import converge_us
-from tidemark.harness.runs.meta import run_meta, times_of
+from tidemark.harness.runs.meta import holds_back, run_meta, times_of
 from tidemark.harness.runs.suffering import Suffered, suffer
 from tidemark.harness.simulator.at_rest import restored, waiting_for
 from tidemark.harness.simulator.network import CLIENTS_FROM
@@ -76,6 +76,7 @@ def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simu
         meta={
             **run_meta(plan.cluster, variant, contract),
             "times": times_of(plan.cluster.settings),
+            "holds_back": holds_back(plan),
             "faults_end_us": plan.faults_end_us,
             "end_us": simulation.now,
             "plan": plan.index,

@@ -16,6 +16,7 @@ from tidemark.harness.evidence.replica_evidence import doubts_together
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
+from tidemark.nemesis.kinds import by_kind
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 from tidemark.nodes.families import family_of
 
@@ -146,7 +147,7 @@ class System(ABC):
         Raises:
             SystemRefusalError: in one sentence.
         """
-        suffered = {fault.kind for fault in plan.faults} - set(family_of(variant).not_suffered)
+        suffered = {fault.kind for fault in plan.faults} - by_kind(family_of(variant).not_suffered).keys()
         lasting = sorted(suffered & LASTING_CONTROLLER_ONLY)
         if lasting and not (self.outlives_controller or self.hands_over_controller):
             raise SystemRefusalError(
