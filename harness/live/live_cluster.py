@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.evidence.partition_disk import read_memory
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
-from tidemark.harness.live.link_faults import LinkFault, LinkFaults
+from tidemark.harness.live.contained_node import CLOCK_JUMP, ContainedNode
+from tidemark.harness.live.disturbances import ADMIN, Disturbances
+from tidemark.harness.live.link_faults import LinkFaults
 from tidemark.harness.live.membership import LiveOperator
 from tidemark.harness.live.observation import Observation, compare_clocks
 from tidemark.harness.live.processes import Processes
@@ -25,7 +26,7 @@ from tidemark.harness.machines.errors import ContainerWorldError, NodeError
 from tidemark.harness.systems.system import Deployment, has_controller
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT
-from tidemark.nemesis.links import CONTROLLER, EVERYONE
+from tidemark.nemesis.links import CONTROLLER
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from tidemark.nemesis import Plan
     from tidemark.nemesis.links import Link
     from tidemark.nodes.families import AnyVariant
-
-MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
-"""Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting
-for its clock."""
 
 BOOT_S = 20.0
 START_ALL_S = 240.0
@@ -100,13 +97,15 @@ class LiveCluster:
         self._has_controller = has_controller(variant)
         addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
         self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
-        self._hindered: dict[int, tuple[int, str]] = {}
         self.ask_to_delete: Callable[[str, int], None] | None = None
         self.nodes = {node: self._node(node) for node in ids}
         self.processes = Processes(
             self,
             clock_faults=any(fault.kind == CLOCK_JUMP for fault in plan.faults),
             noise=Random(f"{plan.noise_seed}/disk"),
+        )
+        self._disturbances = Disturbances(
+            self.nodes, self._links, self._submit, self.processes, self.run_loop, tuple(self._machines)
         )
         controls = {node: one.control for node, one in self.nodes.items()}
         first = plan.cluster.assignment()
@@ -425,60 +424,16 @@ class LiveCluster:
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
-        if not self._has_node_0 and effect.endswith("-leadership"):
-            links = tuple((other, to) for _, to in links for other in self.brokers() if other != to)
-        fault = LinkFault(links, effect, amount)
-        self._links.add(key, fault)
-        self._apply_links(fault)
+        self._disturbances.set_link_fault(key, links, effect, amount)
 
     def clear_link_fault(self, key: int) -> None:
         """Take it off."""
-        fault = self._links.remove(key)
-        if fault is not None:
-            self._apply_links(fault)
-
-    def _apply_links(self, fault: LinkFault) -> None:
-        what = f"put or clear '{fault.effect}' on"
-        for node in sorted(self._links.told_of(fault) & self.nodes.keys()):
-            self._submit(node, ADMIN, what, self.nodes[node].apply_rules)
-        for node in sorted(fault.nodes() & self.nodes.keys()):
-            self._submit(node, MACHINE, what, self.nodes[node].apply_links)
+        self._disturbances.clear_link_fault(key)
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
         """Put a fault on a broker's machine."""
-        self._hindered[key] = (broker, kind)
-        if kind == DISCONNECT:
-            others = [node for node in (EVERYONE, *self._machines) if node != broker]
-            links = (*((broker, other) for other in others), *((other, broker) for other in others))
-            self.set_link_fault(key, links, "cut", 0)
-            self._submit(
-                broker, MACHINE, "disconnect", lambda: self.nodes[broker].unplug(wanted=lambda: key in self._hindered)
-            )
-        else:
-            self.nodes[broker].hindrances[key] = (kind, amount)
-            if kind == DISK_FULL:
-                self.processes.disk_filled(broker)
-            self._apply_hindrance(broker, kind)
+        self._disturbances.hinder(key, broker, kind, amount)
 
     def unhinder(self, key: int) -> None:
         """Take it off."""
-        broker, kind = self._hindered.pop(key, (0, ""))
-        if kind == DISCONNECT:
-            self.clear_link_fault(key)
-            if (broker, kind) not in self._hindered.values():
-                self._submit(broker, MACHINE, "connect", self.nodes[broker].plug_in)
-        elif kind:
-            self.nodes[broker].hindrances.pop(key, None)
-            self._apply_hindrance(broker, kind)
-
-    def _apply_hindrance(self, broker: int, kind: str) -> None:
-        node = self.nodes[broker]
-
-        def apply() -> None:
-            node.apply_hindrances()
-            if kind == CLOCK_JUMP:
-                self._submit(broker, CLOCK, "see the clock jump on", node.check_clock)
-            elif kind == DISK_FULL:
-                self.run_loop.post(lambda: self.processes.start_if_there_is_room(broker))
-
-        self._submit(broker, MACHINE, f"put or clear '{kind}' on", apply)
+        self._disturbances.unhinder(key)
