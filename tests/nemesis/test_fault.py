@@ -8,7 +8,6 @@ from tidemark.nemesis.kinds import KINDS
 
 
 def test_every_kind_says_what_it_does():
-    assert len(KINDS) == 40
     assert all(row.sentence.in_plans for row in KINDS.values())
 
 
