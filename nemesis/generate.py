@@ -10,36 +10,22 @@ from random import Random
 
 from tidemark.nemesis.fault import Fault, Trigger
 from tidemark.nemesis.kind import Stop, between
-from tidemark.nemesis.kinds import (
-    CONTROLLERS,
-    DELETED,
-    DELETIONS,
-    DESTRUCTIVE,
-    INTACT,
-    KINDS,
-    MACHINES,
-    MOVED,
-    REASSIGNMENT,
-    RETAINED,
-    SECOND,
-    TALKS,
-    kinds_drawn_with,
-)
+from tidemark.nemesis.kinds import DELETIONS, DESTRUCTIVE, KINDS, REASSIGNMENT, SECOND, kinds_drawn_with
 from tidemark.nemesis.plan import Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
 _SETS: dict[str, tuple[str, ...]] = {
-    "intact": (INTACT,),
-    "destructive": (INTACT, DESTRUCTIVE),
-    "machines": (INTACT, DESTRUCTIVE, MACHINES),
-    "controllers": (INTACT, CONTROLLERS),
-    "controller-links": (INTACT, TALKS),
-    "deletions": (INTACT, DELETED),
-    "retention": (INTACT, DELETED, RETAINED),
-    "retention-destructive": (INTACT, DESTRUCTIVE, DELETED, RETAINED),
-    "reassignments": (INTACT, MOVED),
-    "reassignments-destructive": (INTACT, DESTRUCTIVE, MOVED),
+    "intact": ("intact",),
+    "destructive": ("intact", "destructive"),
+    "machines": ("intact", "destructive", "machines"),
+    "controllers": ("intact", "controllers"),
+    "controller-links": ("intact", "controller-links"),
+    "deletions": ("intact", "deletions"),
+    "retention": ("intact", "deletions", "retention"),
+    "retention-destructive": ("intact", "destructive", "deletions", "retention"),
+    "reassignments": ("intact", "reassignments"),
+    "reassignments-destructive": ("intact", "destructive", "reassignments"),
 }
 PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and

@@ -59,13 +59,11 @@ class Amount:
         return WHOLE if self.unit is Unit.SHARE else LONGEST_US
 
 
-@dataclass(frozen=True, slots=True)
 class Doing:
-    """What the injector does; a kind that ends at once leaves nothing to undo."""
+    """What the injector does. What is done ``at_once`` leaves nothing to undo; of what is ``traced`` the trace tells the end."""
 
     at_once: ClassVar[bool] = False
     traced: ClassVar[bool] = False
-    """Whether the trace tells when it begins and ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +83,16 @@ class Stop(Doing):
         of_all: of all brokers. takes_back: the file system had not committed metadata (`amount`, `pick`).
     """
 
-    traced: ClassVar[bool] = True
+    traced = True
     how: str
     of_all: bool = False
     takes_back: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class Pause(Doing):
     """SIGSTOP, and SIGCONT at the end."""
 
-    traced: ClassVar[bool] = True
+    traced = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,34 +108,30 @@ class Hinder(Doing):
 class Elect(Doing):
     """Ask the controller for an election: ``preferred``, ``forced`` or ``unclean``."""
 
-    at_once: ClassVar[bool] = True
+    at_once = True
     how: str
 
 
-@dataclass(frozen=True, slots=True)
 class FailOver(Doing):
     """Two forced elections, and perhaps one broker that is deaf to the controller meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
 class DeleteRecords(Doing):
     """Have a client delete records."""
 
-    at_once: ClassVar[bool] = True
+    at_once = True
 
 
-@dataclass(frozen=True, slots=True)
 class Retain(Doing):
     """Have a broker's retention delete."""
 
-    at_once: ClassVar[bool] = True
+    at_once = True
 
 
-@dataclass(frozen=True, slots=True)
 class Move(Doing):
     """Ask the controller for a reassignment."""
 
-    at_once: ClassVar[bool] = True
+    at_once = True
 
 
 @dataclass(frozen=True, slots=True)
