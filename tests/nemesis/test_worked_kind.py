@@ -26,7 +26,7 @@ def run(monkeypatch):
     shape, row = blocks("python")
     typed = dict(vars(links))
     exec(shape, typed)
-    (kind,) = eval(f"({row.strip()})", {**vars(kinds), **typed})
+    kind = eval(row, {**vars(kinds), **typed})
     monkeypatch.setitem(KINDS, kind.word, kind)
     (plan,) = blocks("json")
     return Plan.from_json(json.loads(plan)), simulate(Plan.from_json(json.loads(plan)), parse_variant("kafka-2.7"))

@@ -166,7 +166,9 @@ def campaign_state(folder: Path) -> CampaignState:
         from tidemark.pipeline.folder.finished_chunks import take_stock
         from tidemark.pipeline.folder.manifest import CampaignRefusedError, Manifest
     except ImportError as error:
-        raise UnreadableError(f"campaigns cannot be read here: {error}; pip install 'tidemark-chaos[campaign]'") from None
+        raise UnreadableError(
+            f"campaigns cannot be read here: {error}; pip install 'tidemark-chaos[campaign]'"
+        ) from None
     try:
         manifest = Manifest.read(folder)
         if manifest is None:
