@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
+from tidemark.pipeline.refusal import RefusalError
+
 if TYPE_CHECKING:
     from tidemark.pipeline.folder.record import ChunkSummary
     from tidemark.pipeline.runs.campaign_spec import CampaignSpec
@@ -15,7 +17,7 @@ Status: TypeAlias = Literal["finished", "interrupted", "stopped"]
 """The last: at the first violation."""
 
 
-class CampaignFailedError(RuntimeError):
+class CampaignFailedError(RefusalError):
     """Spark gave up on a chunk; what was finished is kept. The text is one sentence."""
 
 

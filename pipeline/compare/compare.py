@@ -48,6 +48,7 @@ from tidemark.pipeline.engines.reason import reason
 from tidemark.pipeline.engines.spark_tables import FEW_RUNS
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError, campaign_in
 from tidemark.pipeline.folder.replay_command import replay_command
+from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ MOST_PLANS = 40
 """So many plans are named for each anomaly of a variant."""
 
 
-class UnreadableError(RuntimeError):
+class UnreadableError(RefusalError):
     """Spark gave up on the tables; the text is one sentence."""
 
 

@@ -11,6 +11,7 @@ from tidemark.pipeline.folder.evidence import stored_runs
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError
 from tidemark.pipeline.folder.manifest import Manifest
 from tidemark.pipeline.folder.replay_command import replay_command
+from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ SIMPLEST = """
     WHERE place = 1"""
 
 
-class RunChangedError(RuntimeError):
+class RunChangedError(RefusalError):
     """A run that was repeated gave another history than the campaign stored; the text is one sentence."""
 
 

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tidemark.pipeline.refusal import RefusalError
+
 MINIMUM_VERSION = 17
 """The oldest feature release of Java that Spark 4 runs on."""
 
@@ -70,7 +72,7 @@ exit "$status"
 """
 
 
-class JavaNotFoundError(RuntimeError):
+class JavaNotFoundError(RefusalError):
     """There is no Java 17 or later; the message says what to do."""
 
 

@@ -14,6 +14,7 @@ from tidemark.pipeline.engines.spark_tables import campaign_tables, recheck_tabl
 from tidemark.pipeline.folder.campaign_parts import APART, Part, several_parts
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError
 from tidemark.pipeline.folder.tables import SCHEMAS
+from tidemark.pipeline.refusal import RefusalError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +27,7 @@ OF_RECHECKS = {"rejudged_anomalies": "anomalies", "rejudged": "runs", "changes":
 """The views of what `tidemark check` found, by the tables of a re-check."""
 
 
-class QueryError(ValueError):
+class QueryError(RefusalError, ValueError):
     """Spark does not understand the question, or could not answer it; the text is one sentence."""
 
 

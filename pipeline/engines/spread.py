@@ -11,6 +11,7 @@ from tidemark.pipeline.engines.java import JavaNotFoundError
 from tidemark.pipeline.engines.reason import reason
 from tidemark.pipeline.engines.session import is_local, spark_session
 from tidemark.pipeline.engines.workers import WorkersUnfitError, check_workers
+from tidemark.pipeline.refusal import RefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -28,7 +29,7 @@ MOST_JOBS = 64
 """At a time, where each item is a job of its own."""
 
 
-class SparkFailedError(RuntimeError):
+class SparkFailedError(RefusalError):
     """Spark cannot be had, or gave up; the text is one sentence."""
 
 

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from tidemark.pipeline.folder.record import ChunkRecord, ChunkSummary, Finished, RecordError
 from tidemark.pipeline.folder.tables import RECORDS, SCHEMAS, chunk_file, record_file, variant_folder
+from tidemark.pipeline.refusal import RefusalError
 
 if TYPE_CHECKING:
     from tidemark.pipeline.folder.manifest import Manifest
@@ -26,7 +27,7 @@ SET_ASIDE = "set-aside"
 MORE_THREADS = 4  # reading and hashing both let the others go on
 
 
-class DamagedTableError(ValueError):
+class DamagedTableError(RefusalError, ValueError):
     """A file of the campaign's tables is not what was written; the text is one sentence that says what to do."""
 
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 from tidemark.pipeline.folder.finished_chunks import Stock, whole
 from tidemark.pipeline.folder.manifest import Manifest
+from tidemark.pipeline.refusal import RefusalError
 
 
-class NothingToCompareError(ValueError):
+class NothingToCompareError(RefusalError, ValueError):
     """The folder holds no campaign, or not the baseline asked for; the text is one sentence."""
 
 

@@ -17,6 +17,7 @@ from tidemark.pipeline.folder.code_digest import changed, code_digest, own_code_
 from tidemark.pipeline.folder.layout import Layout, Stretch
 from tidemark.pipeline.folder.record import write_whole
 from tidemark.pipeline.folder.tables import FORMAT, MANIFEST, READABLE, RECORDS, SCHEMAS
+from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED, CampaignSpec
 
 DEFAULT_CHUNK_SIZE = 25
@@ -27,7 +28,7 @@ RECHECKS = "rechecks"
 TABLES_OF_A_CAMPAIGN = (*SCHEMAS, RECORDS, RECHECKS)
 
 
-class CampaignRefusedError(RuntimeError):
+class CampaignRefusedError(RefusalError):
     """The folder cannot take this campaign; the text is one sentence that says why and what to do."""
 
 

@@ -24,6 +24,7 @@ from tidemark.pipeline.folder.imported_from import imported_from
 from tidemark.pipeline.folder.manifest import Manifest
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.folder.tables import ANOMALIES, RUNS, chunk_file
+from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 _LOST = {"violation": "acked_lost_violation", "permitted": "acked_lost_permitted"}
@@ -31,11 +32,11 @@ _LOST = {"violation": "acked_lost_violation", "permitted": "acked_lost_permitted
 _OF_RUNS = ["plan", "faults", "valid", "first_violation_us", "marks", "unknown_because", "error", *_LOST.values()]
 
 
-class NoCampaignError(ValueError):
+class NoCampaignError(RefusalError, ValueError):
     """The folder holds no campaign, or not what was asked for; the text is one sentence."""
 
 
-class UnreadableTableError(ValueError):
+class UnreadableTableError(RefusalError, ValueError):
     """A file of the campaign's tables is damaged or missing; the text is one sentence."""
 
 

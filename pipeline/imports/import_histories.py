@@ -30,6 +30,7 @@ from tidemark.pipeline.folder.record import ChunkSummary
 from tidemark.pipeline.folder.tables import RECORDS, SCHEMAS
 from tidemark.pipeline.imports.import_chunk import SEED, JudgedSources, JudgeSources, Unread
 from tidemark.pipeline.imports.sources import Source, in_groups, source_of
+from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED, CampaignSpec
 
 MOST: Final = 100
@@ -38,7 +39,7 @@ MOST_BYTES: Final = 16 << 20
 """And so many bytes of files, or one that is larger."""
 
 
-class ImportFailedError(RuntimeError):
+class ImportFailedError(RefusalError):
     """Nothing more can be imported; what was, is kept. The text is one sentence."""
 
 

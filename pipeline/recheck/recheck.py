@@ -36,6 +36,7 @@ from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.folder.tables import chunk_file
 from tidemark.pipeline.recheck.recheck_chunk import DamagedChunk, RecheckTask, recheck_chunk
 from tidemark.pipeline.recheck.recheck_work import RecheckWork
+from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ POLL_SECONDS: Final = 0.25
 KEY_DIGITS: Final = 12
 
 
-class NothingToRecheckError(ValueError):
+class NothingToRecheckError(RefusalError, ValueError):
     """The folder holds no campaign that can be judged again; the text is one sentence."""
 
 

@@ -20,6 +20,7 @@ from tidemark.pipeline.folder.lock_held import begun_at, is_at_work
 from tidemark.pipeline.folder.manifest import Manifest
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.folder.tables import RECORDS
+from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 from tidemark.pipeline.watch.watch_tally import Batch, NewViolation, Tally, WatchedVariant
 
@@ -34,7 +35,7 @@ MASTER: Final = "local[1]"
 Status = Literal["waiting", "starting", "running", "finished", "interrupted"]
 
 
-class WatchFailedError(RuntimeError):
+class WatchFailedError(RefusalError):
     """The campaign cannot be followed; the text is one sentence."""
 
 
