@@ -14,7 +14,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
+from tidemark.cli.exits import ANOMALY, INTERNAL_ERROR, UNKNOWN, VALID
+from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, CiOptions
+from tidemark.cli.refused import refused
 from tidemark.cli.writing_to import writing_to
 
 if TYPE_CHECKING:
@@ -28,11 +30,11 @@ MOST_LISTED = 2000
 def summarise(
     folder: Path,
     baseline: str | None,
-    as_json: bool,
+    ci: CiOptions | None = None,
+    master: str | None = None,
     *,
     report: bool,
-    master: str | None = None,
-    ci: tuple[Path | None, bool] = (None, False),
+    as_json: bool,
 ) -> Comparison:
     """Print the comparison of a campaign, or of one part of it, write its page if wanted, and return it.
 
@@ -44,13 +46,14 @@ def summarise(
         click.echo(json.dumps(comparison.to_json()))
     else:
         _print(comparison)
-    tell_ci(cases(comparison), ci[0], annotations=ci[1])
+    if ci is not None:
+        ci.tell(cases(comparison))
     if report:
         click.echo(f"Report: {_write_page(engine, comparison, folder, {folder})}", err=as_json)
     return comparison
 
 
-def summarise_all(folder: Path, baseline: str | None, as_json: bool) -> None:
+def summarise_all(folder: Path, baseline: str | None, *, as_json: bool) -> None:
     """Print the comparison of a campaign, of one of several parts that of each, and write the pages.
 
     Raises:
@@ -58,15 +61,13 @@ def summarise_all(folder: Path, baseline: str | None, as_json: bool) -> None:
     """
     from tidemark.pipeline.folder.campaign_parts import several_parts
     from tidemark.pipeline.folder.finished_chunks import take_stock
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+    from tidemark.pipeline.refusal import RefusalError
 
-    try:
+    with refused(RefusalError):
         parts = several_parts(folder)
-    except CampaignRefusedError as error:
-        raise click.ClickException(str(error)) from None
     begun = [part for part in parts if take_stock(part.folder, part.manifest, ()).finished]
     if not begun:
-        summarise(folder, baseline, as_json, report=True)
+        summarise(folder, baseline, report=True, as_json=as_json)
         return
     pages = {part.folder for part in begun}
     found = []
@@ -85,29 +86,16 @@ def summarise_all(folder: Path, baseline: str | None, as_json: bool) -> None:
 
 def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[Engine, Comparison]:
     """The comparison of the variants of one folder, and the engine that made it."""
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError, Manifest
+    from tidemark.pipeline.folder.manifest import Manifest
+    from tidemark.pipeline.refusal import RefusalError
 
-    try:
+    with refused(RefusalError):
         Manifest.read(folder)  # before all of Spark is loaded for nothing
-    except CampaignRefusedError as error:
-        raise click.ClickException(str(error)) from None
-    from tidemark.pipeline.compare.compare import UnreadableError, compare
-    from tidemark.pipeline.engines.java import JavaNotFoundError
-    from tidemark.pipeline.engines.reading import reading_engine
-    from tidemark.pipeline.folder.finished_chunks import DamagedTableError
-    from tidemark.pipeline.folder.found_campaign import NothingToCompareError
+        from tidemark.pipeline.compare.compare import compare
+        from tidemark.pipeline.engines.reading import reading_engine
 
-    try:
         engine = reading_engine(master, folder)
         return engine, compare(engine, folder, baseline)
-    except (
-        NothingToCompareError,
-        CampaignRefusedError,
-        DamagedTableError,
-        UnreadableError,
-        JavaNotFoundError,
-    ) as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _print(comparison: Comparison) -> None:
@@ -120,12 +108,11 @@ def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Col
     """The page of a campaign or of one part; `pages` are the folders of parts that have or get one."""
     from tidemark.harness.report.pages import render
     from tidemark.harness.why import deciding_faults_of_example, why_of_example
-    from tidemark.pipeline.compare.examples import RunChangedError, choose_examples
+    from tidemark.pipeline.compare.examples import choose_examples
     from tidemark.pipeline.compare.faults_present import faults_present
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
-    from tidemark.pipeline.folder.run_list import UnreadableTableError
+    from tidemark.pipeline.refusal import RefusalError
 
-    try:
+    with refused(RefusalError):
         examples = choose_examples(engine, folder)
         lines, more = _lines(comparison, folder)
         with writing_to(folder):
@@ -139,8 +126,6 @@ def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Col
                 more_lines=more,
                 parts=_part_lines(folder, pages),
             )
-    except (RunChangedError, UnreadableTableError, CampaignRefusedError) as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _part_lines(folder: Path, pages: Collection[Path]) -> list[PartLine]:
@@ -203,3 +188,12 @@ def cases(comparison: Comparison) -> list[Case]:
         message = "" if outcome == PASSED else answer.plain
         found.append(Case(f"tidemark compare {comparison.campaign}", variant.variant, outcome, message, [answer.plain]))
     return found
+
+
+def exit_code_of(comparison: Comparison) -> int:
+    """What --fail-on-violation is told: a violation, or why nobody can say that there is none."""
+    if any(variant.violating.hits for variant in comparison.variants):
+        return ANOMALY
+    if any(variant.errors for variant in comparison.variants):
+        return INTERNAL_ERROR
+    return VALID if all(variant.judged for variant in comparison.variants) else UNKNOWN

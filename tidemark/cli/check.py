@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -13,14 +14,15 @@ from rich.console import Console
 from tidemark.checkers import HistoryFormatError, check, read_stream
 from tidemark.checkers.own_checkers import and_checked_by
 from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
-from tidemark.cli.check_campaign import check_campaign, is_campaign
+from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is_campaign
 from tidemark.cli.exits import exit_code
-from tidemark.cli.for_ci import case_of, ci_options, tell_ci
-from tidemark.cli.model import check_by_model, model_option
-from tidemark.cli.options import SparkMaster, VariantList, contract_option, json_option
+from tidemark.cli.for_ci import CiOptions, case_of
+from tidemark.cli.model import check_by_model, model_option, refuse_with_model
+from tidemark.cli.options import contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.show import print_verdict
 from tidemark.cli.spread import spread_over
+from tidemark.cli.typed_options import Options, argument, group, option, shared, taking
 from tidemark.harness.runs.folder import HISTORY, load_file, load_history, store_verdict_again
 
 if TYPE_CHECKING:
@@ -77,74 +79,56 @@ def _read_in_blocks(path: Path, jobs: int) -> History | None:
         return together(file, spread(read_block, blocks))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions(Options):
+    """What ``tidemark check`` can be asked."""
+
+    path: Path | StoreAddress = argument(type=CampaignPlace(path_type=Path))
+    contract: str | None = shared(contract_option)
+    model: str | None = shared(model_option)
+    checkers: tuple[str, ...] = shared(checker_option)
+    jobs: int | None = option(
+        "--jobs",
+        type=click.IntRange(min=1),
+        help="Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
+    )
+    campaign: CampaignCheckOptions = group(CampaignCheckOptions)
+    ci: CiOptions = group(CiOptions)
+    as_json: bool = shared(json_option)
+
+
 @click.command("check", epilog=EPILOG)
-@click.argument("path", type=CampaignPlace(path_type=Path))
-@contract_option
-@model_option
-@checker_option
-@click.option(
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
-)
-@click.option(
-    "--again", is_flag=True, help="Of a campaign: make the histories that are not stored again, from plan and seed."
-)
-@click.option("--variants", type=VariantList(), help="Of a campaign: only these.  [default: all]")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    help="Of a campaign: list so many changed runs at most; 0: all.  [default: 50]",
-)
-@click.option("--fresh", is_flag=True, help="Of a campaign: judge again what these checkers have judged already.")
-@click.option(
-    "--master", type=SparkMaster(), help="Of a campaign: Spark master.  [default: local[*], for more than a little]"
-)
-@ci_options
-@json_option
-def check_command(
-    path: Path | StoreAddress,
-    contract: str | None,
-    model: str | None,
-    checkers: tuple[str, ...],
-    junit: Path | None,
-    jobs: int | None,
-    *,
-    annotations: bool,
-    as_json: bool,
-    **of_campaign: Any,  # noqa: ANN401 - click hands them over by name
-) -> int:
+@taking(CheckOptions)
+def check_command(options: CheckOptions) -> int:
     """Check the history at PATH: a run's folder, or a file of anybody's (docs/checking-your-own-history.md), client operations
     alone included: JSON lines, Jepsen's EDN, or Parquet. A dash is standard input.
 
     Of a campaign's folder all stored histories are judged again, by these checkers. What they say stands beside what was said then,
     and the runs that are judged otherwise are listed.
     """
-    path = at_hand(path)
+    path = at_hand(options.path)
+    contract, model = options.contract, options.model
     if is_campaign(path):
         if model is not None:
             raise click.UsageError("a campaign's histories are logs: --model is for one history")
-        if jobs is not None:
+        if options.jobs is not None:
             raise click.UsageError("--jobs is for one history: a campaign is spread by --master")
-        common = {"contract": contract, "checkers": checkers, "junit": junit, "annotations": annotations}
-        return check_campaign(path, {**common, "as_json": as_json, **of_campaign})
-    for name, value in of_campaign.items():
-        if value:
-            raise click.UsageError(f"--{name} is for a campaign, and {path} is none")
-    if jobs is not None and (model is not None or checkers):
+        own = load_checkers(options.checkers)
+        return check_campaign(path, contract, own, options.campaign, options.ci, as_json=options.as_json)
+    for name, word in options.campaign.typed.items():
+        if getattr(options.campaign, name):
+            raise click.UsageError(f"{word} is for a campaign, and {path} is none")
+    if options.jobs is not None and (model is not None or options.checkers):
         raise click.UsageError(
             "--jobs is for our own checkers of logs: --model and --checker want each operation, by one reader"
         )
+    refuse_with_model(model, contract, options.checkers)
     if model is not None:
-        if contract is not None:
-            raise click.UsageError("a model makes no promise: --model or --contract, not both")
-        if checkers:
-            raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
-        if junit or annotations:
+        if options.ci.typed:
             raise click.UsageError("--junit and --annotations are for what the checkers find, not for --model")
-        return check_by_model(path, read(path, rows=True), model, as_json=as_json)
-    own = load_checkers(checkers)
-    history = read(path, rows=bool(own), jobs=jobs or 1)
+        return check_by_model(path, read(path, rows=True), model, as_json=options.as_json)
+    own = load_checkers(options.checkers)
+    history = read(path, rows=bool(own), jobs=options.jobs or 1)
     try:
         verdict = check(history, contract)
     except ValueError as error:
@@ -153,8 +137,8 @@ def check_command(
         store_verdict_again(path, verdict, history)
     if own:
         verdict = and_checked_by(verdict, history, own)
-    tell_ci([case_of(verdict, "tidemark check", str(path))], junit, annotations=annotations)
-    if as_json:
+    options.ci.tell([case_of(verdict, "tidemark check", str(path))])
+    if options.as_json:
         click.echo(json.dumps(verdict.to_json()))
     else:
         print_verdict(verdict, Console())

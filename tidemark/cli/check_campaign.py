@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,13 +16,16 @@ from rich.table import Table
 
 from tidemark.cli.exits import INTERRUPTED, exit_code
 from tidemark.cli.extras import need
-from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, tell_ci
-from tidemark.cli.own_checkers import load_checkers
+from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, CiOptions
+from tidemark.cli.options import SparkMaster, VariantList
+from tidemark.cli.refused import refused
+from tidemark.cli.typed_options import Options, option
 from tidemark.cli.writing_to import writing_to
 from tidemark.harness.runs.folder import HISTORY
 
 if TYPE_CHECKING:
-    from tidemark.pipeline.recheck.recheck import ChangedRun, RecheckOutcome
+    from tidemark.checkers.own_checkers import OwnChecker
+    from tidemark.pipeline.recheck.recheck import ChangedRun, Question, RecheckOutcome
 
 MANIFEST = "manifest.json"
 SHOWN = 50
@@ -31,43 +36,79 @@ def is_campaign(path: Path) -> bool:
     return (path / MANIFEST).is_file() and not (path / HISTORY).is_file()
 
 
-def check_campaign(path: Path, options: dict[str, Any]) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignCheckOptions(Options):
+    """--again, --variants, --limit, --fresh, --master."""
+
+    again: bool = option(
+        "--again", is_flag=True, help="Of a campaign: make the histories that are not stored again, from plan and seed."
+    )
+    variants: tuple[str, ...] | None = option(
+        "--variants", type=VariantList(), help="Of a campaign: only these.  [default: all]"
+    )
+    limit: int | None = option(
+        "--limit",
+        type=click.IntRange(min=0),
+        help="Of a campaign: list so many changed runs at most; 0: all.  [default: 50]",
+    )
+    fresh: bool = option(
+        "--fresh", is_flag=True, help="Of a campaign: judge again what these checkers have judged already."
+    )
+    master: str | None = option(
+        "--master",
+        type=SparkMaster(),
+        help="Of a campaign: Spark master.  [default: local[*], for more than a little]",
+    )
+
+
+def check_campaign(
+    path: Path,
+    contract: str | None,
+    checkers: Mapping[str, OwnChecker],
+    options: CampaignCheckOptions,
+    ci: CiOptions,
+    *,
+    as_json: bool,
+) -> int:
     """Judge the campaign's stored histories again, of all its parts, and tell what changed.
 
     Args:
         path: Its folder.
-        options: The command's.
+        contract: By which promise; None: the variants' own.
+        checkers: Further ones.
+        options: Of campaigns.
+        ci: Whether a CI system reads it.
+        as_json: Whether JSON is printed.
 
     Raises:
         click.ClickException: it cannot be done.
     """
     need(campaign=True)
     from tidemark.pipeline.folder.campaign_parts import several_parts
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+    from tidemark.pipeline.recheck.recheck import Question
+    from tidemark.pipeline.refusal import RefusalError
 
-    try:
+    with refused(RefusalError):
         parts = several_parts(path)
-    except CampaignRefusedError as error:
-        raise click.ClickException(str(error)) from None
-    wanted = set(options["variants"] or ())
+    wanted = set(options.variants or ())
     if not wanted <= {name for part in parts for name in part.spec.variants}:
         parts = []  # and the campaign says that it has none of that name
     outcomes: list[RecheckOutcome] = []
     for part in parts:
         variants = tuple(name for name in part.spec.variants if name in wanted)
         if variants or not wanted:
-            outcomes.append(_judge(part.folder, options | {"variants": variants}))
+            question = Question(contract, checkers, options.again, variants)
+            outcomes.append(_judge(part.folder, question, options))
             if outcomes[-1].interrupted:
                 break
     if not outcomes:
-        outcomes.append(_judge(path, options))
-    limit = SHOWN if options["limit"] is None else options["limit"]
+        question = Question(contract, checkers, options.again, options.variants or ())
+        outcomes.append(_judge(path, question, options))
+    limit = SHOWN if options.limit is None else options.limit
     titles = {part.folder: part.title for part in parts}
-    tell_ci(
-        [case for outcome in outcomes for case in _cases(outcome)], options["junit"], annotations=options["annotations"]
-    )
+    ci.tell(case for outcome in outcomes for case in _cases(outcome))
     for outcome in outcomes:
-        _show(outcome, limit, titles.get(outcome.folder), as_json=options["as_json"])
+        _show(outcome, limit, titles.get(outcome.folder), as_json=as_json)
     if outcomes[-1].interrupted:
         status = Console(stderr=True)
         status.print("Stopped; what was judged is kept. Give the same command again to go on.", highlight=False)
@@ -75,27 +116,19 @@ def check_campaign(path: Path, options: dict[str, Any]) -> int:
     return exit_code(verdict for outcome in outcomes for verdict in outcome.verdicts)
 
 
-def _judge(path: Path, options: dict[str, Any]) -> RecheckOutcome:
+def _judge(path: Path, question: Question, options: CampaignCheckOptions) -> RecheckOutcome:
     """Judge what is stored in one folder.
 
     Raises:
         click.ClickException: it cannot be done.
     """
-    from tidemark.pipeline.campaign.campaign import CampaignFailedError
-    from tidemark.pipeline.engines.java import JavaNotFoundError
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
-    from tidemark.pipeline.recheck.recheck import NothingToRecheckError, Question, recheck_campaign
+    from tidemark.pipeline.recheck.recheck import recheck_campaign
+    from tidemark.pipeline.refusal import RefusalError
 
-    question = Question(
-        options["contract"], load_checkers(options["checkers"]), options["again"], tuple(options["variants"] or ())
-    )
-    try:
-        with writing_to(path):
-            return recheck_campaign(
-                path, question, master=options["master"], fresh=options["fresh"], console=Console(stderr=True)
-            )
-    except (CampaignRefusedError, CampaignFailedError, NothingToRecheckError, JavaNotFoundError) as error:
-        raise click.ClickException(str(error)) from None
+    with refused(RefusalError), writing_to(path):
+        return recheck_campaign(
+            path, question, master=options.master, fresh=options.fresh, console=Console(stderr=True)
+        )
 
 
 def _show(outcome: RecheckOutcome, limit: int, title: str | None, *, as_json: bool) -> None:

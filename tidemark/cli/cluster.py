@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
+from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.cluster_text import cluster_json, print_cluster, print_hints
 from tidemark.cli.engine import engine, telling
 from tidemark.cli.exits import VALID
-from tidemark.cli.options import VariantName, cluster_of, cluster_options, json_option
-from tidemark.cli.system_option import chosen_variants, system_of, system_options, variant_on
+from tidemark.cli.extras import need
+from tidemark.cli.options import VariantName, json_option
+from tidemark.cli.system_option import SystemOptions, variant_on
+from tidemark.cli.typed_options import Options, argument, group, option, taking
+from tidemark.cli.world import World
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -54,23 +59,32 @@ def cluster_group() -> None:
     """Start nodes in containers to play with, look at them, and remove what is left."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpOptions(Options):
+    """What ``tidemark cluster up`` can be asked."""
+
+    name: str = argument(default=DEFAULT_NAME)
+    variant: str = option(
+        "--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant."
+    )
+    cluster: ClusterOptions = group(ClusterOptions)
+    system: SystemOptions = group(SystemOptions)
+    detach: bool = option("--detach", "-d", is_flag=True, help="Leave it running when this command ends.")
+
+
 @cluster_group.command("up", epilog=UP_EPILOG)
-@click.argument("name", default=DEFAULT_NAME)
-@click.option("--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant.")
-@cluster_options
-@system_options
-@click.option("--detach", "-d", is_flag=True, help="Leave it running when this command ends.")
-def up_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
+@taking(UpOptions)
+def up_command(options: UpOptions) -> int:
     """Start containers and the nodes in them, and say how to reach them. NAME is the cluster's, `play` by default."""
     from tidemark.harness.live import by_hand
     from tidemark.harness.machines.leftovers import offer_cleanup
     from tidemark.harness.machines.owner import Owner
 
-    spec = cluster_of(options)
-    system = system_of(options)
-    (name_of_variant,) = chosen_variants(system, (options["variant"],), "variant")
+    spec = options.cluster.spec()
+    need(containers=True)
+    system, name, detach = options.system.found(), options.name, options.detach
+    (name_of_variant,) = World("docker", system).variants((options.variant,), typed="variant" in options.typed)
     variant = variant_on(system, name_of_variant)
-    name, detach = options["name"], options["detach"]
     console = Console()
     offer_cleanup(Console(stderr=True))
     with engine() as client:

@@ -1,44 +1,53 @@
-"""``tidemark compare``: the same plans and noise under several variants, as Spark tasks."""
+"""``tidemark compare``: the same plans and noise under several variants.
+
+It is four commands: a campaign in the simulator, one in containers, stored campaigns side by side, and one plan. Which of them is
+meant is decided once (`Way`), and what it has no use for is refused (`REFUSED`).
+"""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.console import Console
 
-from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand, keep_pages, place_of
+from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, keep_pages, place_of
+from tidemark.cli.campaign_report import exit_code_of, summarise
+from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.compare_part import part_to_run
 from tidemark.cli.compare_plan import compare_plan
-from tidemark.cli.exits import ANOMALY, INTERNAL_ERROR, INTERRUPTED, UNKNOWN, VALID
+from tidemark.cli.compare_stored import compare_stored
+from tidemark.cli.exits import ANOMALY, INTERRUPTED, VALID
 from tidemark.cli.extras import need
-from tidemark.cli.for_ci import ci_options, tell_ci
+from tidemark.cli.for_ci import CiOptions
 from tidemark.cli.options import (
     MOST_PLANS,
     RESULTS,
     SEED,
     SparkMaster,
     VariantList,
-    cluster_of,
-    cluster_options,
     contract_option,
     json_option,
     profile_option,
     writable_folder,
 )
-from tidemark.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of
-from tidemark.cli.workload_options import workload_of, workload_options
-from tidemark.cli.world import containers, refuse_container_options, world_options
+from tidemark.cli.plan_options import BESIDE_A_PLAN
+from tidemark.cli.refused import refused
+from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.workload_options import WorkloadOptions
+from tidemark.cli.world import World, WorldOptions, containers, name_of_world, world_of
 from tidemark.cli.writing_to import writing_to
+from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nemesis import PlanError, cluster_of_plans
 
 if TYPE_CHECKING:
-    from tidemark.harness.report.model import Comparison
     from tidemark.harness.systems.system import System
     from tidemark.pipeline.runs.campaign_spec import CampaignSpec
-    from tidemark.pipeline.store.store_place import StorePlace
     from tidemark.pipeline.store.stored_campaign import StoredCampaign
 
 EPILOG = """\b
@@ -63,312 +72,330 @@ exits 0 when it is complete, whatever it found, unless there is --fail-on-violat
 DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 
 
-@click.command("compare", epilog=EPILOG)
-@click.option(
-    "--variants",
-    type=VariantList(),
-    default=DEFAULT_VARIANTS,
-    show_default=True,
-    help="Variants, the baseline first; the last against it is the primary comparison.",
-)
-@click.option(
-    "--plans",
-    type=click.IntRange(min=1, max=MOST_PLANS),
-    help="Plans for each variant.  [default: 200; 10 in containers]",
-)
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of plans and noise.")
-@profile_option
-@cluster_options
-@contract_option
-@world_options
-@system_options
-@click.option(
-    "--campaign",
-    "campaigns",
-    type=CampaignPlace(path_type=Path, file_okay=False),
-    multiple=True,
-    help="Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
-    "or once for the parts of one).",
-)
-@click.option(
-    "--plan",
-    "plan_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Run this one plan under each variant, here and without Spark.",
-)
-@click.option("--baseline", type=str, help="Variant the others are compared with.  [default: the first]")
-@click.option(
-    "--keep",
-    type=click.Choice(["violations", "all", "none"]),
-    default="violations",
-    show_default=True,
-    help="Whose operations and traces are stored as well.",
-)
-@click.option(
-    "--out",
-    type=CampaignPlace(path_type=Path, file_okay=False),
-    help="Folder, or s3://BUCKET/PATH in an object store.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
-)
-@click.option(
-    "--fresh",
-    is_flag=True,
-    help="Throw away what an earlier campaign left in the folder, of several parts only of the one that is meant; runs in "
-    "containers are moved aside (earlier-1, …).",
-)
-@click.option(
-    "--retry-errors", is_flag=True, help="Try again what raised: those of its chunks, in containers those runs."
-)
-@click.option(
-    "--run-seconds",
-    type=click.FloatRange(min=0),
-    default=60,
-    show_default=True,
-    help="A run takes no longer; 0: no limit.",
-)
-@click.option(
-    "--run-memory",
-    type=click.IntRange(min=0),
-    default=2048,
-    show_default=True,
-    help="Nor more megabytes; 0: no limit. Both are for the simulator.",
-)
-@click.option("--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.  [default: by what a run takes]")
-@click.option("--master", type=SparkMaster(), help="Spark master.  [default: local[*]; up to 1,000 runs no Spark]")
-@click.option("--report", is_flag=True, help="Write report.html, with an example of each violation, as well.")
-@click.option(
-    "--fail-on-violation",
-    is_flag=True,
-    help="Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged.",
-)
-@click.option(
-    "--stop-at-first",
-    is_flag=True,
-    help="End when a chunk with a violation is finished, and exit as with --fail-on-violation; without it the campaign goes on.",
-)
-@workload_options
-@ci_options
-@json_option
-def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
-    """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
-    if options["plan_file"] is not None:
-        return compare_plan(options)
-    need(campaign=True, report=options["report"])
-    if options["campaigns"]:
-        return _side_by_side(options)
-    from tidemark.pipeline.runs.campaign_spec import CampaignSpec
-    from tidemark.pipeline.runs.simulate import plan_of
+class Way(Enum):
+    """What ``compare`` does."""
 
-    system = system_of(options)
-    refuse_container_options(options)
-    options["variants"] = chosen_variants(system, options["variants"], "variants")
-    cluster = cluster_of_plans(options["profile"], cluster_of(options))
-    docker = options["world"] == "docker"
-    if not docker and options["profile"] == "machines":
-        raise click.UsageError("--profile machines needs --world docker: the simulator has no machines")
-    if docker and (options["master"] or options["chunk"]):
-        raise click.UsageError("--master and --chunk are for the simulator: containers run one plan after the other")
-    out = options["out"] or _default_folder(options)
-    place = place_of(out) if isinstance(out, StoreAddress) else None
-    if place is not None and docker:
-        raise click.UsageError(
-            "--out in a store is for the simulator: runs in containers leave folders of evidence, which stay on this machine"
-        )
-    whole = out if place is None else place.working_copy()
-    spec = CampaignSpec(
-        name=whole.resolve().name,
-        variants=options["variants"],
-        plans=options["plans"] or (10 if docker else 200),
-        seed=options["seed"],
-        profile=options["profile"],
-        cluster=cluster.to_json(),
-        contract=options["contract"],
-        keep=options["keep"],
-        world=options["world"],
-        time_scale=time_scale_of(options, system),
-        clients=options["clients"],
-        system=options["system"],
-        broker_config=options["broker_config"],
-        workload=workload_of(options).to_json(),
+    PLAN = auto()
+    """One plan under each variant, here and without Spark."""
+    STORED = auto()
+    """Nothing is run: stored campaigns are held against each other."""
+    SIMULATED = auto()
+    """A campaign in the simulator, in a folder or kept in a store."""
+    CONTAINED = auto()
+    """A campaign in containers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions(Options):
+    """What ``tidemark compare`` can be asked."""
+
+    variants: tuple[str, ...] = option(
+        "--variants",
+        type=VariantList(),
+        default=DEFAULT_VARIANTS,
+        show_default=True,
+        help="Variants, the baseline first; the last against it is the primary comparison.",
     )
-    folder, which_part = whole, ""
-    if place is None:  # a campaign in a store has one part
-        folder, spec, which_part = part_to_run(whole, spec, options, system)
-    if options["baseline"] and options["baseline"] not in spec.variants:
-        raise click.UsageError(f"the baseline {options['baseline']!r} is not among the variants")
-    try:
-        plan_of(spec, 0)
-    except PlanError as error:
-        raise click.UsageError(str(error)) from None
-    writable_folder(folder)
-    if docker:
-        _check(spec, system)
-    if which_part:
-        click.echo(which_part, err=True)
-    if place is not None:
-        return _in_store(spec, folder, options, system, place)
-    return _campaign(spec, folder, options, system)
+    plans: int | None = option(
+        "--plans",
+        type=click.IntRange(min=1, max=MOST_PLANS),
+        help="Plans for each variant.  [default: 200; 10 in containers]",
+    )
+    seed: int = option("--seed", type=SEED, default=1, show_default=True, help="Seed of plans and noise.")
+    profile: str = shared(profile_option)
+    cluster: ClusterOptions = group(ClusterOptions)
+    contract: str | None = shared(contract_option)
+    world: WorldOptions = group(WorldOptions)
+    campaigns: tuple[Path | StoreAddress, ...] = option(
+        "--campaign",
+        type=CampaignPlace(path_type=Path, file_okay=False),
+        multiple=True,
+        help="Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
+        "or once for the parts of one).",
+    )
+    plan_file: Path | None = option(
+        "--plan",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Run this one plan under each variant, here and without Spark.",
+    )
+    baseline: str | None = option(
+        "--baseline", type=str, help="Variant the others are compared with.  [default: the first]"
+    )
+    keep: str = option(
+        "--keep",
+        type=click.Choice(["violations", "all", "none"]),
+        default="violations",
+        show_default=True,
+        help="Whose operations and traces are stored as well.",
+    )
+    out: Path | StoreAddress | None = option(
+        "--out",
+        type=CampaignPlace(path_type=Path, file_okay=False),
+        help="Folder, or s3://BUCKET/PATH in an object store.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
+    )
+    fresh: bool = option(
+        "--fresh",
+        is_flag=True,
+        help="Throw away what an earlier campaign left in the folder, of several parts only of the one that is meant; runs in "
+        "containers are moved aside (earlier-1, …).",
+    )
+    retry_errors: bool = option(
+        "--retry-errors",
+        is_flag=True,
+        help="Try again what raised: those of its chunks, in containers those runs.",
+    )
+    run_seconds: float = option(
+        "--run-seconds",
+        type=click.FloatRange(min=0),
+        default=60,
+        show_default=True,
+        help="A run takes no longer; 0: no limit.",
+    )
+    run_memory: int = option(
+        "--run-memory",
+        type=click.IntRange(min=0),
+        default=2048,
+        show_default=True,
+        help="Nor more megabytes; 0: no limit. Both are for the simulator.",
+    )
+    chunk: int | None = option(
+        "--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.  [default: by what a run takes]"
+    )
+    master: str | None = option(
+        "--master", type=SparkMaster(), help="Spark master.  [default: local[*]; up to 1,000 runs no Spark]"
+    )
+    report: bool = option(
+        "--report", is_flag=True, help="Write report.html, with an example of each violation, as well."
+    )
+    fail_on_violation: bool = option(
+        "--fail-on-violation",
+        is_flag=True,
+        help="Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged.",
+    )
+    stop_at_first: bool = option(
+        "--stop-at-first",
+        is_flag=True,
+        help="End when a chunk with a violation is finished, and exit as with --fail-on-violation; without it the campaign goes "
+        "on.",
+    )
+    workload: WorkloadOptions = group(WorkloadOptions)
+    ci: CiOptions = group(CiOptions)
+    as_json: bool = shared(json_option)
+
+    @property
+    def violation_fails(self) -> bool:
+        """Whether the exit code tells of violations."""
+        return self.fail_on_violation or self.stop_at_first
+
+    @property
+    def needs_machines(self) -> bool:
+        """Whether the simulator is not enough."""
+        return name_of_world(self.world) != "sim"
+
+    @property
+    def way(self) -> Way:
+        """Which of the four commands is meant."""
+        if self.plan_file is not None:
+            return Way.PLAN
+        if self.campaigns:
+            return Way.STORED
+        return Way.CONTAINED if self.needs_machines else Way.SIMULATED
 
 
-def _in_store(spec: CampaignSpec, folder: Path, options: dict[str, Any], system: System, place: StorePlace) -> int:
-    """Run a campaign that is kept in a store; the folder is its working copy."""
+Unfit = Callable[[CompareOptions], Iterable[str]]
+"""What of the options does not fit, as it is typed."""
+
+
+def _any_of(*names: str) -> Unfit:
+    return lambda asked: [word for name, word in asked.typed.items() if name in names]
+
+
+def _any_but(*names: str) -> Unfit:
+    return lambda asked: [word for name, word in asked.typed.items() if name not in names]
+
+
+REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
+    Way.PLAN: (
+        (
+            lambda asked: ["--world"] if asked.needs_machines else [],
+            "--plan is for the simulator: tidemark run --plan has it run in containers",
+        ),
+        (_any_of("seed", "profile", *ClusterOptions.option_names(), *WorkloadOptions.option_names()), BESIDE_A_PLAN),
+        (
+            _any_but("plan_file", "variants", "contract", "world", "system", "fail_on_violation", "as_json"),
+            "{} is for campaigns, and --plan for one plan",
+        ),
+    ),
+    Way.STORED: (
+        (_any_of("report"), "{} is of one campaign"),
+        (
+            _any_of("stop_at_first", *WorkloadOptions.option_names()),
+            "--campaign runs nothing, so nothing can be asked of clients, and there is nothing to stop",
+        ),
+        (
+            _any_but("campaigns", "baseline", "master", "fail_on_violation", *CiOptions.option_names(), "as_json"),
+            "{} is for a campaign that is run, and --campaign runs nothing",
+        ),
+    ),
+    Way.SIMULATED: (
+        (
+            lambda asked: ["--profile"] if asked.profile == "machines" else [],
+            "--profile machines needs --world docker: the simulator has no machines",
+        ),
+    ),
+    Way.CONTAINED: (
+        (
+            _any_of("master", "chunk"),
+            "--master and --chunk are for the simulator: containers run one plan after the other",
+        ),
+        (_any_of("run_seconds", "run_memory"), "{} is for the simulator, whose runs it ends"),
+        (
+            lambda asked: ["--out"] if isinstance(asked.out, StoreAddress) else [],
+            "--out in a store is for the simulator: runs in containers leave folders of evidence, which stay on this machine",
+        ),
+    ),
+}
+"""What each way has no use for, and the sentence that says so; `{}` is the option."""
+
+
+@click.command("compare", epilog=EPILOG)
+@taking(CompareOptions)
+def compare_command(options: CompareOptions) -> int:
+    """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
+    way = options.way
+    for unfit, sentence in REFUSED[way]:
+        for word in unfit(options):
+            raise click.UsageError(sentence.format(word))
+    if way is Way.PLAN:
+        assert options.plan_file is not None  # noqa: S101 - which makes it this way
+        return compare_plan(
+            options.plan_file,
+            options.variants,
+            options.contract,
+            fails=options.violation_fails,
+            as_json=options.as_json,
+        )
+    need(campaign=True, report=options.report)
+    if way is Way.STORED:
+        return compare_stored(
+            options.campaigns,
+            options.baseline,
+            options.master,
+            options.ci,
+            fails=options.violation_fails,
+            as_json=options.as_json,
+        )
+    return _campaign(options, world_of(options.world))
+
+
+def _campaign(options: CompareOptions, world: World) -> int:
+    """Run a campaign as far as it is missing, in a folder or a store, and tell of it."""
+    from tidemark.pipeline.runs.simulate import plan_of
     from tidemark.pipeline.store.store_place import StoreError
     from tidemark.pipeline.store.stored_campaign import StoredCampaign
 
-    try:
-        code = _campaign(spec, folder, options, system, StoredCampaign(place))
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
-    except click.ClickException as error:
-        raise click.ClickException(error.message.replace(str(folder), place.uri)) from None
-    if code != INTERRUPTED and options["report"]:
-        keep_pages(place, folder)
+    out = options.out or RESULTS / f"compare-{options.profile}-{options.seed}{world.suffix}"
+    stored = StoredCampaign(place_of(out)) if isinstance(out, StoreAddress) else None
+    whole = Path(out) if stored is None else stored.place.working_copy()
+    spec, folder, which_part = _spec(options, world, whole.resolve().name), whole, ""
+    if stored is None:  # a campaign in a store has one part
+        groups = {"cluster": options.cluster, "workload": options.workload}
+        said = {*options.typed, *(name for name, asked in groups.items() if asked.typed)}
+        folder, spec, which_part = part_to_run(whole, spec, world.system, said, fresh=options.fresh)
+    if options.baseline and options.baseline not in spec.variants:
+        raise click.UsageError(f"the baseline {options.baseline!r} is not among the variants")
+    with refused(PlanError, usage=True):
+        plan_of(spec, 0)
+    writable_folder(folder)
+    if not world.is_simulated:
+        _check(spec, world.system)
+    if which_part:
+        click.echo(which_part, err=True)
+    if stored is None:
+        return _run(spec, folder, options, world)
+    with refused(StoreError):
+        try:
+            code = _run(spec, folder, options, world, stored)
+        except click.ClickException as error:
+            raise click.ClickException(error.message.replace(str(folder), stored.place.uri)) from None
+    if code != INTERRUPTED and options.report:
+        keep_pages(stored.place, folder)
     return code
 
 
-def _side_by_side(options: dict[str, Any]) -> int:
-    """Compare stored campaigns."""
-    folders = _with_their_parts(tuple(at_hand(campaign) for campaign in options["campaigns"]))
-    if len(folders) < 2:
-        raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
-    if options["report"]:
-        raise click.UsageError("--report is of one campaign")
-    if options["stop_at_first"] or workload_of(options):
-        raise click.UsageError(
-            "--campaign runs nothing, so nothing can be asked of clients, and there is nothing to stop"
-        )
-    from tidemark.cli.campaign_report import cases
-    from tidemark.pipeline.compare.across_campaigns import compare_campaigns, differences
-    from tidemark.pipeline.compare.compare import UnreadableError
-    from tidemark.pipeline.compare.compare_table import print_comparison
-    from tidemark.pipeline.engines.java import JavaNotFoundError
-    from tidemark.pipeline.engines.reading import reading_session
-    from tidemark.pipeline.folder.finished_chunks import DamagedTableError
-    from tidemark.pipeline.folder.found_campaign import NothingToCompareError
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+def _spec(options: CompareOptions, world: World, name: str) -> CampaignSpec:
+    """What is asked of the campaign."""
+    from tidemark.pipeline.runs.campaign_spec import CampaignSpec
 
-    try:
-        differ = differences(folders)  # before a JVM is started for nothing
-        comparison = compare_campaigns(reading_session(options["master"], *folders), folders, options["baseline"])
-    except (
-        NothingToCompareError,
-        CampaignRefusedError,
-        DamagedTableError,
-        UnreadableError,
-        JavaNotFoundError,
-    ) as error:
-        raise click.ClickException(str(error)) from None
-    if options["as_json"]:
-        click.echo(json.dumps(comparison.to_json() | {"differences": differ}))
-    else:
-        console = Console()
-        for sentence in differ or ["The campaigns have the same settings and the same code."]:
-            console.print(sentence, highlight=False, markup=False)
-        print_comparison(comparison, console, between_campaigns=True)
-    tell_ci(cases(comparison), options["junit"], annotations=options["annotations"])
-    return _exit_code(comparison) if options["fail_on_violation"] else VALID
-
-
-def _with_their_parts(campaigns: tuple[Path, ...]) -> list[Path]:
-    """The folders, and behind each those of its parts, once each."""
-    from tidemark.pipeline.folder.campaign_parts import added_folders
-
-    found: dict[Path, Path] = {}
-    for campaign in campaigns:
-        for folder in (campaign, *added_folders(campaign)):
-            found.setdefault(folder.resolve(), folder)
-    return list(found.values())
+    return CampaignSpec(
+        name=name,
+        variants=world.variants(options.variants, typed="variants" in options.typed),
+        plans=options.plans or (200 if world.is_simulated else 10),
+        seed=options.seed,
+        profile=options.profile,
+        cluster=cluster_of_plans(options.profile, options.cluster.spec()).to_json(),
+        contract=options.contract,
+        keep=options.keep,
+        world=world.name,
+        time_scale=options.world.time_scale_on(world.system),
+        clients=options.world.clients,
+        system=world.text,
+        broker_config=options.world.system.broker_config,
+        workload=options.workload.asked().to_json(),
+    )
 
 
 def _check(spec: CampaignSpec, system: System) -> None:
     """Refuse plans that the system cannot run before anything is started."""
-    from tidemark.harness.systems.system import SystemRefusalError
     from tidemark.pipeline.runs.simulate import plan_of
 
-    try:
+    with refused(SystemRefusalError):
         for variant in spec.variants:
             for index in range(spec.plans):
                 system.check(plan_of(spec, index), system.variant(variant))
-    except SystemRefusalError as error:
-        raise click.ClickException(str(error)) from None
 
 
-def _default_folder(options: dict[str, Any]) -> Path:
-    return RESULTS / f"compare-{options['profile']}-{options['seed']}{suffix_of(options)}"
-
-
-def _campaign(
-    spec: Any,  # noqa: ANN401 - pipeline's type, loaded late
-    folder: Path,
-    options: dict[str, Any],
-    system: System,
-    stored: StoredCampaign | None = None,
+def _run(
+    spec: CampaignSpec, folder: Path, options: CompareOptions, world: World, stored: StoredCampaign | None = None
 ) -> int:
-    from tidemark.pipeline.campaign.campaign import CampaignFailedError, CampaignRefusedError, run_campaign
-    from tidemark.pipeline.engines.java import JavaNotFoundError
+    """Run what is missing of a campaign, or of one part, and compare its variants."""
+    from tidemark.pipeline.campaign.campaign import run_campaign
+    from tidemark.pipeline.chunks.contained import Contained
+    from tidemark.pipeline.refusal import RefusalError
     from tidemark.pipeline.runs.guard import RunLimits
 
     status = Console(stderr=True)
-    try:
-        if spec.world == "sim":
+    run = partial(
+        run_campaign,
+        spec,
+        folder,
+        fresh=options.fresh,
+        retry_errors=options.retry_errors,
+        stop_at_first=options.stop_at_first,
+        console=status,
+    )
+    with refused(RefusalError):
+        if world.is_simulated:
+            limits = RunLimits(options.run_seconds, options.run_memory)
             with writing_to(folder):
-                outcome = run_campaign(
-                    spec,
-                    folder,
-                    master=options["master"],
-                    chunk_size=options["chunk"],
-                    fresh=options["fresh"],
-                    retry_errors=options["retry_errors"],
-                    stop_at_first=options["stop_at_first"],
-                    limits=RunLimits(options["run_seconds"], options["run_memory"]),
-                    console=status,
-                    stored=stored,
-                )
+                outcome = run(master=options.master, chunk_size=options.chunk, limits=limits, stored=stored)
         else:
-            from tidemark.pipeline.chunks.contained import Contained
-
-            with containers(options, spec.cluster["brokers"], system) as session:
-                contained = Contained(session, folder.resolve())
-                outcome = run_campaign(
-                    spec,
-                    folder,
-                    chunk_size=1,
-                    fresh=options["fresh"],
-                    retry_errors=options["retry_errors"],
-                    stop_at_first=options["stop_at_first"],
-                    console=status,
-                    contained=contained,
-                )
-    except (CampaignRefusedError, CampaignFailedError, JavaNotFoundError) as error:
-        raise click.ClickException(str(error)) from None
+            asked = options.world
+            with containers(spec.cluster["brokers"], world.system, hosts=asked.hosts, clients=asked.clients) as session:
+                outcome = run(chunk_size=1, contained=Contained(session, folder.resolve()))
     words = outcome.sentences()
     status.print(
         words if stored is None else words.replace(str(folder), stored.place.uri), highlight=False, markup=False
     )
     if outcome.status == "interrupted":
         return INTERRUPTED
-    from tidemark.cli.campaign_report import summarise
-
     try:
         comparison = summarise(
-            folder,
-            options["baseline"],
-            options["as_json"],
-            report=options["report"],
-            master=options["master"],
-            ci=(options["junit"], options["annotations"]),
+            folder, options.baseline, options.ci, options.master, report=options.report, as_json=options.as_json
         )
     except click.ClickException as error:
         if outcome.status != "stopped":
             raise
         status.print(f"Nothing is compared: {error.message}", highlight=False, markup=False)
         return ANOMALY
-    return _exit_code(comparison) if options["fail_on_violation"] or options["stop_at_first"] else VALID
-
-
-def _exit_code(comparison: Comparison) -> int:
-    """What --fail-on-violation is told: a violation, or why nobody can say that there is none."""
-    if any(variant.violating.hits for variant in comparison.variants):
-        return ANOMALY
-    if any(variant.errors for variant in comparison.variants):
-        return INTERNAL_ERROR
-    return VALID if all(variant.judged for variant in comparison.variants) else UNKNOWN
+    return exit_code_of(comparison) if options.violation_fails else VALID

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -15,62 +16,38 @@ from rich.table import Table
 from tidemark.checkers.verdict.verdict import VIOLATION
 from tidemark.cli.corpus import read_plan_or_kept
 from tidemark.cli.exits import VALID, exit_code
-from tidemark.cli.options import CLUSTER_OPTIONS
-from tidemark.cli.workload_options import refuse_beside_a_plan
+from tidemark.cli.refused import refused
 from tidemark.nemesis import PlanError
 
 if TYPE_CHECKING:
     from tidemark.checkers.verdict.verdict import Verdict
 
-REFUSED = {
-    "plans": "--plans",
-    "campaigns": "--campaign",
-    "baseline": "--baseline",
-    "out": "--out",
-    "master": "--master",
-    "chunk": "--chunk",
-    "report": "--report",
-    "fresh": "--fresh",
-    "retry_errors": "--retry-errors",
-    "stop_at_first": "--stop-at-first",
-    "junit": "--junit",
-    "annotations": "--annotations",
-}
-"""Options of a campaign, which one plan is not."""
 
-
-def compare_plan(options: dict[str, Any]) -> int:
+def compare_plan(file: Path, variants: Sequence[str], contract: str | None, *, fails: bool, as_json: bool) -> int:
     """Simulate the plan under each variant, and print what each came to.
 
+    Args:
+        file: The plan's.
+        variants: By name.
+        contract: By which promise losses are judged; None: each variant's own.
+        fails: Whether a violation is told by the exit code.
+        as_json: Whether JSON is printed.
+
     Raises:
-        click.UsageError: an option is for campaigns.
         click.ClickException: the plan cannot be used.
     """
-    for name, option in REFUSED.items():
-        if options[name]:
-            raise click.UsageError(f"{option} is for campaigns, and --plan for one plan")
-    if options["world"] != "sim" or options["system"] != "tidemark":
-        raise click.UsageError("--plan is for the simulator: tidemark run --plan has it run in containers")
     from tidemark.harness.simulator.execute import execute
 
-    context = click.get_current_context()
-    for name in ("seed", "profile", *CLUSTER_OPTIONS):
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} cannot be given with --plan: the plan file says it (edit a copy of it)")
-    refuse_beside_a_plan(options)
-    try:
-        plan = read_plan_or_kept(options["plan_file"])
-    except (PlanError, OSError) as error:
-        raise click.ClickException(str(error)) from None
+    with refused(PlanError):
+        plan = read_plan_or_kept(file)
     verdicts: dict[str, Verdict] = {}
-    for variant in options["variants"]:
-        run = execute(plan, variant, options["contract"])
+    for variant in variants:
+        run = execute(plan, variant, contract)
         verdicts[variant] = run.verdict
-        if options["as_json"]:
+        if as_json:
             click.echo(json.dumps({"variant": variant, "digest": run.digest, "verdict": run.verdict.to_json()}))
-    if not options["as_json"]:
-        click.echo(f"{options['plan_file']}: {len(plan.faults)} faults, each variant once")
+    if not as_json:
+        click.echo(f"{file}: {len(plan.faults)} faults, each variant once")
         table = Table(box=None, padding=(0, 2, 0, 0))
         for column in ("variant", "valid", "acked", "lost", "violations"):
             table.add_column(column, overflow="fold")
@@ -89,4 +66,4 @@ def compare_plan(options: dict[str, Any]) -> int:
             )
             table.add_row(*map(escape, row))
         Console(highlight=False).print(table)
-    return exit_code(verdict.valid for verdict in verdicts.values()) if options["fail_on_violation"] else VALID
+    return exit_code(verdict.valid for verdict in verdicts.values()) if fails else VALID

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from rich.console import Console
 
 from tidemark.cli.extras import need
-from tidemark.cli.system_option import OWN, variant_on
+from tidemark.cli.system_option import OWN, system_called, variant_on
+from tidemark.cli.typed_options import Options, option
 from tidemark.cli.world import containers
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
 
-F = TypeVar("F", bound="Callable[..., Any]")
-
 CONTAINERS = "containers"
 """What ``--confirm`` calls Tidemark's own nodes."""
 FOLDER = "confirmed"
@@ -38,32 +37,30 @@ MOST_FAILURES = 3
 """So many tries in a row that could not be carried out are enough."""
 
 
-def confirm_options(command: F) -> F:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmOptions(Options):
     """--script, --confirm, --times."""
-    for option in reversed(
-        (
-            click.option(
-                "--script",
-                "as_script",
-                is_flag=True,
-                help="Shrink what was caught and write it as a script, into the folder.",
-            ),
-            click.option(
-                "--confirm",
-                metavar="containers|kafka:VERSION",
-                help="Then play the script on Tidemark's own nodes in containers, or on real brokers, and write a page about it.",
-            ),
-            click.option(
-                "--times",
-                type=click.IntRange(1, 1000),
-                default=10,
-                show_default=True,
-                help="How often --confirm plays the script.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+
+    as_script: bool = option(
+        "--script", is_flag=True, help="Shrink what was caught and write it as a script, into the folder."
+    )
+    confirm: str | None = option(
+        "--confirm",
+        metavar="containers|kafka:VERSION",
+        help="Then play the script on Tidemark's own nodes in containers, or on real brokers, and write a page about it.",
+    )
+    times: int = option(
+        "--times",
+        type=click.IntRange(1, 1000),
+        default=10,
+        show_default=True,
+        help="How often --confirm plays the script.",
+    )
+
+    @property
+    def wants_script(self) -> bool:
+        """Whether what is caught is not the end of it."""
+        return self.as_script or self.confirm is not None
 
 
 class Brokers(NamedTuple):
@@ -73,32 +70,43 @@ class Brokers(NamedTuple):
     system: System
 
 
-def brokers_for(options: dict[str, Any]) -> Brokers | None:
+def brokers_for(asked: ConfirmOptions, variant: str, partitions: int) -> Brokers | None:
     """What ``--confirm`` asks for, ready to be used: what cannot be had is told before anybody searches.
 
     Raises:
         click.UsageError: there is no such system, or it cannot express the variant. click.ClickException: no engine, or no image.
     """
-    word = options["confirm"]
+    word = asked.confirm
     if word is None:
-        if click.get_current_context().get_parameter_source("times") is click.core.ParameterSource.COMMANDLINE:
+        if "times" in asked.typed:
             raise click.UsageError("--times needs --confirm")
         return None
     need(containers=True, report=True)
     from tidemark.cli.engine import engine, telling
-    from tidemark.harness.systems.registry import find_system
-    from tidemark.harness.systems.system import SystemRefusalError
 
-    try:
-        system = find_system(OWN if word == CONTAINERS else word, {})
-    except SystemRefusalError as error:
-        raise click.UsageError(str(error)) from None
-    variant_on(system, options["variant"])
-    if options["partitions"] != 1:
+    system = system_called(OWN if word == CONTAINERS else word)
+    variant_on(system, variant)
+    if partitions != 1:
         raise click.UsageError("scripts speak about one partition: leave --partitions away")
     with engine() as client, telling() as tell:
         system.image(client, tell)
     return Brokers(word, system)
+
+
+class Confirming(NamedTuple):
+    """What becomes of what a hunt catches.
+
+    Attributes:
+        variant: that was hunted in. contract: by which promise it is judged.
+        brokers: where the script is played; nowhere, if only the script is wanted.
+        times: how often. again: the command that does all of it.
+    """
+
+    variant: str
+    contract: str | None
+    brokers: Brokers | None
+    times: int
+    again: str
 
 
 class Ended(NamedTuple):
@@ -125,42 +133,33 @@ def forget(caught: KeptHunt) -> None:
     shutil.rmtree(caught.results.folder / FOLDER, ignore_errors=True)
 
 
-def carry_on(
-    caught: KeptHunt, brokers: Brokers | None, options: dict[str, Any], again: str, without: dict[str, str]
-) -> Ended:
+def carry_on(caught: KeptHunt, wanted: Confirming, without: dict[str, str]) -> Ended:
     """From what a hunt caught to a script and, if brokers were asked for, to a page about its tries.
 
     Args:
         caught: the hunt's folder.
-        brokers: where to play it.
-        options: of the hunt.
-        again: the command that does all of it.
+        wanted: what is to become of it.
         without: plans of which no script could be made, and why; more are added.
     """
     console = Console(stderr=True)
     kept, modelled, why_not = None, None, "nothing was caught"
     try:
         with console.status("shrinking") as status:
-            kept, modelled, why_not = _script_of(caught, brokers, options, status, again, without)
+            kept, modelled, why_not = _script_of(caught, wanted, status, without)
         if modelled is None or kept is None:
             return Ended(None, None, None, why_not)
         shown, of = modelled.sturdy
         words = f"script: {kept.script} (shown in {shown} of {of} simulated worlds with slow hands and messages)"
         console.print(words, highlight=False, markup=False, soft_wrap=True)
-        if brokers is None:
+        if wanted.brokers is None:
             return Ended(None, kept, modelled)
-        return Ended(_play(kept, modelled, brokers, options, console), kept, modelled)
+        return Ended(_play(kept, modelled, wanted, wanted.brokers, console), kept, modelled)
     except KeyboardInterrupt:
         return Ended(None, kept, modelled, "it was ended by Ctrl-C; the same command goes on", interrupted=True)
 
 
 def _script_of(
-    caught: KeptHunt,
-    brokers: Brokers | None,
-    options: dict[str, Any],
-    status: Status,
-    again: str,
-    without: dict[str, str],
+    caught: KeptHunt, wanted: Confirming, status: Status, without: dict[str, str]
 ) -> tuple[KeptConfirmation | None, Modelled | None, str]:
     """The sturdiest script of the smallest plans caught; the first that is shown in all worlds will do."""
     from tidemark.harness.search.confirm import KeptConfirmation
@@ -169,13 +168,13 @@ def _script_of(
     best: tuple[KeptConfirmation, Modelled] | None = None
     for catch in sorted(caught.catches, key=lambda one: (one.faults, one.number)):
         folder = caught.results.folder / FOLDER / catch.file.rpartition("/")[2]
-        kept = KeptConfirmation(folder, "script" if brokers is None else brokers.word)
+        kept = KeptConfirmation(folder, "script" if wanted.brokers is None else wanted.brokers.word)
         modelled = kept.modelled()
         if modelled is None:
             if catch.file in without:
                 continue
             try:
-                modelled, plan = _modelled(caught, catch, options, status, (str(kept.script), again))
+                modelled, plan = _modelled(caught, catch, wanted, status, str(kept.script))
             except NoScriptError as error:
                 without[catch.file] = f"{caught.results.path(catch.file)}: {error}"
                 continue
@@ -189,9 +188,7 @@ def _script_of(
     return *best, ""
 
 
-def _modelled(
-    caught: KeptHunt, catch: Catch, options: dict[str, Any], status: Status, commands: tuple[str, str]
-) -> tuple[Modelled, Plan]:
+def _modelled(caught: KeptHunt, catch: Catch, wanted: Confirming, status: Status, script: str) -> tuple[Modelled, Plan]:
     """Shrink a plan and write it as a script.
 
     Raises:
@@ -207,7 +204,7 @@ def _modelled(
     from tidemark.harness.simulator.execute import execute
     from tidemark.nemesis import read_plan
 
-    variant, contract = options["variant"], options["contract"]
+    variant, contract = wanted.variant, wanted.contract
 
     def run(plan: Plan) -> JudgedRun:
         return execute(plan, variant, contract)
@@ -234,7 +231,6 @@ def _modelled(
     written = write_script(found.after, variant, cause, contract=contract, name=name, tell=status.update)
     played = run_scenario(parse_scenario(written.text), variant)
     told = next(one for one in played.verdict.anomalies if one.name == cause.name)
-    script, again = commands
     return (
         Modelled(
             variant,
@@ -245,14 +241,14 @@ def _modelled(
             played.to_json(),
             in_names(played.scenario, told.message),
             (written.sturdy, written.of),
-            (again, f"tidemark scenario {quote(script)}"),
+            (wanted.again, f"tidemark scenario {quote(script)}"),
         ),
         found.after,
     )
 
 
 def _play(
-    kept: KeptConfirmation, modelled: Modelled, brokers: Brokers, options: dict[str, Any], console: Console
+    kept: KeptConfirmation, modelled: Modelled, wanted: Confirming, brokers: Brokers, console: Console
 ) -> Confirmation:
     """Make the tries that are not made yet, and write the page after each.
 
@@ -266,25 +262,19 @@ def _play(
     from tidemark.harness.search.confirm.tries import failed
 
     scenario = parse_scenario(modelled.script)
-    times = options["times"]
+    times = wanted.times
     failures = {}
     in_a_row = 0
     left = [number for number in range(1, times + 1) if kept.tried(number) is None]
     if not left:
         return _told(kept, modelled, times, {})
-    with containers({"hosts": None, "clients": "confluent"}, scenario.cluster.brokers, brokers.system) as session:
+    with containers(scenario.cluster.brokers, brokers.system) as session:
         for number in left:
             words = f"try {number} of {times} on {brokers.word}"
             try:
                 with console.status(words) as status:
                     machines = session.open().machines
-                    outcome = _one_try(
-                        modelled,
-                        machines,
-                        brokers,
-                        options,
-                        _telling(status, words),
-                    )
+                    outcome = _one_try(modelled, machines, brokers.system, wanted.contract, _telling(status, words))
             except CannotPlayError as error:
                 raise click.ClickException(f"{kept.script} cannot be played on {brokers.word}: {error}") from None
             except (ContainerWorldError, ScriptError) as error:
@@ -306,8 +296,8 @@ def _play(
 def _one_try(
     modelled: Modelled,
     machines: Mapping[int, Machine],
-    brokers: Brokers,
-    options: dict[str, Any],
+    system: System,
+    contract: str | None,
     tell: Callable[[str], None],
 ) -> ScenarioOutcome:
     """Play it once, judged by the promise that was asked for; its mismatches are what differs from the system's model."""
@@ -317,11 +307,11 @@ def _one_try(
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
     scenario: Scenario = parse_scenario(modelled.script)
-    variant = brokers.system.variant(modelled.variant).name
-    outcome = run_scenario(scenario, variant, LiveTargets(machines, system=brokers.system).target, tell)
-    outcome = judged(outcome, brokers.system)
-    if options["contract"] is not None:
-        outcome = replace(outcome, verdict=check(outcome.history, options["contract"]))
+    variant = system.variant(modelled.variant).name
+    outcome = run_scenario(scenario, variant, LiveTargets(machines, system=system).target, tell)
+    outcome = judged(outcome, system)
+    if contract is not None:
+        outcome = replace(outcome, verdict=check(outcome.history, contract))
     return outcome
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,12 @@ from rich.console import Console
 from rich.progress import track
 
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
-from tidemark.cli.options import RESULTS, writable_folder
+from tidemark.cli.options import RESULTS, words_in, writable_folder
+from tidemark.cli.refused import refused
+from tidemark.cli.typed_options import Options, option
+from tidemark.cli.world import containers
 from tidemark.harness.scenario import all_scenarios
+from tidemark.harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +37,40 @@ OUT = RESULTS / "conform"
 Played = list[tuple["Pair", "KeptPair"]]
 
 
-def conform_all(options: dict[str, Any], *, as_json: bool) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllOptions(Options):
+    """--systems, --scripts, --out, --page, --no-play."""
+
+    systems: str = option(
+        "--systems",
+        default=SYSTEMS,
+        show_default=True,
+        metavar="SYSTEM,…",
+        help="With --all: the real things, as --system.",
+    )
+    scripts: str = option(
+        "--scripts",
+        default="",
+        metavar="PATTERN,…",
+        help="With --all: only scripts of these names, such as 'kip-279-*'.",
+    )
+    out: Path = option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=OUT,
+        help=f"With --all: folder of the results, one file for each script and system.  [default: {OUT}]",
+    )
+    page: Path | None = option(
+        "--page",
+        type=click.Path(path_type=Path, dir_okay=False, writable=True),
+        help="With --all: write the table of all results, as Markdown.",
+    )
+    no_play: bool = option(
+        "--no-play", is_flag=True, help="With --all: play nothing; tell what there is and what is missing."
+    )
+
+
+def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: bool) -> int:
     """Play what is missing, write the page, and say how everything came out.
 
     Raises:
@@ -44,22 +82,22 @@ def conform_all(options: dict[str, Any], *, as_json: bool) -> int:
     from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
 
     status = Console(stderr=True)
-    systems = _systems(options["systems"])
-    results = KeptResults(writable_folder(options["out"] or OUT))
-    played = _pairs(_scenarios(options["scripts"]), systems, results, status)
+    systems = _systems(options.systems)
+    results = KeptResults(writable_folder(options.out))
+    played = _pairs(_scenarios(options.scripts), systems, results, status)
     kept = [one for _, one in played]
     interrupted = False
-    if not options["no_play"]:
+    if not options.no_play:
         try:
             with results.held(alone=False):
-                interrupted = not _play(played, systems, results, options, status)
+                interrupted = not _play(played, systems, results, tries, time_scale, status)
             for pair, one in played:
                 one.renewed(pair, results)
         except FolderInUseError as error:
             raise click.ClickException(f"{error}; choose another folder with --out") from None
-    if options["page"] is not None:
-        _write_page(options["page"], results)
-        status.print(f"written: {options['page']}", highlight=False, markup=False)
+    if options.page is not None:
+        _write_page(options.page, results)
+        status.print(f"written: {options.page}", highlight=False, markup=False)
     found = totals(kept, KNOWN_DIFFERENCES)
     if interrupted:
         words = f"{sentence(kept, KNOWN_DIFFERENCES)}. Give the same command again to go on in {results.folder}."
@@ -68,7 +106,7 @@ def conform_all(options: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         data = {
             "out": str(results.folder),
-            "tries": options["times"],
+            "tries": tries,
             "totals": found.to_json(),
             "pairs": [_told(one) for one in kept],
         }
@@ -77,7 +115,7 @@ def conform_all(options: dict[str, Any], *, as_json: bool) -> int:
         show_all(kept, KNOWN_DIFFERENCES, Console())
     if found.unexplained:
         return ANOMALY
-    return UNKNOWN if any(one.lacks(options["times"]) for one in kept) else VALID
+    return UNKNOWN if any(one.lacks(tries) for one in kept) else VALID
 
 
 def _told(one: KeptPair) -> dict[str, Any]:
@@ -97,15 +135,12 @@ def _told(one: KeptPair) -> dict[str, Any]:
 
 def _systems(text: str) -> dict[str, System]:
     from tidemark.harness.systems.kafka.system import KafkaSystem
-    from tidemark.harness.systems.system import SystemRefusalError
 
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = words_in(text)
     if not names:
         raise click.UsageError("--systems names none; use kafka:VERSION or kafka:VERSION@PROTOCOL, separated by commas")
-    try:
+    with refused(SystemRefusalError, usage=True):
         return {name: KafkaSystem.parse(name, {}) for name in names}
-    except SystemRefusalError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def _scenarios(text: str) -> list[Scenario]:
@@ -131,7 +166,7 @@ def _pairs(scenarios: list[Scenario], systems: dict[str, System], results: KeptR
 
 
 def _play(
-    played: Played, systems: dict[str, System], results: KeptResults, options: dict[str, Any], status: Console
+    played: Played, systems: dict[str, System], results: KeptResults, tries: int, time_scale: float, status: Console
 ) -> bool:
     """Play what is missing; false if the person stopped it."""
     from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
@@ -142,13 +177,13 @@ def _play(
     @contextmanager
     def open_player(on: str, pairs: Sequence[Pair]) -> Iterator[Player]:
         brokers = max(pair.pairing.scenario.cluster.brokers for pair in pairs)
-        with open_kafka(systems[on], brokers, options["time_scale"]) as player:
+        with open_kafka(systems[on], brokers, time_scale) as player:
             yield player
 
     kept = [one for _, one in played]
     try:
-        with AllProgress(kept, options["times"], KNOWN_DIFFERENCES, status) as watcher:
-            play_missing(played, results, open_player, watcher, tries=options["times"])
+        with AllProgress(kept, tries, KNOWN_DIFFERENCES, status) as watcher:
+            play_missing(played, results, open_player, watcher, tries=tries)
     except ContainerWorldError as error:
         raise click.ClickException(f"{error}; what was played is kept in {results.folder}") from None
     except KeyboardInterrupt:
@@ -159,12 +194,11 @@ def _play(
 @contextmanager
 def open_kafka(system: System, brokers: int, time_scale: float) -> Iterator[Player]:
     """Brokers of a system, for as many scripts as are played on them; gone at the end."""
-    from tidemark.cli.world import containers
     from tidemark.harness.conform.players import MachinePlayer
     from tidemark.harness.conform.reality import played_as
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
-    with containers({"hosts": None, "clients": "confluent"}, brokers, system, tidy=True) as session:
+    with containers(brokers, system, tidy=True) as session:
         yield MachinePlayer(
             "kafka",
             lambda: played_as(system, LiveTargets(session.open().machines, time_scale, system).target),

@@ -8,7 +8,6 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -135,38 +134,26 @@ class _Line(NamedTuple):
         return self.kept is not None and Replayed(*self[2:]).is_as_kept
 
 
-def replay_corpus(folder: Path, options: dict[str, Any]) -> int:
+def replay_corpus(folder: Path, jobs: int | None, *, as_json: bool) -> int:
     """Play every kept plan again, and say of each whether it shows what it showed.
 
     Args:
         folder: a corpus, a file of one, or :data:`EVERY`.
-        options: of ``tidemark run``.
+        jobs: so many processes do it.
+        as_json: whether JSON is printed.
 
     Returns:
         Exit code 1 if anything is not as it was kept.
     """
-    _refuse_others()
-    files = _files(folder)
-    lines = _replayed(files, options["jobs"])
+    lines = _replayed(_files(folder), jobs)
     differ = [line for line in lines if not line.is_as_kept]
-    if options["as_json"]:
+    if as_json:
         click.echo(
             json.dumps({"plans": len(lines), "differ": len(differ), "entries": [_as_json(line) for line in lines]})
         )
     else:
         _tell(lines, differ)
     return ANOMALY if differ else VALID
-
-
-def _refuse_others() -> None:
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in ("corpus", "jobs", "as_json"):
-            raise click.UsageError(
-                f"{parameter.opts[0]} cannot be given with --corpus: each kept plan says what is run"
-            )
 
 
 def _files(folder: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,9 @@ import click
 
 from tidemark.cli.exits import ANOMALY, UNKNOWN, VALID
 from tidemark.cli.options import KafkaVariantName, RealRange, json_option
+from tidemark.cli.refused import refused
 from tidemark.cli.spread import master_option, spread_over
+from tidemark.cli.typed_options import Options, group, option, shared, taking
 from tidemark.nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
@@ -38,54 +41,75 @@ Examples:
 Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the end, 254 bad arguments."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundsOptions(Options):
+    """Within which everything is explored."""
+
+    brokers: int = option("--brokers", type=int, default=3, show_default=True, help="Brokers, all of them replicas.")
+    records: int = option("--records", type=int, default=2, show_default=True, help="Records, one in a batch.")
+    epochs: int = option("--epochs", type=int, default=3, show_default=True, help="Leader epochs.")
+    crashes: int = option("--crashes", type=int, default=0, show_default=True, help="Process crashes, with restarts.")
+    lapses: int = option(
+        "--lapses", type=int, default=0, show_default=True, help="Sessions that end while the process goes on."
+    )
+    unclean: bool = option("--unclean", is_flag=True, help="Any live broker may be elected.")
+    leadership: str = option(
+        "--leadership",
+        type=click.Choice(["at-once", "late", "lost"]),
+        default="lost",
+        show_default=True,
+        help="When brokers hear what the controller decided: at once; late and in order; late, or only of what came later.",
+    )
+    late_answers: bool = option("--late-answers", is_flag=True, help="A leader may hear later that its ISR was taken.")
+    min_isr: int = option("--min-isr", type=int, default=1, show_default=True, help="min.insync.replicas.")
+    fetch_size: int = option("--fetch-size", type=int, default=1, show_default=True, help="Batches in one fetch.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExploreOptions(Options):
+    """What ``tidemark explore`` can be asked."""
+
+    variant: str = option(
+        "--variant", type=KafkaVariantName(), default="kafka-2.1", show_default=True, help="The protocol."
+    )
+    bounds: BoundsOptions = group(BoundsOptions)
+    invariants: tuple[str, ...] = option(
+        "--invariant", multiple=True, metavar="NAME", help="What must hold; repeat for more. [default: most]"
+    )
+    max_states: int = option(
+        "--max-states",
+        type=click.IntRange(min=1),
+        default=20_000_000,
+        show_default=True,
+        help="Give up after so many.",
+    )
+    seconds: float = option("--seconds", type=RealRange(min=0), default=float("inf"), help="Give up after so long.")
+    walks: int | None = option(
+        "--walks",
+        type=click.IntRange(min=1),
+        help="So many random walks with priorities (PCT), and no exhaustive search.",
+    )
+    depth: int = option("--depth", type=click.IntRange(min=1), default=60, show_default=True, help="Moves in a walk.")
+    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the walks.")
+    script: Path | None = option(
+        "--script",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Write the counterexample as a script for `tidemark scenario FILE`, played beforehand.",
+    )
+    truth_table: bool = option(
+        "--truth-table", is_flag=True, help="Explore every cell of the table of rules and invariants."
+    )
+    cells: tuple[str, ...] = option(
+        "--cell", multiple=True, metavar="WORDS", help="Only cells whose name has these words."
+    )
+    jobs: int | None = option("--jobs", type=click.IntRange(min=1), help="Processes for --truth-table.  [default: 1]")
+    master: str | None = shared(master_option)
+    as_json: bool = shared(json_option)
+
+
 @click.command("explore", epilog=EPILOG)
-@click.option("--variant", type=KafkaVariantName(), default="kafka-2.1", show_default=True, help="The protocol.")
-@click.option("--brokers", type=int, default=3, show_default=True, help="Brokers, all of them replicas.")
-@click.option("--records", type=int, default=2, show_default=True, help="Records, one in a batch.")
-@click.option("--epochs", type=int, default=3, show_default=True, help="Leader epochs.")
-@click.option("--crashes", type=int, default=0, show_default=True, help="Process crashes, with restarts.")
-@click.option("--lapses", type=int, default=0, show_default=True, help="Sessions that end while the process goes on.")
-@click.option("--unclean", is_flag=True, help="Any live broker may be elected.")
-@click.option(
-    "--leadership",
-    type=click.Choice(["at-once", "late", "lost"]),
-    default="lost",
-    show_default=True,
-    help="When brokers hear what the controller decided: at once; late and in order; late, or only of what came later.",
-)
-@click.option("--late-answers", is_flag=True, help="A leader may hear later that its ISR was taken.")
-@click.option("--min-isr", type=int, default=1, show_default=True, help="min.insync.replicas.")
-@click.option("--fetch-size", type=int, default=1, show_default=True, help="Batches in one fetch.")
-@click.option(
-    "--invariant", "invariants", multiple=True, metavar="NAME", help="What must hold; repeat for more. [default: most]"
-)
-@click.option(
-    "--max-states", type=click.IntRange(min=1), default=20_000_000, show_default=True, help="Give up after so many."
-)
-@click.option("--seconds", type=RealRange(min=0), default=float("inf"), help="Give up after so long.")
-@click.option(
-    "--walks", type=click.IntRange(min=1), help="So many random walks with priorities (PCT), and no exhaustive search."
-)
-@click.option("--depth", type=click.IntRange(min=1), default=60, show_default=True, help="Moves in a walk.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the walks.")
-@click.option(
-    "--script",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write the counterexample as a script for `tidemark scenario FILE`, played beforehand.",
-)
-@click.option("--truth-table", is_flag=True, help="Explore every cell of the table of rules and invariants.")
-@click.option("--cell", "cells", multiple=True, metavar="WORDS", help="Only cells whose name has these words.")
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes for --truth-table.  [default: 1]")
-@master_option
-@json_option
-def explore_command(
-    variant: str,
-    invariants: tuple[str, ...],
-    max_states: int,
-    seconds: float,
-    as_json: bool,
-    **options: Any,  # noqa: ANN401
-) -> int:
+@taking(ExploreOptions)
+def explore_command(options: ExploreOptions) -> int:
     """Search every order of messages, elections and faults, without a clock, for a broken invariant.
 
     The first counterexample is a shortest one. Without one, everything within the bounds was seen.
@@ -95,32 +119,30 @@ def explore_command(
     from tidemark.harness.search.explore.priorities import walk
     from tidemark.harness.search.explore.search import Limits, explore
 
-    walks, depth, seed = options.pop("walks"), options.pop("depth"), options.pop("seed")
-    table, cells, script = options.pop("truth_table"), options.pop("cells"), options.pop("script")
-    jobs, master = options.pop("jobs"), options.pop("master")
-    unknown = [name for name in invariants if name not in INVARIANTS]
+    unknown = [name for name in options.invariants if name not in INVARIANTS]
     if unknown:
         raise click.UsageError(f"there is no invariant {unknown[0]!r}; there are {', '.join(INVARIANTS)}")
-    try:
-        bounds = Bounds(**options)
-    except BoundsError as error:
-        raise click.UsageError(str(error)) from None
-    if script is not None and script.exists():
-        raise click.UsageError(f"{script} is there already")
-    limits = Limits(max_states, seconds)
-    if table or cells:
-        return _table(cells, limits, jobs, master, as_json=as_json)
-    if jobs is not None or master is not None:
+    with refused(BoundsError, usage=True):
+        bounds = Bounds(**{one.name: getattr(options.bounds, one.name) for one in fields(Bounds)})
+    if options.script is not None and options.script.exists():
+        raise click.UsageError(f"{options.script} is there already")
+    limits = Limits(options.max_states, options.seconds)
+    if options.truth_table or options.cells:
+        return _table(options.cells, limits, options.jobs, options.master, as_json=options.as_json)
+    if options.jobs is not None or options.master is not None:
         raise click.UsageError("--jobs and --master are for --truth-table: one search is one process")
-    names = invariants or DEFAULT
+    names = options.invariants or DEFAULT
+    variant = parse_variant(options.variant)
     with _progress() as progress:
-        if walks:
-            found = walk(parse_variant(variant), bounds, names, walks=walks, depth=depth, seed=seed, progress=progress)
+        if options.walks:
+            found = walk(
+                variant, bounds, names, walks=options.walks, depth=options.depth, seed=options.seed, progress=progress
+            )
         else:
-            found = explore(parse_variant(variant), bounds, names, limits, progress)
-    _show(found, variant, bounds.in_words(), names, as_json=as_json)
-    if script is not None and found.outcome == "broken":
-        _write_script(found, variant, bounds, script)
+            found = explore(variant, bounds, names, limits, progress)
+    _show(found, options.variant, bounds.in_words(), names, as_json=options.as_json)
+    if options.script is not None and found.outcome == "broken":
+        _write_script(found, options.variant, bounds, options.script)
     return {"holds": VALID, "broken": ANOMALY, "unfinished": UNKNOWN}[found.outcome]
 
 

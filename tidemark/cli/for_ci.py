@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
 import click
@@ -14,11 +14,10 @@ from rich.console import Console
 
 from tidemark.checkers.verdict.alike import Alike, alike
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
+from tidemark.cli.typed_options import Options, option
 
 if TYPE_CHECKING:
     from tidemark.checkers import Verdict
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 PASSED: Final = "passed"
 FAILED: Final = "failed"
@@ -47,30 +46,42 @@ class Case:
     details: Sequence[str] = ()
 
 
-def ci_options(command: F) -> F:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CiOptions(Options):
     """--junit and --annotations."""
-    for option in (
-        click.option(
-            "--annotations", is_flag=True, help="For GitHub: print what failed as annotations, on standard error."
-        ),
-        click.option(
-            "--junit",
-            type=click.Path(path_type=Path, dir_okay=False),
-            help="For CI: write JUnit's XML to this file as well.",
-        ),
-    ):
-        command = option(command)
-    return command
+
+    junit: Path | None = option(
+        "--junit",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="For CI: write JUnit's XML to this file as well.",
+    )
+    annotations: bool = option(
+        "--annotations", is_flag=True, help="For GitHub: print what failed as annotations, on standard error."
+    )
+
+    def tell(self, cases: Iterable[Case]) -> None:
+        """Write and print what was asked for.
+
+        Raises:
+            click.ClickException: the file cannot be written.
+        """
+        told = list(cases)
+        if self.junit is not None:
+            try:
+                self.junit.parent.mkdir(parents=True, exist_ok=True)
+                self.junit.write_bytes(junit_xml(told))
+            except OSError as error:
+                raise click.ClickException(f"cannot write {self.junit}: {error.strerror}") from None
+        if self.annotations:
+            for line in annotation_lines(told):
+                Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def case_of(verdict: Verdict, suite: str, name: str) -> Case:
     """A run as a case: it failed if it is invalid, and is skipped if it is unknown."""
     ordered = sorted(verdict.anomalies, key=lambda one: (GRAVITY.index(one.verdict), one.time))
     told = alike(ordered)
-    details = [
-        f"{one.first.verdict}: {one.first.name}{f' ({one.count} times)' if one.count > 1 else ''}: {one.first.message}"
-        for one in told
-    ]
+    details = [_detail(one) for one in told]
     if verdict.valid == "invalid":
         worst = next(one.first for one in told if one.first.verdict == VIOLATION)
         return Case(suite, name, FAILED, f"{worst.name}: {worst.message}", details)
@@ -82,24 +93,6 @@ def case_of(verdict: Verdict, suite: str, name: str) -> Case:
 def _detail(one: Alike) -> str:
     times = f" ({one.count} times)" if one.count > 1 else ""
     return f"{one.first.verdict}: {one.first.name}{times}: {one.first.message}"
-
-
-def tell_ci(cases: Iterable[Case], junit: Path | None, *, annotations: bool) -> None:
-    """Write and print what was asked for.
-
-    Raises:
-        click.ClickException: the file cannot be written.
-    """
-    told = list(cases)
-    if junit is not None:
-        try:
-            junit.parent.mkdir(parents=True, exist_ok=True)
-            junit.write_bytes(junit_xml(told))
-        except OSError as error:
-            raise click.ClickException(f"cannot write {junit}: {error.strerror}") from None
-    if annotations:
-        for line in annotation_lines(told):
-            Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def junit_xml(cases: Sequence[Case]) -> bytes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import click
 from rich.console import Console
@@ -15,22 +15,15 @@ from rich.markup import escape
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from tidemark.cli.confirm import Ended, brokers_for, carry_on, confirm_options, forget, tell
+from tidemark.cli.cluster_options import ClusterOptions
+from tidemark.cli.confirm import Confirming, ConfirmOptions, Ended, brokers_for, carry_on, forget, tell
 from tidemark.cli.corpus import corpus_option, keep_catches
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
-from tidemark.cli.options import (
-    RESULTS,
-    SEED,
-    RealRange,
-    VariantName,
-    cluster_of,
-    cluster_options,
-    contract_option,
-    json_option,
-    writable_folder,
-)
+from tidemark.cli.options import RESULTS, SEED, RealRange, VariantName, contract_option, json_option, writable_folder
+from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, master_option, spread_over
-from tidemark.cli.workload_options import workload_of, workload_options
+from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.workload_options import WorkloadOptions
 from tidemark.nemesis import PROFILES, REAL_ONLY
 
 if TYPE_CHECKING:
@@ -62,49 +55,76 @@ kept for `tidemark run --corpus`. Exit codes: 1 if something was caught (with --
 not), 0 if nothing was, 130 if it was ended (what was caught is kept), 254 for bad arguments."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HuntOptions(Options):
+    """What ``tidemark hunt`` can be asked."""
+
+    variant: str = option(
+        "--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant."
+    )
+    names: tuple[str, ...] = option(
+        "--for",
+        multiple=True,
+        metavar="ANOMALY",
+        help="What to look for (again for more); any violation if not given.",
+    )
+    profile: str = option(
+        "--profile",
+        type=click.Choice(IN_THE_SIMULATOR),
+        default="intact",
+        show_default=True,
+        help="Faults to draw from (docs/faults.md).",
+    )
+    seconds: float | None = option("--seconds", type=RealRange(min=1), help="How long to search.  [default: 60]")
+    tries: int | None = option(
+        "--tries", type=click.IntRange(min=1), help="How many plans to try, all together, instead of a time."
+    )
+    until_found: bool = option(
+        "--until-found", is_flag=True, help="Stop at the first; without --seconds or --tries search until then."
+    )
+    seed: int = option("--seed", type=SEED, default=1, show_default=True, help="Seed of the search.")
+    jobs: int | None = shared(jobs_option)
+    master: str | None = shared(master_option)
+    plans_a_round: int = option(
+        "--round",
+        type=click.IntRange(min=1),
+        default=32,
+        show_default=True,
+        help="Plans tried side by side; more keeps more cores busy, and is another search.",
+    )
+    cluster: ClusterOptions = group(ClusterOptions)
+    workload: WorkloadOptions = group(WorkloadOptions)
+    contract: str | None = shared(contract_option)
+    out: Path | None = option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]",
+    )
+    corpus: Path = shared(corpus_option)
+    confirm: ConfirmOptions = group(ConfirmOptions)
+    fresh: bool = option(
+        "--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted."
+    )
+    as_json: bool = shared(json_option)
+
+    def limits(self) -> Limits:
+        """When it has searched enough: if nobody says, when there is a script to be made, or in a minute."""
+        if self.seconds is not None or self.tries is not None or self.until_found:
+            return Limits(self.seconds, self.tries, self.until_found)
+        return Limits(None, None, until_found=True) if self.confirm.wants_script else Limits(60.0, None, False)
+
+
+class Limits(NamedTuple):
+    """When a hunt ends: in a time, after so many tries, at the first that is found."""
+
+    seconds: float | None
+    tries: int | None
+    until_found: bool
+
+
 @click.command("hunt", epilog=EPILOG)
-@click.option("--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant.")
-@click.option(
-    "--for",
-    "names",
-    multiple=True,
-    metavar="ANOMALY",
-    help="What to look for (again for more); any violation if not given.",
-)
-@click.option(
-    "--profile",
-    type=click.Choice(IN_THE_SIMULATOR),
-    default="intact",
-    show_default=True,
-    help="Faults to draw from (docs/faults.md).",
-)
-@click.option("--seconds", type=RealRange(min=1), help="How long to search.  [default: 60]")
-@click.option("--tries", type=click.IntRange(min=1), help="How many plans to try, all together, instead of a time.")
-@click.option("--until-found", is_flag=True, help="Stop at the first; without --seconds or --tries search until then.")
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the search.")
-@jobs_option
-@master_option
-@click.option(
-    "--round",
-    "plans_a_round",
-    type=click.IntRange(min=1),
-    default=32,
-    show_default=True,
-    help="Plans tried side by side; more keeps more cores busy, and is another search.",
-)
-@cluster_options
-@workload_options
-@contract_option
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]",
-)
-@corpus_option
-@confirm_options
-@click.option("--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted.")
-@json_option
-def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
+@taking(HuntOptions)
+def hunt_command(options: HuntOptions) -> int:
     """Search random plans on the model for an anomaly, guided by what they exercise, and keep the smallest plans that show it.
 
     Plans are changed rather than drawn anew where they came nearer than others to where bugs are: near misses, reigns skipped,
@@ -114,60 +134,53 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     from tidemark.harness.search.hunt.hunt import Attempt
     from tidemark.harness.search.hunt.kept_hunt import HuntDiffersError, KeptHunt
 
-    _refuse_unknown(options["names"])
-    free = _asked_for_no_shape()
-    brokers = brokers_for(options)
-    cluster = cluster_of(options)
-    if options["seconds"] is None and options["tries"] is None and not options["until_found"]:
-        options["until_found"] = options["as_script"] or brokers is not None
-        options["seconds"] = None if options["until_found"] else 60.0
-    variant, profile, seed = options["variant"], options["profile"], options["seed"]
-    asked = workload_of(options)
-    quarry = Quarry(tuple(dict.fromkeys(options["names"])))
-    attempt = Attempt(variant, quarry, options["contract"])
-    hunt = Hunt(attempt, profile, cluster, seed, options["plans_a_round"], free=free, asked=asked)
-    folder = options["out"] or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"
+    _refuse_unknown(options.names)
+    free = not {"brokers", "replication_factor"} & options.typed.keys()  # brokers and replicas are left to the hunt
+    variant, profile, seed, contract = options.variant, options.profile, options.seed, options.contract
+    brokers = brokers_for(options.confirm, variant, options.cluster.partitions)
+    cluster, asked, limits = options.cluster.spec(), options.workload.asked(), options.limits()
+    quarry = Quarry(tuple(dict.fromkeys(options.names)))
+    attempt = Attempt(variant, quarry, contract)
+    hunt = Hunt(attempt, profile, cluster, seed, options.plans_a_round, free=free, asked=asked)
     settings = {
         "variant": variant,
         "for": list(quarry.names),
         "profile": profile,
         "seed": seed,
-        "round": options["plans_a_round"],
-        "contract": options["contract"],
+        "round": options.plans_a_round,
+        "contract": contract,
         "free": free,
         "cluster": json.loads(json.dumps(asdict(cluster))),
     }
     if asked:
         settings["workload"] = asked.to_json()
-    kept = KeptHunt(writable_folder(folder), settings)
-    if options["fresh"]:
+    kept = KeptHunt(writable_folder(options.out or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"), settings)
+    if options.fresh:
         kept.forget()
         forget(kept)
-    try:
+    with refused(HuntDiffersError):
         kept.restore(hunt)
-    except HuntDiffersError as error:
-        raise click.ClickException(str(error)) from None
     began = hunt.corpus.tries
     clock = time.monotonic()
-    wants_script = options["as_script"] or brokers is not None
     further: Ended | None = None
     without: dict[str, str] = {}
     new: list[Path] = []
     for _ in range(MOST_HUNTS):
-        ended = _search(hunt, kept, options, Console(stderr=True), len(without))
+        ended = _search(hunt, kept, options, limits, len(without))
         caught = [(one, kept.results.path(one.file)) for one in kept.catches]
-        new = keep_catches(options["corpus"], caught, variant, options["contract"], _command(options))
-        if not options["as_json"]:
+        new = keep_catches(options.corpus, caught, variant, contract, _command(options))
+        if not options.as_json:
             _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock)
-        if not (ended and kept.catches and wants_script):
+        if not (ended and kept.catches and options.confirm.wants_script):
             break
         known = len(without)
-        further = carry_on(kept, brokers, options, _again(options), without)
-        if not options["as_json"]:
+        wanted = Confirming(variant, contract, brokers, options.confirm.times, _again(options))
+        further = carry_on(kept, wanted, without)
+        if not options.as_json:
             tell(further, Console())
-        if further.kept is not None or not options["until_found"] or options["tries"] or len(without) == known:
+        if further.kept is not None or not limits.until_found or limits.tries or len(without) == known:
             break
-    if options["as_json"]:
+    if options.as_json:
         _tell(hunt, kept, options, new, hunt.corpus.tries - began, time.monotonic() - clock, further)
     if not ended or (further is not None and further.interrupted):
         return INTERRUPTED
@@ -177,21 +190,14 @@ def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     return ANOMALY if kept.catches else VALID
 
 
-def _asked_for_no_shape() -> bool:
-    """Whether brokers and replicas are left to the hunt."""
-    context = click.get_current_context()
-    sources = {context.get_parameter_source(name) for name in ("brokers", "replication_factor")}
-    return sources == {click.core.ParameterSource.DEFAULT}
-
-
-def _again(options: dict[str, Any]) -> str:
+def _again(options: HuntOptions) -> str:
     """The command, as far as it is not the default."""
-    words = ["tidemark hunt", f"--variant {quote(options['variant'])}"]
-    words += [f"--for {name}" for name in options["names"]]
-    words += [f"--profile {options['profile']}"] if options["profile"] != "intact" else []
-    words += [f"--seed {options['seed']}"] if options["seed"] != 1 else []
-    words += workload_of(options).options()
-    words += [f"--confirm {quote(options['confirm'])}"] if options["confirm"] else ["--script"]
+    words = ["tidemark hunt", f"--variant {quote(options.variant)}"]
+    words += [f"--for {name}" for name in options.names]
+    words += [f"--profile {options.profile}"] if options.profile != "intact" else []
+    words += [f"--seed {options.seed}"] if options.seed != 1 else []
+    words += options.workload.asked().options()
+    words += [f"--confirm {quote(options.confirm.confirm)}"] if options.confirm.confirm else ["--script"]
     return " ".join(words)
 
 
@@ -204,14 +210,15 @@ def _refuse_unknown(names: tuple[str, ...]) -> None:
         raise click.UsageError(f"there is no anomaly {unknown[0]!r} to hunt for; there are {', '.join(known)}")
 
 
-def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console, of_no_use: int = 0) -> bool:
+def _search(hunt: Hunt, kept: KeptHunt, options: HuntOptions, limits: Limits, of_no_use: int = 0) -> bool:
     """Search until it is enough; false if the person stopped it. What was found until then is kept.
 
     Of the plans that were kept so many are of no use, so that one more is to be found.
     """
+    status = Console(stderr=True)
     try:
-        with _Shown(status, endless=options["until_found"] and not options["seconds"]) as shown:
-            for progress in _rounds(hunt, options, kept, of_no_use):
+        with _Shown(status, endless=limits.until_found and not limits.seconds) as shown:
+            for progress in _rounds(hunt, options, limits, kept, of_no_use):
                 caught = [catch for found in progress.found if (catch := kept.take(found)) is not None]
                 shown.update(progress, kept.caught.total())
                 for catch in caught:
@@ -221,7 +228,7 @@ def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console
                             soft_wrap=True,
                         )
                 shown.save_now_and_then(lambda: kept.save(hunt))
-                if progress.found and options["until_found"]:
+                if progress.found and limits.until_found:
                     break
     except KeyboardInterrupt:
         return False
@@ -230,25 +237,23 @@ def _search(hunt: Hunt, kept: KeptHunt, options: dict[str, Any], status: Console
     return True
 
 
-def _rounds(hunt: Hunt, options: dict[str, Any], kept: KeptHunt, of_no_use: int) -> Iterator[Progress]:
+def _rounds(hunt: Hunt, options: HuntOptions, limits: Limits, kept: KeptHunt, of_no_use: int) -> Iterator[Progress]:
     """Rounds until time or tries are over."""
-    if (options["until_found"] and len(kept.catches) > of_no_use) or (
-        options["tries"] or hunt.corpus.tries + 1
-    ) <= hunt.corpus.tries:
+    if (limits.until_found and len(kept.catches) > of_no_use) or (limits.tries and limits.tries <= hunt.corpus.tries):
         return
-    until = time.monotonic() + (options["seconds"] or float("inf"))
-    with spread_over(options["jobs"], options["master"]) as spread:
+    until = time.monotonic() + (limits.seconds or float("inf"))
+    with spread_over(options.jobs, options.master) as spread:
         for progress in hunt.rounds(spread):
             yield progress
-            if time.monotonic() >= until or (options["tries"] and progress.tries >= options["tries"]):
+            if time.monotonic() >= until or (limits.tries and progress.tries >= limits.tries):
                 return
 
 
-def _command(options: dict[str, Any]) -> str:
-    names = "".join(f" --for {name}" for name in options["names"])
-    how = f"--variant {options['variant']}{names} --profile {options['profile']} --seed {options['seed']}"
-    size = "" if options["plans_a_round"] == 32 else f" --round {options['plans_a_round']}"
-    return " ".join([f"tidemark hunt {how}{size}", *workload_of(options).options()])
+def _command(options: HuntOptions) -> str:
+    names = "".join(f" --for {name}" for name in options.names)
+    how = f"--variant {options.variant}{names} --profile {options.profile} --seed {options.seed}"
+    size = "" if options.plans_a_round == 32 else f" --round {options.plans_a_round}"
+    return " ".join([f"tidemark hunt {how}{size}", *options.workload.asked().options()])
 
 
 class _Shown:
@@ -294,7 +299,7 @@ class _Shown:
 def _tell(
     hunt: Hunt,
     kept: KeptHunt,
-    options: dict[str, Any],
+    options: HuntOptions,
     new: list[Path],
     tries: int,
     seconds: float,
@@ -303,10 +308,10 @@ def _tell(
     from tidemark.checkers.marks import by_mark
     from tidemark.nodes.families import family_of, parse_variant
 
-    variant = options["variant"]
+    variant = options.variant
     exercised = by_mark(hunt.corpus.seen, family_of(parse_variant(variant)).marks)
     catches = sorted(kept.catches, key=lambda one: (one.name, one.faults, one.number))
-    if options["as_json"]:
+    if options.as_json:
         told = {
             "variant": variant,
             "folder": str(kept.results.folder),
@@ -345,14 +350,12 @@ def _tell(
         )
         file = quote(str(kept.results.path(smallest.file)))
         for command in ("run", "shrink"):
-            what = f" --anomaly {name}" if command == "shrink" and options["names"] else ""
+            what = f" --anomaly {name}" if command == "shrink" and options.names else ""
             console.print(
                 f"  tidemark {command} --variant {variant} --plan {file}{what}", soft_wrap=True, highlight=False
             )
     if new:
         plans = "one plan is" if len(new) == 1 else f"{len(new)} plans are"
-        console.print(
-            f"  {plans} kept in {options['corpus']}, for tidemark run --corpus", soft_wrap=True, highlight=False
-        )
+        console.print(f"  {plans} kept in {options.corpus}, for tidemark run --corpus", soft_wrap=True, highlight=False)
     if not catches:
         console.print("  nothing was caught: no proof that there is nothing", highlight=False)

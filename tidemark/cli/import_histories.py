@@ -13,6 +13,7 @@ from tidemark.checkers.verdict.visible import visible
 from tidemark.cli.exits import INTERRUPTED, UNKNOWN, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import contract_option, json_option, writable_folder
+from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, spread_over
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def import_command(
     Then `tidemark check`, `runs`, `list`, `sql`, `report` and `compare --campaign` are about all of them.
     """
     need(campaign=True)
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
-    from tidemark.pipeline.imports.import_histories import ImportFailedError, import_histories
+    from tidemark.pipeline.imports.import_histories import import_histories
     from tidemark.pipeline.imports.sources import find_files
+    from tidemark.pipeline.refusal import RefusalError
 
     if variant is not None and not variant.strip():
         raise click.UsageError("--as wants a name")
@@ -82,13 +83,8 @@ def import_command(
     there_before = out.exists()
     writable_folder(out)
     status = Console(stderr=True)
-    try:
-        with spread_over(jobs, dear=True) as spread:
-            outcome = import_histories(
-                out, found.files, variant=variant, contract=contract, spread=spread, console=status
-            )
-    except (CampaignRefusedError, ImportFailedError) as error:
-        raise click.ClickException(str(error)) from None
+    with refused(RefusalError), spread_over(jobs, dear=True) as spread:
+        outcome = import_histories(out, found.files, variant=variant, contract=contract, spread=spread, console=status)
     if not outcome.added and not outcome.there and not outcome.interrupted:
         if not there_before:
             _remove(out)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -17,6 +18,18 @@ model_option = click.option(
     type=click.Choice(NAMES),
     help="Judge the operations as those of such an object (docs/checking-your-own-history.md).",
 )
+
+
+def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str]) -> None:
+    """A model judges by itself.
+
+    Raises:
+        click.UsageError: something else is to judge as well.
+    """
+    if model is not None and contract is not None:
+        raise click.UsageError("a model makes no promise: --model or --contract, not both")
+    if model is not None and checkers:
+        raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
 
 
 def check_by_model(path: Path, history: History, model: str, *, as_json: bool) -> int:

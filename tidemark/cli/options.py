@@ -5,30 +5,22 @@ from __future__ import annotations
 import math
 import os
 import re
-from dataclasses import replace
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import click
 
 from tidemark.checkers import ALL_PROMISES
 from tidemark.nemesis import PROFILES
-from tidemark.nodes.core.cluster import ACKS, ClusterSpec
-from tidemark.nodes.core.settings import ClusterSpecError, Settings
 from tidemark.nodes.core.variant import Variant, VariantError
 from tidemark.nodes.families import parse_variant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 RESULTS = Path("results")
 SEED = click.IntRange(min=-(2**63), max=2**63 - 1)
 """What fits the tables of a campaign: 64 bits."""
 MOST_PLANS = 10_000_000
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
-CLUSTER_OPTIONS = ("brokers", "replication_factor", "partitions", "min_isr", "acks", "unclean_election")
 
 
 class RealRange(click.FloatRange):
@@ -85,40 +77,28 @@ class VariantList(VariantName):
         return names
 
 
-def cluster_options(command: F) -> F:
-    """--brokers, --replication-factor, --partitions, --min-isr, --acks, --unclean-election."""
-    for option in reversed(
-        (
-            click.option("--brokers", type=int, default=3, show_default=True, help="Number of brokers."),
-            click.option(
-                "--replication-factor", type=int, help="Replicas of each partition.  [default: 3, or all brokers]"
-            ),
-            click.option("--partitions", type=int, default=1, show_default=True, help="Number of partitions."),
-            click.option("--min-isr", type=int, help="min.insync.replicas.  [default: 2, or 1 with one replica]"),
-            click.option("--acks", type=click.Choice(ACKS), default="all", show_default=True, help="Producers' acks."),
-            click.option("--unclean-election", is_flag=True, help="Let any live replica lead when no in-sync one can."),
-        )
-    ):
-        command = option(command)
-    return command
+def words_in(text: str) -> tuple[str, ...]:
+    """What stands between the commas of a list, each once."""
+    return tuple(dict.fromkeys(word.strip() for word in text.split(",") if word.strip()))
 
 
-def cluster_of(options: dict[str, Any]) -> ClusterSpec:
-    """Take the cluster options out of a command's options.
+class Several(click.ParamType[Any]):
+    """Words of a few, separated by commas."""
 
-    Raises:
-        click.BadParameter: an impossible cluster.
-    """
-    brokers = options.pop("brokers")
-    factor = options.pop("replication_factor")
-    min_isr = options.pop("min_isr")
-    factor = min(3, brokers) if factor is None else factor
-    min_isr = min(2, factor) if min_isr is None else min_isr
-    settings = replace(Settings(), min_isr=min_isr, unclean_election=options.pop("unclean_election"))
-    try:
-        return ClusterSpec(brokers, factor, options.pop("partitions"), options.pop("acks"), settings)
-    except ClusterSpecError as error:
-        raise click.UsageError(f"impossible cluster: {error}", click.get_current_context(silent=True)) from None
+    def __init__(self, what: str, known: Collection[str], least: int = 1, *, sort: bool = False) -> None:
+        """Take at least so many of those that are known, in the order in which they are typed, or known."""
+        self.name = f"{what},{what},…"
+        self._known, self._least, self._sort = known, least, sort
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Refuse what is none of them, and fewer."""
+        if isinstance(value, tuple):
+            return value
+        words = words_in(value)
+        if len(words) < self._least or any(word not in self._known for word in words):
+            least = {1: "one", 2: "two"}[self._least]
+            self.fail(f"name at least {least} of {', '.join(self._known)}", param, ctx)
+        return tuple(word for word in self._known if word in words) if self._sort else words
 
 
 contract_option = click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ from tidemark.checkers.own_checkers import and_checked_by
 from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand, keep_pages, place_of
 from tidemark.cli.campaign_report import summarise_all
 from tidemark.cli.check import STANDARD_INPUT, read
+from tidemark.cli.check_campaign import MANIFEST, is_campaign
 from tidemark.cli.extras import need
-from tidemark.cli.model import model_option
+from tidemark.cli.model import model_option, refuse_with_model
 from tidemark.cli.options import RealRange, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
+from tidemark.cli.typed_options import Options, argument, option, shared, taking
 from tidemark.harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from tidemark.nemesis import PlanError, read_plan
 
@@ -40,71 +43,74 @@ Examples:
   zcat history.jsonl.gz | tidemark report - --out page.html
 """
 
-MANIFEST = "manifest.json"
 Window = tuple[float | None, float | None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOptions(Options):
+    """What ``tidemark report`` can be asked."""
+
+    path: Path | StoreAddress = argument(type=CampaignPlace(path_type=Path))
+    baseline: str | None = option(
+        "--baseline", type=str, help="Of a campaign: variant the others are compared with.  [default: the first]"
+    )
+    out: Path | None = option(
+        "--out",
+        type=click.Path(path_type=Path),
+        help="The page, or a folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
+    )
+    begin: float | None = option("--from", type=RealRange(), help="The timeline begins here, seconds.")
+    end: float | None = option("--to", type=RealRange(), help="The timeline ends here, seconds.")
+    contract: str | None = shared(contract_option)
+    model: str | None = shared(model_option)
+    checkers: tuple[str, ...] = shared(checker_option)
+    force: bool = option("--force", is_flag=True, help="Write over files that Tidemark did not write.")
+    as_json: bool = shared(json_option)
+
+    @property
+    def window(self) -> Window:
+        """What the timeline shows."""
+        return self.begin, self.end
+
+    @property
+    def judge_again(self) -> bool:
+        """Whether something else judges than what is stored says."""
+        return bool(self.contract or self.model or self.checkers)
+
+
 @click.command("report", epilog=EPILOG)
-@click.argument("path", type=CampaignPlace(path_type=Path))
-@click.option("--baseline", type=str, help="Of a campaign: variant the others are compared with.  [default: the first]")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    help="The page, or a folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
-)
-@click.option("--from", "begin", type=RealRange(), help="The timeline begins here, seconds.")
-@click.option("--to", "end", type=RealRange(), help="The timeline ends here, seconds.")
-@contract_option
-@model_option
-@checker_option
-@click.option("--force", is_flag=True, help="Write over files that Tidemark did not write.")
-@json_option
-def report_command(
-    path: Path | StoreAddress,
-    baseline: str | None,
-    out: Path | None,
-    begin: float | None,
-    end: float | None,
-    contract: str | None,
-    model: str | None,
-    checkers: tuple[str, ...],
-    *,
-    force: bool,
-    as_json: bool,
-) -> int:
+@taking(ReportOptions)
+def report_command(options: ReportOptions) -> int:
     """Write a page about PATH: a campaign's or a run's folder, or anybody's history in a file, as `tidemark check` reads it.
 
     The page of a history has what was found, the records' stories as far as they are known, latency, rates, availability and
     recovery over time, and beside it lies a timeline, operation by operation.
     """
+    begin, end = options.window
     if begin is not None and end is not None and begin > end:
         raise click.UsageError(f"--from {begin:g} is later than --to {end:g}")
-    if contract is not None and model is not None:
-        raise click.UsageError("a model makes no promise: --model or --contract, not both")
-    if checkers and model is not None:
-        raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
-    store = path if isinstance(path, StoreAddress) else None
-    path = at_hand(path)
-    if (path / MANIFEST).is_file() and not (path / HISTORY).is_file():
-        if out or contract or model or checkers or (begin, end) != (None, None):
+    refuse_with_model(options.model, options.contract, options.checkers)
+    path = at_hand(options.path)
+    if is_campaign(path):
+        if options.out or options.judge_again or options.window != (None, None):
             raise click.UsageError(
                 "a campaign's page is report.html in its folder; of these options only --baseline is for it"
             )
         need(campaign=True, report=True)
-        summarise_all(path, baseline, as_json)
-        if store is not None:
-            keep_pages(place_of(store), path)
+        summarise_all(path, options.baseline, as_json=options.as_json)
+        if isinstance(options.path, StoreAddress):
+            keep_pages(place_of(options.path), path)
         return 0
     if path != STANDARD_INPUT and not path.exists():
         raise click.ClickException(f"{path}: there is no such file or folder")
     if path.is_dir() and not (path / HISTORY).is_file():
         raise click.ClickException(f"{path} holds neither a campaign ({MANIFEST}) nor a run ({HISTORY})")
     need(report=True)
-    if baseline is not None:
+    if options.baseline is not None:
         raise click.UsageError("--baseline is for campaigns")
-    place = _place(path, out)
+    place = _place(path, options.out)
     try:
-        _report(path, place, (begin, end), contract, model, checkers, force=force, as_json=as_json)
+        _report(path, place, options)
     except OSError as error:
         where = error.filename or place.parent
         raise click.ClickException(f"cannot write {where}: {error.strerror}; choose another place with --out") from None
@@ -123,32 +129,22 @@ def _place(path: Path, out: Path | None) -> Path:
     return path.with_name(f"{Path(name).stem if Path(name).suffix else name}-report.html")
 
 
-def _report(
-    path: Path,
-    place: Path,
-    window: Window,
-    contract: str | None,
-    model: str | None,
-    checkers: tuple[str, ...],
-    *,
-    force: bool,
-    as_json: bool,
-) -> None:
+def _report(path: Path, place: Path, options: ReportOptions) -> None:
     from tidemark.harness.report.own_files import SomebodysFileError, refuse_to_overwrite
     from tidemark.harness.report.timeline import NothingThereError
 
     try:
-        if not force:
+        if not options.force:
             refuse_to_overwrite(place)
-        if path.is_dir() and (path / PLAN).is_file() and contract is None and model is None and not checkers:
-            told = _report_run(path, place, window)
+        if path.is_dir() and (path / PLAN).is_file() and not options.judge_again:
+            told = _report_run(path, place, options.window)
         else:
-            told = _report_history(path, place, window, contract, model, checkers)
+            told = _report_history(path, place, options)
     except SomebodysFileError as error:
         raise click.ClickException(f"{error}; choose another place with --out, or write over it with --force") from None
     except NothingThereError as error:
         raise click.ClickException(f"{path}: {error}") from None
-    click.echo(json.dumps(told) if as_json else str(place))
+    click.echo(json.dumps(told) if options.as_json else str(place))
 
 
 def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
@@ -166,17 +162,16 @@ def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
     return _told(page.page, page.timeline, verdict, page.plots.to_json())
 
 
-def _report_history(
-    path: Path, place: Path, window: Window, contract: str | None, model: str | None, checkers: tuple[str, ...]
-) -> dict[str, Any]:
-    own = load_checkers(checkers)
+def _report_history(path: Path, place: Path, options: ReportOptions) -> dict[str, Any]:
+    own = load_checkers(options.checkers)
+    contract, model = options.contract, options.model
     history = read(path, rows=model is not None or bool(own))
     judged = _judged(path, history, contract, model, own)
     from tidemark.harness.report.history_page import write_history_page  # not before it is needed: it loads matplotlib
 
-    options = f" --contract {contract}" if contract else f" --model {model}" if model else ""
-    options += "".join(f" --checker {shlex.quote(one)}" for one in checkers)
-    page = write_history_page(history, judged, place, str(path), options=options, window=window)
+    typed = f" --contract {contract}" if contract else f" --model {model}" if model else ""
+    typed += "".join(f" --checker {shlex.quote(one)}" for one in options.checkers)
+    page = write_history_page(history, judged, place, str(path), options=typed, window=options.window)
     return _told(page.page, page.timeline, judged, page.plots.to_json())
 
 

@@ -16,6 +16,7 @@ from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import json_option
+from tidemark.cli.refused import refused
 
 if TYPE_CHECKING:
     from tidemark.pipeline.folder.run_list import ListedRun
@@ -60,13 +61,13 @@ def runs_command(
 ) -> int:
     """List the runs of a campaign: those that broke their promise, unless other ones are asked for."""
     need(campaign=True)
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
-    from tidemark.pipeline.folder.run_list import NoCampaignError, UnreadableTableError, Wanted, list_runs_of_all_parts
+    from tidemark.pipeline.folder.run_list import Wanted, list_runs_of_all_parts
+    from tidemark.pipeline.refusal import RefusalError
 
     if unknown and (anomaly or verdict or mark):
         raise click.UsageError("--unknown stands alone, or with --variant")
     folder = at_hand(campaign, "runs", "anomalies")
-    try:
+    with refused(RefusalError):
         found = list_runs_of_all_parts(folder, Wanted(variant, anomaly, verdict, mark, unknown))
         shown = 0
         for run in islice(found, limit or None):
@@ -78,8 +79,6 @@ def runs_command(
                 click.echo("No run is of this kind.")
             elif more:
                 click.echo(f"… and {more} more: --limit 0 prints all.")
-    except (NoCampaignError, UnreadableTableError, CampaignRefusedError) as error:
-        raise click.ClickException(str(error)) from None
     return VALID
 
 

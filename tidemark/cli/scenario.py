@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,13 @@ from rich.console import Console
 from rich.progress import track
 
 from tidemark.cli.exits import ANOMALY, VALID
-from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, ci_options, tell_ci
+from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions
 from tidemark.cli.options import RealRange, VariantName, json_option
+from tidemark.cli.refused import refused
 from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
-from tidemark.cli.system_option import system_of, system_options, variant_on
-from tidemark.cli.world import containers, refuse_container_options
+from tidemark.cli.system_option import SystemOptions, variant_on, variants_had
+from tidemark.cli.typed_options import Options, argument, group, option, shared, taking
+from tidemark.cli.world import World, containers, hosts_option, world_of, world_option
 from tidemark.harness.scenario import (
     ScenarioError,
     UnknownScenarioError,
@@ -26,7 +29,6 @@ from tidemark.harness.scenario import (
     run_scenario,
     variants_of,
 )
-from tidemark.harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,74 +55,79 @@ Examples:
 Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScenarioOptions(Options):
+    """What ``tidemark scenario`` can be asked."""
+
+    name: str | None = argument(required=False)
+    run_all: bool = option("--all", is_flag=True, help="Run every scenario.")
+    variant: str | None = option("--variant", type=VariantName(), help="Only under this variant.")
+    world: str = shared(world_option)
+    times: int = option(
+        "--times",
+        type=click.IntRange(min=1),
+        default=1,
+        show_default=True,
+        help="In containers: try each so many times.",
+    )
+    time_scale: float = option(
+        "--time-scale",
+        type=RealRange(min=0.2, max=100),
+        default=1.0,
+        show_default=True,
+        help="In containers: multiply every time of the scripts, for machines that are slow.",
+    )
+    hosts: Path | None = shared(hosts_option)
+    stop_at_first: bool = option(
+        "--stop-at-first", is_flag=True, help="Stop at the first outcome that is not as expected."
+    )
+    each: bool = option(
+        "--each",
+        is_flag=True,
+        help="Tell the whole run under every variant, also where it is the same as under another.",
+    )
+    system: SystemOptions = group(SystemOptions)
+    ci: CiOptions = group(CiOptions)
+    as_json: bool = shared(json_option)
+
+
 @click.command("scenario", epilog=EPILOG)
-@click.argument("name", required=False)
-@click.option("--all", "run_all", is_flag=True, help="Run every scenario.")
-@click.option("--variant", type=VariantName(), help="Only under this variant.")
-@click.option(
-    "--world",
-    type=click.Choice(["sim", "docker"]),
-    default="sim",
-    show_default=True,
-    help="The simulator, or real processes in containers.",
-)
-@click.option(
-    "--times", type=click.IntRange(min=1), default=1, show_default=True, help="In containers: try each so many times."
-)
-@click.option(
-    "--time-scale",
-    type=RealRange(min=0.2, max=100),
-    default=1.0,
-    show_default=True,
-    help="In containers: multiply every time of the scripts, for machines that are slow.",
-)
-@click.option(
-    "--hosts",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Use machines that exist, named in this file, instead of containers.",
-)
-@click.option("--stop-at-first", is_flag=True, help="Stop at the first outcome that is not as expected.")
-@click.option(
-    "--each", is_flag=True, help="Tell the whole run under every variant, also where it is the same as under another."
-)
-@system_options
-@ci_options
-@json_option
-def scenario_command(name: str | None, run_all: bool, variant: str | None, as_json: bool, **world: Any) -> int:  # noqa: ANN401
+@taking(ScenarioOptions)
+def scenario_command(options: ScenarioOptions) -> int:
     """Play a scenario and hold it against the outcome worked out by hand."""
-    system = system_of(world)
-    _refuse(name, run_all, world)
-    if not name and not run_all:
-        show_scenarios(list(all_scenarios()), as_json=as_json)
+    world = world_of(options)
+    _refuse(options, world)
+    name, variant, system = options.name, options.variant, world.system
+    if not name and not options.run_all:
+        show_scenarios(list(all_scenarios()), as_json=options.as_json)
         return VALID
-    try:
+    with refused(UnknownScenarioError, ScenarioError, usage=True):
         chosen = all_scenarios() if name is None else [_chosen(name)]
-    except (UnknownScenarioError, ScenarioError) as error:
-        raise click.UsageError(str(error)) from None
-    simulated = world["world"] == "sim"
-    if variant is not None and not simulated:
+    if variant is not None and not world.is_simulated:
         variant_on(system, variant)
-    spoken_of = {s.name: variants_of(s) if simulated else _variants(s, system) for s in chosen}
+    simulated = world.is_simulated
+    spoken_of = {
+        s.name: variants_of(s) if simulated else [*variants_had(system, variants_of(s)).values()] for s in chosen
+    }
     pairs = [(s, v) for s in chosen for v in spoken_of[s.name] if variant in (None, v)]
     if not pairs:
         spoken = ", ".join(spoken_of[chosen[0].name]) if name else "other variants"
         raise click.UsageError(f"no outcome under {variant} is stated; it speaks about {spoken}")
-    stop = world["stop_at_first"]
-    tries = _simulated(pairs, stop=stop) if world["world"] == "sim" else _contained(pairs, world, system)
+    tries = _simulated(pairs, stop=options.stop_at_first) if simulated else _contained(pairs, options, system)
     outcomes = [outcome for one in tries for outcome in one.outcomes]
-    tell_ci([_case(one) for one in tries if one.times], world["junit"], annotations=world["annotations"])
-    if as_json:
-        several = world["times"] > 1
+    options.ci.tell([_case(one) for one in tries if one.times])
+    several = options.times > 1
+    if options.as_json:
         click.echo(json.dumps([one.to_json() for one in (tries if several else outcomes)], indent=1))
-    elif world["times"] > 1:
+    elif several:
         show_tries(tries)
-    elif run_all:
+    elif options.run_all:
         show_outcomes(outcomes)
     else:
         from tidemark.harness.scenario.show import show_outcome
         from tidemark.harness.scenario.together import show_together
 
-        if world["each"]:
+        if options.each:
             for outcome in outcomes:
                 show_outcome(outcome, Console())
         else:
@@ -137,13 +144,12 @@ def _chosen(name: str) -> Scenario:
     return read_scenario(path) if path.suffix == ".scenario" and path.is_file() else find(name)
 
 
-def _refuse(name: str | None, run_all: bool, world: dict[str, Any]) -> None:
-    if name and run_all:
+def _refuse(options: ScenarioOptions, world: World) -> None:
+    if options.name and options.run_all:
         raise click.UsageError("give a scenario's NAME or --all, not both")
-    refuse_container_options(world)
-    if world["world"] == "sim" and world["times"] > 1:
+    if world.is_simulated and options.times > 1:
         raise click.UsageError("--times needs --world docker; in the simulator every time is the same")
-    if world["world"] != "sim" and not (name or run_all):
+    if not world.is_simulated and not (options.name or options.run_all):
         raise click.UsageError("--world docker needs a scenario's NAME or --all")
 
 
@@ -163,16 +169,7 @@ def _simulated(pairs: Pairs, *, stop: bool = False) -> list[Tries]:
     return found
 
 
-def _variants(scenario: Scenario, system: System) -> list[str]:
-    """The variants that the script speaks about and the system can express."""
-    found = []
-    for name in variants_of(scenario):
-        with suppress(SystemRefusalError):
-            found.append(system.variant(name).name)
-    return found
-
-
-def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Tries]:
+def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[Tries]:
     """All of them on the same containers, one after the other. After a run that could not be carried out they are replaced.
 
     Raises:
@@ -186,12 +183,12 @@ def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Trie
     brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
     console = Console(stderr=True)
     tries = [Tries(scenario, variant, []) for scenario, variant in pairs]
-    with containers({"hosts": world["hosts"], "clients": "confluent"}, brokers, system) as session:
+    with containers(brokers, system, hosts=options.hosts) as session:
         for number, one in enumerate(tries, 1):
-            for attempt in range(1, world["times"] + 1):
+            for attempt in range(1, options.times + 1):
                 words = f"{number} of {len(pairs)}: {one.scenario.name} under {one.variant}"
-                words += f", try {attempt} of {world['times']}" if world["times"] > 1 else ""
-                targets = LiveTargets(session.open().machines, world["time_scale"], system)
+                words += f", try {attempt} of {options.times}" if options.times > 1 else ""
+                targets = LiveTargets(session.open().machines, options.time_scale, system)
                 try:
                     with _shown(console, words) as status:
                         outcome = run_scenario(one.scenario, one.variant, targets.target, status)
@@ -208,10 +205,10 @@ def _contained(pairs: Pairs, world: dict[str, Any], system: System) -> list[Trie
                 else:
                     one.outcomes.append(outcome)
                     said = _in_short(outcome)
-                    if world["stop_at_first"] and not outcome.matched:
+                    if options.stop_at_first and not outcome.matched:
                         console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
                         return tries
-                if len(pairs) * world["times"] > 1:
+                if len(pairs) * options.times > 1:
                     console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
     return tries
 

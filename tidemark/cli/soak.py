@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 
+from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.exits import INTERRUPTED, VALID
 from tidemark.cli.extras import need
-from tidemark.cli.options import RESULTS, SEED, RealRange, cluster_of, cluster_options, json_option, writable_folder
+from tidemark.cli.options import RESULTS, SEED, RealRange, Several, json_option, words_in, writable_folder
+from tidemark.cli.system_option import system_called
+from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.world import containers
 from tidemark.nemesis import PROFILES
 
 if TYPE_CHECKING:
@@ -47,49 +51,60 @@ it exits 0 when it is complete, whatever it found; 130 if it was ended, 254 if t
 Runs = list[tuple["PlannedRun", "KeptRun"]]
 
 
-class ProfileList(click.ParamType[Any]):
-    """Profiles separated by commas."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoakOptions(Options):
+    """What ``tidemark soak`` can be asked."""
 
-    name = "profile,profile,…"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Refuse what is no profile, and none."""
-        if isinstance(value, tuple):
-            return value
-        names = tuple(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
-        if not names or any(name not in PROFILES for name in names):
-            self.fail(f"name at least one of {', '.join(PROFILES)}", param, ctx)
-        return names
+    systems: str = option(
+        "--systems", default=SYSTEMS, show_default=True, metavar="SYSTEM,…", help="What runs the plans."
+    )
+    profiles: tuple[str, ...] = option(
+        "--profiles",
+        type=Several("profile", PROFILES),
+        default=PROFILES_OF_BROKERS,
+        show_default=True,
+        help="Faults to draw from.",
+    )
+    plans: int = option(
+        "--plans",
+        type=click.IntRange(min=1),
+        default=30,
+        show_default=True,
+        help="Plans of each profile on each system.",
+    )
+    seed: int = option("--seed", type=SEED, default=1, show_default=True, help="Seed of the plans.")
+    cluster: ClusterOptions = group(ClusterOptions)
+    time_scale: float | None = option(
+        "--time-scale",
+        type=RealRange(min=0.5, max=100),
+        help="Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
+    )
+    keep_nodes: bool = option(
+        "--keep-nodes",
+        is_flag=True,
+        help="Keep the nodes' own files of every run, and not only where something was found.",
+    )
+    out: Path = option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=OUT,
+        help=f"Folder of the runs.  [default: {OUT}]",
+    )
+    page: Path | None = option(
+        "--page",
+        type=click.Path(path_type=Path, dir_okay=False, writable=True),
+        help="Write the table, as Markdown.",
+    )
+    no_run: bool = option("--no-run", is_flag=True, help="Run nothing; tell what there is and what is missing.")
+    judge_again: bool = option(
+        "--judge-again", is_flag=True, help="Judge the histories that are kept with the checkers as they are now."
+    )
+    as_json: bool = shared(json_option)
 
 
 @click.command("soak", epilog=EPILOG)
-@click.option("--systems", default=SYSTEMS, show_default=True, metavar="SYSTEM,…", help="What runs the plans.")
-@click.option(
-    "--profiles", type=ProfileList(), default=PROFILES_OF_BROKERS, show_default=True, help="Faults to draw from."
-)
-@click.option(
-    "--plans", type=click.IntRange(min=1), default=30, show_default=True, help="Plans of each profile on each system."
-)
-@click.option("--seed", type=SEED, default=1, show_default=True, help="Seed of the plans.")
-@cluster_options
-@click.option(
-    "--time-scale",
-    type=RealRange(min=0.5, max=100),
-    help="Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
-)
-@click.option(
-    "--keep-nodes", is_flag=True, help="Keep the nodes' own files of every run, and not only where something was found."
-)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help=f"Folder of the runs.  [default: {OUT}]")
-@click.option(
-    "--page", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write the table, as Markdown."
-)
-@click.option("--no-run", is_flag=True, help="Run nothing; tell what there is and what is missing.")
-@click.option(
-    "--judge-again", is_flag=True, help="Judge the histories that are kept with the checkers as they are now."
-)
-@json_option
-def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
+@taking(SoakOptions)
+def soak_command(options: SoakOptions) -> int:
     """Run random plans on real brokers for hours, keep every run, and count what they came to."""
     need(containers=True)
     from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
@@ -99,39 +114,39 @@ def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
     from tidemark.harness.soak.tally import tally
 
     status = Console(stderr=True)
-    systems = _systems(options["systems"])
+    systems = _systems(options.systems)
     planned = planned_runs(
         systems,
-        options["profiles"],
-        plans=options["plans"],
-        seed=options["seed"],
-        cluster=cluster_of(options),
-        time_scale=options["time_scale"],
+        options.profiles,
+        plans=options.plans,
+        seed=options.seed,
+        cluster=options.cluster.spec(),
+        time_scale=options.time_scale,
     )
-    results = KeptResults(writable_folder(options["out"] or OUT))
+    results = KeptResults(writable_folder(options.out))
     runs: Runs = [(run, kept_run(run, results)) for run in planned]
     kept = [one for _, one in runs]
     interrupted = False
-    if options["judge_again"] or not options["no_run"]:
+    if options.judge_again or not options.no_run:
         try:
-            if options["judge_again"]:
+            if options.judge_again:
                 with results.held(alone=True):
                     _judge_again(runs, results, status)
-            if not options["no_run"]:
+            if not options.no_run:
                 with results.held(alone=False):
-                    interrupted = not _run(runs, systems, results, options, status)
+                    interrupted = not _run(runs, systems, results, status, keep_nodes=options.keep_nodes)
                 for run, one in runs:
                     one.renewed(run, results)
         except FolderInUseError as error:
             raise click.ClickException(f"{error}; choose another folder with --out") from None
-    if options["page"] is not None:
-        _write_page(options["page"], kept, _typed(click.get_current_context()))
-        status.print(f"written: {options['page']}", highlight=False, markup=False)
+    if options.page is not None:
+        _write_page(options.page, kept, _typed(options))
+        status.print(f"written: {options.page}", highlight=False, markup=False)
     if interrupted:
         words = f"{sentence(kept)}. Give the same command again to go on in {results.folder}."
         status.print(words, highlight=False, markup=False, soft_wrap=True)
         return INTERRUPTED
-    if options["as_json"]:
+    if options.as_json:
         click.echo(json.dumps({"out": str(results.folder), "cells": [one.to_json() for one in tally(kept)]}, indent=1))
     else:
         show_soak(kept, Console())
@@ -139,21 +154,13 @@ def soak_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over
 
 
 def _systems(text: str) -> dict[str, System]:
-    from tidemark.harness.systems.registry import find_system
-    from tidemark.harness.systems.system import SystemRefusalError
-
-    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    names = words_in(text)
     if not names:
         raise click.UsageError("--systems names none")
-    try:
-        return {name: find_system(name) for name in names}
-    except SystemRefusalError as error:
-        raise click.UsageError(str(error)) from None
+    return {name: system_called(name) for name in names}
 
 
-def _run(
-    runs: Runs, systems: dict[str, System], results: KeptResults, options: dict[str, Any], status: Console
-) -> bool:
+def _run(runs: Runs, systems: dict[str, System], results: KeptResults, status: Console, *, keep_nodes: bool) -> bool:
     """Carry out what is missing; false if the person stopped it."""
     from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.soak.run_all import run_missing
@@ -168,7 +175,7 @@ def _run(
                 lambda name: open_session(systems[name], brokers),
                 lambda run: systems[run.system].variant(run.variant),
                 watcher,
-                keep_nodes=options["keep_nodes"],
+                keep_nodes=keep_nodes,
             )
     except ContainerWorldError as error:
         raise click.ClickException(f"{error}; what was run is kept in {results.folder}") from None
@@ -189,20 +196,18 @@ def _judge_again(runs: Runs, results: KeptResults, status: Console) -> None:
 
 def open_session(system: System, brokers: int) -> AbstractContextManager[Runner]:
     """Machines with a system, for as many plans as are run on them; gone at the end."""
-    from tidemark.cli.world import containers
-
-    return containers({"hosts": None, "clients": "confluent"}, brokers, system, tidy=True)
+    return containers(brokers, system, tidy=True)
 
 
-def _typed(context: click.Context) -> str:
+def _typed(options: SoakOptions) -> str:
     """The command as it was typed, without what only asks how it stands."""
     words = ["tidemark", "soak"]
-    for option in context.command.params:
-        value = context.params.get(option.name or "")
-        typed = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if typed and option.name not in ("no_run", "judge_again", "as_json"):
+    values = asdict(options) | asdict(options.cluster)
+    for name, word in options.typed.items():
+        if name not in ("no_run", "judge_again", "as_json"):
+            value = values[name]
             told = ",".join(value) if isinstance(value, tuple) else str(value)
-            words += [option.opts[0], *([] if value is True else [quote(told)])]
+            words += [word, *([] if value is True else [quote(told)])]
     return " ".join(words)
 
 

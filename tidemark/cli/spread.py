@@ -14,6 +14,7 @@ import click
 
 from tidemark.cli.extras import need
 from tidemark.cli.options import SparkMaster
+from tidemark.cli.refused import refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -97,11 +98,8 @@ def _end_with_the_command() -> None:
 @contextmanager
 def _spark(master: str, *, dear: bool) -> Iterator[Spread]:
     need(campaign=True)
-    from tidemark.pipeline.engines.java import JavaNotFoundError
-    from tidemark.pipeline.engines.spread import SparkFailedError, SparkSpread
+    from tidemark.pipeline.engines.spread import SparkSpread
+    from tidemark.pipeline.refusal import RefusalError
 
-    try:
-        with SparkSpread(master) as spark:
-            yield spark.one_by_one if dear else spark.together
-    except (SparkFailedError, JavaNotFoundError) as error:
-        raise click.ClickException(str(error)) from None
+    with refused(RefusalError), SparkSpread(master) as spark:
+        yield spark.one_by_one if dear else spark.together

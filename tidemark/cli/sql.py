@@ -14,6 +14,7 @@ from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import SparkMaster, json_option
+from tidemark.cli.refused import refused
 
 EPILOG = """\b
 Examples:
@@ -41,19 +42,15 @@ rejudged_anomalies and changes. docs/results.md has their columns, docs/querying
 def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master: str | None, *, as_json: bool) -> int:
     """Answer QUESTION, a SELECT in Spark SQL, from the tables of CAMPAIGN."""
     need(campaign=True)
-    from tidemark.pipeline.engines.java import JavaNotFoundError
-    from tidemark.pipeline.engines.query import QueryError, ask
+    from tidemark.pipeline.engines.query import ask
     from tidemark.pipeline.engines.reading import reading_session
-    from tidemark.pipeline.folder.finished_chunks import DamagedTableError
-    from tidemark.pipeline.folder.found_campaign import NothingToCompareError, campaign_in
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+    from tidemark.pipeline.folder.found_campaign import campaign_in
+    from tidemark.pipeline.refusal import RefusalError
 
     folder = at_hand(campaign)
-    try:
+    with refused(RefusalError):
         campaign_in(folder)  # before a JVM is started for nothing
         answer = ask(reading_session(master, folder), folder, question, limit)
-    except (NothingToCompareError, CampaignRefusedError, DamagedTableError, QueryError, JavaNotFoundError) as error:
-        raise click.ClickException(str(error)) from None
     if as_json:
         for row in answer.rows:
             click.echo(json.dumps(dict(zip(answer.columns, row, strict=True))))

@@ -18,6 +18,7 @@ from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, place_of
 from tidemark.cli.exits import UNKNOWN, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import RealRange, SparkMaster, json_option
+from tidemark.cli.refused import refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,22 +55,18 @@ WORDS: Final = {
 def watch_command(campaign: Path | StoreAddress, every: float, master: str | None, *, as_json: bool) -> int:
     """Follow CAMPAIGN while it runs, until it ends: rates with 95 % intervals, the newest violations, pace, time left."""
     need(campaign=True)
-    from tidemark.pipeline.engines.java import JavaNotFoundError
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
-    from tidemark.pipeline.watch.watch import WatchFailedError, watch_campaign
+    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.watch.watch import watch_campaign
 
     folder = _run_here(campaign) if isinstance(campaign, StoreAddress) else _at_work(campaign)
     console = Console(highlight=False)
-    try:
-        with closing(watch_campaign(folder, master=master, seconds=every)) as told:
-            if as_json:
-                last = _as_json(told)
-            elif console.is_terminal:
-                last = _on_screen(told, console)
-            else:
-                last = _in_lines(told)
-    except (WatchFailedError, CampaignRefusedError, JavaNotFoundError) as error:
-        raise click.ClickException(str(error)) from None
+    with refused(RefusalError), closing(watch_campaign(folder, master=master, seconds=every)) as told:
+        if as_json:
+            last = _as_json(told)
+        elif console.is_terminal:
+            last = _on_screen(told, console)
+        else:
+            last = _in_lines(told)
     if last.status == "finished":
         return VALID
     if not as_json:

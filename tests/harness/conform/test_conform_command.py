@@ -33,7 +33,7 @@ def run(monkeypatch):
     """Runs the command; `opened` names the systems that were brought up, `target` makes the real targets."""
 
     @contextmanager
-    def containers(options, brokers, system):
+    def containers(brokers, system, **_):
         run.opened.append((system.name, brokers))
         yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}), close=lambda: None)
         run.closed.append(system.name)

@@ -25,7 +25,7 @@ def run(monkeypatch):
     opened, closed, systems = [], [], []
 
     @contextmanager
-    def containers(options, brokers, system):
+    def containers(brokers, system, **_):
         opened.append(brokers)
         systems.append(system.name)
         yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}), close=lambda: closed.append(brokers))

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from tidemark.cli.compare import _exit_code, compare_command
+from tidemark.cli.campaign_report import exit_code_of
+from tidemark.cli.compare import compare_command
 from tidemark.nemesis import generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -26,7 +27,7 @@ def variant(judged=10, violating=0, errors=0):
     ],
 )
 def test_a_violation_comes_first_then_what_raised_then_what_nobody_judged(variants, code):
-    assert _exit_code(SimpleNamespace(variants=variants)) == code
+    assert exit_code_of(SimpleNamespace(variants=variants)) == code
 
 
 def test_one_plan_under_each_variant(tmp_path):

@@ -50,7 +50,7 @@ def cli(hunted, tmp_path, monkeypatch):
     plays, closed = [], []
 
     @contextmanager
-    def containers(options, brokers, system):
+    def containers(brokers, system, **_):
         yield SimpleNamespace(open=lambda: SimpleNamespace(machines={}), close=lambda: closed.append(brokers))
 
     @contextmanager

@@ -1,6 +1,7 @@
 """``--system`` and ``--broker-config``: what they imply, what they choose where nobody chose, and what they refuse."""
 
 import json
+from dataclasses import dataclass
 
 import click
 import pytest
@@ -9,8 +10,9 @@ from click.testing import CliRunner
 from tidemark.cli.options import VariantList
 from tidemark.cli.run import run_command
 from tidemark.cli.scenario import scenario_command
-from tidemark.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of, variant_on
-from tidemark.cli.world import world_options
+from tidemark.cli.system_option import variant_on
+from tidemark.cli.typed_options import Options, group, option, taking
+from tidemark.cli.world import WorldOptions, world_of
 from tidemark.harness.systems.kafka.system import KafkaSystem
 
 FILE = """\
@@ -25,19 +27,23 @@ def system(argument):
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked(Options):
+    world: WorldOptions = group(WorldOptions)
+    variants: tuple[str, ...] = option("--variants", type=VariantList(), default="kafka-0.10,kafka-2.7,kafka-4.0")
+
+
 @click.command()
-@world_options
-@system_options
-@click.option("--variants", type=VariantList(), default="kafka-0.10,kafka-2.7,kafka-4.0")
-def command(**options):
-    system = system_of(options)
+@taking(Asked)
+def command(options):
+    world = world_of(options.world)
     told = {
-        "world": options["world"],
-        "system": system.name,
-        "settings": getattr(system, "broker_config", {}),
-        "scale": time_scale_of(options, system),
-        "variants": chosen_variants(system, options["variants"], "variants"),
-        "suffix": suffix_of(options),
+        "world": world.name,
+        "system": world.system.name,
+        "settings": getattr(world.system, "broker_config", {}),
+        "scale": options.world.time_scale_on(world.system),
+        "variants": world.variants(options.variants, typed="variants" in options.typed),
+        "suffix": world.suffix,
     }
     click.echo(json.dumps(told))
 

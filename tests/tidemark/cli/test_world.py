@@ -25,6 +25,6 @@ def test_what_killed_runs_left_is_asked_about_or_removed(monkeypatch, tidy, done
     monkeypatch.setattr("tidemark.harness.machines.leftovers.offer_cleanup", lambda console: found.append("asked"))
     monkeypatch.setattr("tidemark.harness.machines.leftovers.clean_up", lambda console: found.append("removed"))
 
-    with containers({"hosts": None, "clients": "confluent"}, 3, tidy=tidy) as session:
+    with containers(3, tidy=tidy) as session:
         assert session.brokers == 3
     assert found == done

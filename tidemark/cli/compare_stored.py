@@ -1,0 +1,71 @@
+"""``tidemark compare --campaign``: campaigns that are stored, held against each other; nothing is run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from tidemark.cli.campaign_place import StoreAddress, at_hand
+from tidemark.cli.campaign_report import cases, exit_code_of
+from tidemark.cli.exits import VALID
+from tidemark.cli.for_ci import CiOptions
+from tidemark.cli.refused import refused
+
+
+def compare_stored(
+    campaigns: Sequence[Path | StoreAddress],
+    baseline: str | None,
+    master: str | None,
+    ci: CiOptions,
+    *,
+    fails: bool,
+    as_json: bool,
+) -> int:
+    """Print how the variants of the campaigns, and of their parts, compare.
+
+    Args:
+        campaigns: Where they are.
+        baseline: The variant that the others are compared with; None: the first.
+        master: Spark's, if it is to be Spark.
+        ci: Whether a CI system reads it.
+        fails: Whether a violation is told by the exit code.
+        as_json: Whether JSON is printed.
+
+    Raises:
+        click.ClickException: they cannot be compared.
+    """
+    folders = _with_their_parts([at_hand(campaign) for campaign in campaigns])
+    if len(folders) < 2:
+        raise click.UsageError("--campaign needs a second one; of one campaign tell tidemark report")
+    from tidemark.pipeline.compare.across_campaigns import compare_campaigns, differences
+    from tidemark.pipeline.compare.compare_table import print_comparison
+    from tidemark.pipeline.engines.reading import reading_session
+    from tidemark.pipeline.refusal import RefusalError
+
+    with refused(RefusalError):
+        differ = differences(folders)  # before a JVM is started for nothing
+        comparison = compare_campaigns(reading_session(master, *folders), folders, baseline)
+    if as_json:
+        click.echo(json.dumps(comparison.to_json() | {"differences": differ}))
+    else:
+        console = Console()
+        for sentence in differ or ["The campaigns have the same settings and the same code."]:
+            console.print(sentence, highlight=False, markup=False)
+        print_comparison(comparison, console, between_campaigns=True)
+    ci.tell(cases(comparison))
+    return exit_code_of(comparison) if fails else VALID
+
+
+def _with_their_parts(campaigns: Sequence[Path]) -> list[Path]:
+    """The folders, and behind each those of its parts, once each."""
+    from tidemark.pipeline.folder.campaign_parts import added_folders
+
+    found: dict[Path, Path] = {}
+    for campaign in campaigns:
+        for folder in (campaign, *added_folders(campaign)):
+            found.setdefault(folder.resolve(), folder)
+    return list(found.values())
