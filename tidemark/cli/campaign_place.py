@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from tidemark.cli.extras import need
+from tidemark.cli.refused import refused
 
 if TYPE_CHECKING:
     from tidemark.pipeline.store.store_place import StorePlace
@@ -35,6 +36,10 @@ class CampaignPlace(click.Path):
         return super().convert(value, param, ctx)
 
 
+CAMPAIGN: Final = CampaignPlace(path_type=Path, file_okay=False)
+"""A campaign's folder, or its address."""
+
+
 def place_of(address: StoreAddress, *, whole_bucket: bool = False) -> StorePlace:
     """The place in the store that an address names.
 
@@ -44,10 +49,8 @@ def place_of(address: StoreAddress, *, whole_bucket: bool = False) -> StorePlace
     need(campaign=True)
     from tidemark.pipeline.store.store_place import StoreAddressError, StorePlace
 
-    try:
+    with refused(StoreAddressError, usage=True):
         return StorePlace.of(address, whole_bucket=whole_bucket)
-    except StoreAddressError as error:
-        raise click.UsageError(str(error)) from None
 
 
 def at_hand(place: Path | StoreAddress, *tables: str) -> Path:
@@ -63,13 +66,12 @@ def at_hand(place: Path | StoreAddress, *tables: str) -> Path:
     if not isinstance(place, StoreAddress):
         return place
     wanted = place_of(place)
-    from tidemark.pipeline.folder.manifest import CampaignRefusedError
+    from tidemark.pipeline.refusal import RefusalError
     from tidemark.pipeline.store.working_copy import fetch
 
     try:
-        found = fetch(wanted, tables) if tables else fetch(wanted)
-    except CampaignRefusedError as error:
-        raise click.ClickException(str(error)) from None
+        with refused(RefusalError):
+            found = fetch(wanted, tables) if tables else fetch(wanted)
     except OSError as error:
         raise click.ClickException(error_words(error)) from None
     if found.chunks:

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.markup import escape
 
-from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, error_words, place_of
+from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, error_words, place_of
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import RESULTS, json_option
@@ -29,7 +29,7 @@ Examples:
 
 
 @click.command("list", epilog=EPILOG)
-@click.argument("folder", type=CampaignPlace(path_type=Path, file_okay=False), default=RESULTS)
+@click.argument("folder", type=CAMPAIGN, default=RESULTS)
 @json_option
 def list_command(folder: Path | StoreAddress, *, as_json: bool) -> int:
     """List the campaigns in FOLDER (results unless told) and below it. It may be a place in an object store."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is
 from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of
 from tidemark.cli.model import check_by_model, model_option, refuse_with_model
-from tidemark.cli.options import contract_option, json_option
+from tidemark.cli.options import POSITIVE, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.show import print_verdict
 from tidemark.cli.spread import spread_over
@@ -79,7 +78,6 @@ def _read_in_blocks(path: Path, jobs: int) -> History | None:
         return together(file, spread(read_block, blocks))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions(Options):
     """What ``tidemark check`` can be asked."""
 
@@ -88,9 +86,8 @@ class CheckOptions(Options):
     model: str | None = shared(model_option)
     checkers: tuple[str, ...] = shared(checker_option)
     jobs: int | None = option(
-        "--jobs",
-        type=click.IntRange(min=1),
-        help="Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
+        "Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
+        type=POSITIVE,
     )
     campaign: CampaignCheckOptions = group(CampaignCheckOptions)
     ci: CiOptions = group(CiOptions)

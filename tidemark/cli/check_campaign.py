@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from tidemark.cli.extras import need
 from tidemark.cli.for_ci import FAILED, PASSED, SKIPPED, Case, CiOptions
 from tidemark.cli.options import SparkMaster, VariantList
 from tidemark.cli.refused import refused
-from tidemark.cli.typed_options import Options, option
+from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.writing_to import writing_to
 from tidemark.harness.runs.folder import HISTORY
 
@@ -36,28 +35,17 @@ def is_campaign(path: Path) -> bool:
     return (path / MANIFEST).is_file() and not (path / HISTORY).is_file()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignCheckOptions(Options):
     """--again, --variants, --limit, --fresh, --master."""
 
-    again: bool = option(
-        "--again", is_flag=True, help="Of a campaign: make the histories that are not stored again, from plan and seed."
-    )
-    variants: tuple[str, ...] | None = option(
-        "--variants", type=VariantList(), help="Of a campaign: only these.  [default: all]"
-    )
+    again: bool = flag("Of a campaign: make the histories that are not stored again, from plan and seed.")
+    variants: tuple[str, ...] | None = option("Of a campaign: only these.  [default: all]", type=VariantList())
     limit: int | None = option(
-        "--limit",
-        type=click.IntRange(min=0),
-        help="Of a campaign: list so many changed runs at most; 0: all.  [default: 50]",
+        "Of a campaign: list so many changed runs at most; 0: all.  [default: 50]", type=click.IntRange(min=0)
     )
-    fresh: bool = option(
-        "--fresh", is_flag=True, help="Of a campaign: judge again what these checkers have judged already."
-    )
+    fresh: bool = flag("Of a campaign: judge again what these checkers have judged already.")
     master: str | None = option(
-        "--master",
-        type=SparkMaster(),
-        help="Of a campaign: Spark master.  [default: local[*], for more than a little]",
+        "Of a campaign: Spark master.  [default: local[*], for more than a little]", type=SparkMaster()
     )
 
 
@@ -70,15 +58,7 @@ def check_campaign(
     *,
     as_json: bool,
 ) -> int:
-    """Judge the campaign's stored histories again, of all its parts, and tell what changed.
-
-    Args:
-        path: Its folder.
-        contract: By which promise; None: the variants' own.
-        checkers: Further ones.
-        options: Of campaigns.
-        ci: Whether a CI system reads it.
-        as_json: Whether JSON is printed.
+    """Judge the campaign's stored histories again, of all its parts, and tell what changed; `checkers` judge beside ours.
 
     Raises:
         click.ClickException: it cannot be done.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,13 @@ from tidemark.cli.cluster_text import cluster_json, print_cluster, print_hints
 from tidemark.cli.engine import engine, telling
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
-from tidemark.cli.options import VariantName, json_option
+from tidemark.cli.options import FILE, json_option, variant_option
+from tidemark.cli.refused import refused
 from tidemark.cli.system_option import SystemOptions, variant_on
-from tidemark.cli.typed_options import Options, argument, group, option, taking
+from tidemark.cli.typed_options import Options, argument, flag, group, shared, taking
 from tidemark.cli.world import World
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.node_places import Places
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -59,17 +61,14 @@ def cluster_group() -> None:
     """Start nodes in containers to play with, look at them, and remove what is left."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UpOptions(Options):
     """What ``tidemark cluster up`` can be asked."""
 
     name: str = argument(default=DEFAULT_NAME)
-    variant: str = option(
-        "--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant."
-    )
+    variant: str = shared(variant_option)
     cluster: ClusterOptions = group(ClusterOptions)
     system: SystemOptions = group(SystemOptions)
-    detach: bool = option("--detach", "-d", is_flag=True, help="Leave it running when this command ends.")
+    detach: bool = flag("Leave it running when this command ends.", "--detach", "-d")
 
 
 @cluster_group.command("up", epilog=UP_EPILOG)
@@ -140,8 +139,6 @@ def status_command(name: str | None, as_json: bool) -> int:
 @click.option("--follow", "-f", is_flag=True, help="Go on until Ctrl-C.")
 def logs_command(node: str | None, name: str | None, lines: int, follow: bool) -> int:
     """Print what node processes have printed. NODE is `controller`, `b1`, `b2` …; without it, all of them."""
-    from tidemark.harness.machines.node_places import Places
-
     with engine() as client:
         cluster = _existing(client, name) if name else _only(client)
         try:
@@ -167,7 +164,7 @@ def logs_command(node: str | None, name: str | None, lines: int, follow: bool) -
 @click.argument("name", required=False)
 @click.option("--all", "everything", is_flag=True, help="Remove what killed runs left.")
 @click.option("--force", is_flag=True, help="With --all, --hosts or a run's name: also what is in use.")
-@click.option("--hosts", type=click.Path(path_type=Path, dir_okay=False), help="Clean the machines of a hosts file.")
+@click.option("--hosts", type=FILE, help="Clean the machines of a hosts file.")
 def down_command(name: str | None, everything: bool, force: bool, hosts: Path | None) -> int:
     """Remove a cluster: containers, network, volumes. Without NAME, the only one that was started by hand."""
     from tidemark.harness.live import by_hand
@@ -206,14 +203,11 @@ def _remove_all(client: DockerClient, *, force: bool) -> int:
 
 
 def _clean_hosts(hosts: Path, *, force: bool) -> int:
-    from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.machines.hosts_file import HostsCluster
 
-    try:
+    with refused(ContainerWorldError):
         cluster = HostsCluster.from_file(hosts)
         cluster.down(force=force)
-    except ContainerWorldError as error:
-        raise click.ClickException(str(error)) from None
     click.echo(f"{len(cluster.machines)} machines are clean")
     return VALID
 
@@ -256,8 +250,6 @@ def _tail(path: str, lines: int, *, follow: bool = False) -> str:
 
 def _follow(cluster: ByHand, nodes: list[int], lines: int) -> None:
     """Print what nodes print until Ctrl-C, or until all of them are gone."""
-    from tidemark.harness.machines.errors import ContainerWorldError
-    from tidemark.harness.machines.node_places import Places
 
     def show(node: int) -> None:
         machine = cluster.machines[node]

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
 
-from tidemark.cli.typed_options import Options, option
+from tidemark.cli.typed_options import Options, flag, option
 from tidemark.nodes.core.cluster import ACKS, ClusterSpec
 from tidemark.nodes.core.settings import ClusterSpecError, Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterOptions(Options):
     """--brokers, --replication-factor, --partitions, --min-isr, --acks, --unclean-election."""
 
-    brokers: int = option("--brokers", type=int, default=3, show_default=True, help="Number of brokers.")
-    replication_factor: int | None = option(
-        "--replication-factor", type=int, help="Replicas of each partition.  [default: 3, or all brokers]"
-    )
-    partitions: int = option("--partitions", type=int, default=1, show_default=True, help="Number of partitions.")
-    min_isr: int | None = option(
-        "--min-isr", type=int, help="min.insync.replicas.  [default: 2, or 1 with one replica]"
-    )
-    acks: str = option("--acks", type=click.Choice(ACKS), default="all", show_default=True, help="Producers' acks.")
-    unclean_election: bool = option(
-        "--unclean-election", is_flag=True, help="Let any live replica lead when no in-sync one can."
-    )
+    brokers: int = option("Number of brokers.", type=int, default=3)
+    replication_factor: int | None = option("Replicas of each partition.  [default: 3, or all brokers]", type=int)
+    partitions: int = option("Number of partitions.", type=int, default=1)
+    min_isr: int | None = option("min.insync.replicas.  [default: 2, or 1 with one replica]", type=int)
+    acks: str = option("Producers' acks.", type=click.Choice(ACKS), default="all")
+    unclean_election: bool = flag("Let any live replica lead when no in-sync one can.")
 
     def spec(self) -> ClusterSpec:
         """The cluster that is asked for.

@@ -7,7 +7,6 @@ meant is decided once (`Way`), and what it has no use for is refused (`REFUSED`)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from rich.console import Console
 
-from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, keep_pages, place_of
+from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, keep_pages, place_of
 from tidemark.cli.campaign_report import exit_code_of, summarise
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.compare_part import part_to_run
@@ -26,7 +25,9 @@ from tidemark.cli.exits import ANOMALY, INTERRUPTED, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.for_ci import CiOptions
 from tidemark.cli.options import (
+    FILE,
     MOST_PLANS,
+    POSITIVE,
     RESULTS,
     SEED,
     SparkMaster,
@@ -38,9 +39,9 @@ from tidemark.cli.options import (
 )
 from tidemark.cli.plan_options import BESIDE_A_PLAN
 from tidemark.cli.refused import refused
-from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.workload_options import WorkloadOptions
-from tidemark.cli.world import World, WorldOptions, containers, name_of_world, world_of
+from tidemark.cli.world import World, WorldOptions, containers, name_of_world
 from tidemark.cli.writing_to import writing_to
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nemesis import PlanError, cluster_of_plans
@@ -85,98 +86,60 @@ class Way(Enum):
     """A campaign in containers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions(Options):
     """What ``tidemark compare`` can be asked."""
 
     variants: tuple[str, ...] = option(
-        "--variants",
+        "Variants, the baseline first; the last against it is the primary comparison.",
         type=VariantList(),
         default=DEFAULT_VARIANTS,
-        show_default=True,
-        help="Variants, the baseline first; the last against it is the primary comparison.",
     )
     plans: int | None = option(
-        "--plans",
-        type=click.IntRange(min=1, max=MOST_PLANS),
-        help="Plans for each variant.  [default: 200; 10 in containers]",
+        "Plans for each variant.  [default: 200; 10 in containers]", type=click.IntRange(min=1, max=MOST_PLANS)
     )
-    seed: int = option("--seed", type=SEED, default=1, show_default=True, help="Seed of plans and noise.")
+    seed: int = option("Seed of plans and noise.", type=SEED, default=1)
     profile: str = shared(profile_option)
     cluster: ClusterOptions = group(ClusterOptions)
     contract: str | None = shared(contract_option)
     world: WorldOptions = group(WorldOptions)
     campaigns: tuple[Path | StoreAddress, ...] = option(
-        "--campaign",
-        type=CampaignPlace(path_type=Path, file_okay=False),
-        multiple=True,
-        help="Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
+        "Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
         "or once for the parts of one).",
+        "--campaign",
+        type=CAMPAIGN,
+        multiple=True,
     )
     plan_file: Path | None = option(
-        "--plan",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="Run this one plan under each variant, here and without Spark.",
+        "Run this one plan under each variant, here and without Spark.", "--plan", type=FILE
     )
-    baseline: str | None = option(
-        "--baseline", type=str, help="Variant the others are compared with.  [default: the first]"
-    )
+    baseline: str | None = option("Variant the others are compared with.  [default: the first]", type=str)
     keep: str = option(
-        "--keep",
+        "Whose operations and traces are stored as well.",
         type=click.Choice(["violations", "all", "none"]),
         default="violations",
-        show_default=True,
-        help="Whose operations and traces are stored as well.",
     )
     out: Path | StoreAddress | None = option(
-        "--out",
-        type=CampaignPlace(path_type=Path, file_okay=False),
-        help="Folder, or s3://BUCKET/PATH in an object store.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
+        "Folder, or s3://BUCKET/PATH in an object store.  [default: results/compare-PROFILE-SEED, with -docker in containers]",
+        type=CAMPAIGN,
     )
-    fresh: bool = option(
-        "--fresh",
-        is_flag=True,
-        help="Throw away what an earlier campaign left in the folder, of several parts only of the one that is meant; runs in "
-        "containers are moved aside (earlier-1, …).",
+    fresh: bool = flag(
+        "Throw away what an earlier campaign left in the folder, of several parts only of the one that is meant; runs in "
+        "containers are moved aside (earlier-1, …)."
     )
-    retry_errors: bool = option(
-        "--retry-errors",
-        is_flag=True,
-        help="Try again what raised: those of its chunks, in containers those runs.",
-    )
-    run_seconds: float = option(
-        "--run-seconds",
-        type=click.FloatRange(min=0),
-        default=60,
-        show_default=True,
-        help="A run takes no longer; 0: no limit.",
-    )
+    retry_errors: bool = flag("Try again what raised: those of its chunks, in containers those runs.")
+    run_seconds: float = option("A run takes no longer; 0: no limit.", type=click.FloatRange(min=0), default=60)
     run_memory: int = option(
-        "--run-memory",
-        type=click.IntRange(min=0),
-        default=2048,
-        show_default=True,
-        help="Nor more megabytes; 0: no limit. Both are for the simulator.",
+        "Nor more megabytes; 0: no limit. Both are for the simulator.", type=click.IntRange(min=0), default=2048
     )
-    chunk: int | None = option(
-        "--chunk", type=click.IntRange(min=1), help="Plans in a Spark task.  [default: by what a run takes]"
+    chunk: int | None = option("Plans in a Spark task.  [default: by what a run takes]", type=POSITIVE)
+    master: str | None = option("Spark master.  [default: local[*]; up to 1,000 runs no Spark]", type=SparkMaster())
+    report: bool = flag("Write report.html, with an example of each violation, as well.")
+    fail_on_violation: bool = flag(
+        "Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged."
     )
-    master: str | None = option(
-        "--master", type=SparkMaster(), help="Spark master.  [default: local[*]; up to 1,000 runs no Spark]"
-    )
-    report: bool = option(
-        "--report", is_flag=True, help="Write report.html, with an example of each violation, as well."
-    )
-    fail_on_violation: bool = option(
-        "--fail-on-violation",
-        is_flag=True,
-        help="Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged.",
-    )
-    stop_at_first: bool = option(
-        "--stop-at-first",
-        is_flag=True,
-        help="End when a chunk with a violation is finished, and exit as with --fail-on-violation; without it the campaign goes "
-        "on.",
+    stop_at_first: bool = flag(
+        "End when a chunk with a violation is finished, and exit as with --fail-on-violation; without it the campaign goes "
+        "on."
     )
     workload: WorkloadOptions = group(WorkloadOptions)
     ci: CiOptions = group(CiOptions)
@@ -190,7 +153,7 @@ class CompareOptions(Options):
     @property
     def needs_machines(self) -> bool:
         """Whether the simulator is not enough."""
-        return name_of_world(self.world) != "sim"
+        return name_of_world(self.world.world, self.world.system) != "sim"
 
     @property
     def way(self) -> Way:
@@ -268,24 +231,13 @@ def compare_command(options: CompareOptions) -> int:
             raise click.UsageError(sentence.format(word))
     if way is Way.PLAN:
         assert options.plan_file is not None  # noqa: S101 - which makes it this way
-        return compare_plan(
-            options.plan_file,
-            options.variants,
-            options.contract,
-            fails=options.violation_fails,
-            as_json=options.as_json,
-        )
+        one = options.plan_file, options.variants, options.contract
+        return compare_plan(*one, fails=options.violation_fails, as_json=options.as_json)
     need(campaign=True, report=options.report)
     if way is Way.STORED:
-        return compare_stored(
-            options.campaigns,
-            options.baseline,
-            options.master,
-            options.ci,
-            fails=options.violation_fails,
-            as_json=options.as_json,
-        )
-    return _campaign(options, world_of(options.world))
+        asked = options.campaigns, options.baseline, options.master, options.ci
+        return compare_stored(*asked, fails=options.violation_fails, as_json=options.as_json)
+    return _campaign(options, options.world.chosen())
 
 
 def _campaign(options: CompareOptions, world: World) -> int:

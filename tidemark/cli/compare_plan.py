@@ -17,6 +17,7 @@ from tidemark.checkers.verdict.verdict import VIOLATION
 from tidemark.cli.corpus import read_plan_or_kept
 from tidemark.cli.exits import VALID, exit_code
 from tidemark.cli.refused import refused
+from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import PlanError
 
 if TYPE_CHECKING:
@@ -24,20 +25,11 @@ if TYPE_CHECKING:
 
 
 def compare_plan(file: Path, variants: Sequence[str], contract: str | None, *, fails: bool, as_json: bool) -> int:
-    """Simulate the plan under each variant, and print what each came to.
-
-    Args:
-        file: The plan's.
-        variants: By name.
-        contract: By which promise losses are judged; None: each variant's own.
-        fails: Whether a violation is told by the exit code.
-        as_json: Whether JSON is printed.
+    """Simulate the plan under each variant, and print what each came to; `fails`: a violation is told by the exit code.
 
     Raises:
         click.ClickException: the plan cannot be used.
     """
-    from tidemark.harness.simulator.execute import execute
-
     with refused(PlanError):
         plan = read_plan_or_kept(file)
     verdicts: dict[str, Verdict] = {}

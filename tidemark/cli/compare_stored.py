@@ -25,15 +25,7 @@ def compare_stored(
     fails: bool,
     as_json: bool,
 ) -> int:
-    """Print how the variants of the campaigns, and of their parts, compare.
-
-    Args:
-        campaigns: Where they are.
-        baseline: The variant that the others are compared with; None: the first.
-        master: Spark's, if it is to be Spark.
-        ci: Whether a CI system reads it.
-        fails: Whether a violation is told by the exit code.
-        as_json: Whether JSON is printed.
+    """Print how the variants of the campaigns, and of their parts, compare; `fails`: a violation is told by the exit code.
 
     Raises:
         click.ClickException: they cannot be compared.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +12,18 @@ from rich.console import Console
 
 from tidemark.cli.extras import need
 from tidemark.cli.system_option import OWN, system_called, variant_on
-from tidemark.cli.typed_options import Options, option
+from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.world import containers
+from tidemark.harness.conform.expectation import judged
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.scenario import parse_scenario, run_scenario
+from tidemark.harness.scenario.show import in_names
+from tidemark.harness.scenario.target import CannotPlayError, ScriptError
+from tidemark.harness.search.shrink import INTERRUPTED, Budget, causes_of, shrink
+from tidemark.harness.search.shrink.choice import chosen
+from tidemark.harness.search.shrink.in_words import conditions, lines_of, shape
+from tidemark.harness.simulator.execute import execute
+from tidemark.nemesis import read_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,25 +47,15 @@ MOST_FAILURES = 3
 """So many tries in a row that could not be carried out are enough."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmOptions(Options):
     """--script, --confirm, --times."""
 
-    as_script: bool = option(
-        "--script", is_flag=True, help="Shrink what was caught and write it as a script, into the folder."
-    )
+    as_script: bool = flag("Shrink what was caught and write it as a script, into the folder.", "--script")
     confirm: str | None = option(
-        "--confirm",
+        "Then play the script on Tidemark's own nodes in containers, or on real brokers, and write a page about it.",
         metavar="containers|kafka:VERSION",
-        help="Then play the script on Tidemark's own nodes in containers, or on real brokers, and write a page about it.",
     )
-    times: int = option(
-        "--times",
-        type=click.IntRange(1, 1000),
-        default=10,
-        show_default=True,
-        help="How often --confirm plays the script.",
-    )
+    times: int = option("How often --confirm plays the script.", type=click.IntRange(1, 1000), default=10)
 
     @property
     def wants_script(self) -> bool:
@@ -194,15 +194,8 @@ def _modelled(caught: KeptHunt, catch: Catch, wanted: Confirming, status: Status
     Raises:
         NoScriptError: there is none.
     """
-    from tidemark.harness.scenario import parse_scenario, run_scenario
-    from tidemark.harness.scenario.show import in_names
     from tidemark.harness.search.confirm import Modelled
     from tidemark.harness.search.script import NoScriptError, write_script
-    from tidemark.harness.search.shrink import INTERRUPTED, Budget, causes_of, shrink
-    from tidemark.harness.search.shrink.choice import chosen
-    from tidemark.harness.search.shrink.in_words import conditions, lines_of, shape
-    from tidemark.harness.simulator.execute import execute
-    from tidemark.nemesis import read_plan
 
     variant, contract = wanted.variant, wanted.contract
 
@@ -255,9 +248,6 @@ def _play(
     Raises:
         click.ClickException: there are no machines, or nobody can play this script there.
     """
-    from tidemark.harness.machines.errors import ContainerWorldError
-    from tidemark.harness.scenario import parse_scenario
-    from tidemark.harness.scenario.target import CannotPlayError, ScriptError
     from tidemark.harness.search.confirm import try_of
     from tidemark.harness.search.confirm.tries import failed
 
@@ -302,8 +292,6 @@ def _one_try(
 ) -> ScenarioOutcome:
     """Play it once, judged by the promise that was asked for; its mismatches are what differs from the system's model."""
     from tidemark.checkers import check
-    from tidemark.harness.conform.expectation import judged
-    from tidemark.harness.scenario import parse_scenario, run_scenario
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
     scenario: Scenario = parse_scenario(modelled.script)

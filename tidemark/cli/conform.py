@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,11 +13,16 @@ from rich.console import Console
 from tidemark.cli.conform_all import AllOptions, conform_all
 from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.extras import need
-from tidemark.cli.options import RealRange, Several, VariantList, json_option
+from tidemark.cli.options import NEW_FILE, POSITIVE, RealRange, Several, VariantList, json_option
 from tidemark.cli.refused import refused
-from tidemark.cli.typed_options import Options, argument, group, option, shared, taking
+from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import containers
+from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+from tidemark.harness.conform.players import MachinePlayer, SimulatorPlayer
+from tidemark.harness.conform.reality import played_as, stands_for
+from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.scenario import UnknownScenarioError, all_scenarios, find
+from tidemark.harness.systems.registry import find_system
 from tidemark.harness.systems.system import SystemRefusalError
 
 if TYPE_CHECKING:
@@ -53,47 +57,25 @@ Exit codes: 0 no difference is unexplained, 1 one is, 254 bad arguments, or a ru
 With --all: 2 none is, but not everything has been played."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConformOptions(Options):
     """What ``tidemark conform`` can be asked."""
 
     names: tuple[str, ...] = argument(nargs=-1, metavar="[SCENARIO]…")
-    system: str = option(
-        "--system", default="kafka:2.8.2", show_default=True, metavar="kafka:VERSION[@PROTOCOL]", help="The real thing."
-    )
+    system: str = option("The real thing.", default="kafka:2.8.2", metavar="kafka:VERSION[@PROTOCOL]")
     variants: tuple[str, ...] = option(
-        "--variants",
-        type=VariantList(),
-        default=(),
-        help="Only under these variants.  [default: all that the system has]",
+        "Only under these variants.  [default: all that the system has]", type=VariantList(), default=()
     )
     worlds: tuple[str, ...] = option(
-        "--worlds",
+        "Where to play: sim, docker, kafka.  [default: all three]",
         type=Several("world", WORLDS, least=2, sort=True),
         default=WORLDS,
-        help="Where to play: sim, docker, kafka.  [default: all three]",
     )
-    times: int = option(
-        "--times",
-        "--tries",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="Tries in containers and on Kafka.",
-    )
+    times: int = option("Tries in containers and on Kafka.", "--times", "--tries", type=POSITIVE, default=1)
     time_scale: float = option(
-        "--time-scale",
-        type=RealRange(min=0.2, max=100),
-        default=1.0,
-        show_default=True,
-        help="In containers and on Kafka: multiply every time of the scripts.",
+        "In containers and on Kafka: multiply every time of the scripts.", type=RealRange(min=0.2, max=100), default=1.0
     )
-    html: Path | None = option(
-        "--html", type=click.Path(path_type=Path, dir_okay=False, writable=True), help="Write a page about it."
-    )
-    play_all: bool = option(
-        "--all", is_flag=True, help="Every script on every system that can play it, kept and resumed."
-    )
+    html: Path | None = option("Write a page about it.", type=NEW_FILE)
+    play_all: bool = flag("Every script on every system that can play it, kept and resumed.", "--all")
     every: AllOptions = group(AllOptions)
     as_json: bool = shared(json_option)
 
@@ -107,7 +89,6 @@ def conform_command(options: ConformOptions) -> int:
     if options.play_all:
         return conform_all(options.every, options.times, options.time_scale, as_json=options.as_json)
     from tidemark.harness.conform.differing_endings import stale
-    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
     from tidemark.harness.conform.show import STANDINGS, show_comparison, show_summary
 
     pairings = _pairings(options)
@@ -175,7 +156,6 @@ def _pairings(options: ConformOptions) -> list[Pairing]:
 
 
 def _stand_in(system: str) -> Callable[[str], tuple[str, str] | None]:
-    from tidemark.harness.conform.reality import stands_for
     from tidemark.harness.systems.kafka.system import KafkaSystem
 
     with refused(SystemRefusalError, usage=True):
@@ -183,7 +163,6 @@ def _stand_in(system: str) -> Callable[[str], tuple[str, str] | None]:
 
 
 def _compared(pairing: Pairing, worlds: list[Player], times: int, words: str, status: Console) -> SideBySide:
-    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
     from tidemark.harness.conform.play_pairing import conform
 
     with status.status(words) as shown:
@@ -203,9 +182,6 @@ def _worlds(pairings: list[Pairing], options: ConformOptions) -> Iterator[list[P
     Raises:
         click.ClickException: one of them is not to be had.
     """
-    from tidemark.harness.conform.players import SimulatorPlayer
-    from tidemark.harness.machines.errors import ContainerWorldError
-
     brokers = max(pairing.scenario.cluster.brokers for pairing in pairings)
     with refused(ContainerWorldError), ExitStack() as machines:
         on_machines = {
@@ -218,10 +194,7 @@ def _worlds(pairings: list[Pairing], options: ConformOptions) -> Iterator[list[P
 
 @contextmanager
 def _on_machines(name: str, brokers: int, options: ConformOptions) -> Iterator[Player]:
-    from tidemark.harness.conform.players import MachinePlayer
-    from tidemark.harness.conform.reality import played_as
     from tidemark.harness.scenario.live.target_factory import LiveTargets
-    from tidemark.harness.systems.registry import find_system
 
     system = find_system(options.system if name == REAL else "tidemark")
     with containers(brokers, system) as session:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +13,16 @@ from rich.console import Console
 from rich.progress import track
 
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
-from tidemark.cli.options import RESULTS, words_in, writable_folder
+from tidemark.cli.options import FOLDER, NEW_FILE, RESULTS, words_in, writable_folder
 from tidemark.cli.refused import refused
-from tidemark.cli.typed_options import Options, option
+from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.world import containers
+from tidemark.cli.writing_to import writing_file
+from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+from tidemark.harness.conform.players import MachinePlayer
+from tidemark.harness.conform.reality import played_as
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
 from tidemark.harness.scenario import all_scenarios
 from tidemark.harness.systems.system import SystemRefusalError
 
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
     from tidemark.harness.conform.kept_pair import KeptPair
     from tidemark.harness.conform.pairs import Pair
     from tidemark.harness.conform.players import Player
-    from tidemark.harness.runs.kept_results import KeptResults
     from tidemark.harness.scenario import Scenario
     from tidemark.harness.systems.system import System
 
@@ -37,37 +41,23 @@ OUT = RESULTS / "conform"
 Played = list[tuple["Pair", "KeptPair"]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AllOptions(Options):
     """--systems, --scripts, --out, --page, --no-play."""
 
-    systems: str = option(
-        "--systems",
-        default=SYSTEMS,
-        show_default=True,
-        metavar="SYSTEM,…",
-        help="With --all: the real things, as --system.",
-    )
+    systems: str = option("With --all: the real things, as --system.", default=SYSTEMS, metavar="SYSTEM,…")
     scripts: str = option(
-        "--scripts",
+        "With --all: only scripts of these names, such as 'kip-279-*'.",
         default="",
         metavar="PATTERN,…",
-        help="With --all: only scripts of these names, such as 'kip-279-*'.",
+        show_default=False,
     )
     out: Path = option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
+        f"With --all: folder of the results, one file for each script and system.  [default: {OUT}]",
+        type=FOLDER,
         default=OUT,
-        help=f"With --all: folder of the results, one file for each script and system.  [default: {OUT}]",
     )
-    page: Path | None = option(
-        "--page",
-        type=click.Path(path_type=Path, dir_okay=False, writable=True),
-        help="With --all: write the table of all results, as Markdown.",
-    )
-    no_play: bool = option(
-        "--no-play", is_flag=True, help="With --all: play nothing; tell what there is and what is missing."
-    )
+    page: Path | None = option("With --all: write the table of all results, as Markdown.", type=NEW_FILE)
+    no_play: bool = flag("With --all: play nothing; tell what there is and what is missing.")
 
 
 def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: bool) -> int:
@@ -76,10 +66,8 @@ def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: 
     Raises:
         click.ClickException: there are no machines to be had; what was played is kept.
     """
-    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
     from tidemark.harness.conform.show_all import sentence, show_all
     from tidemark.harness.conform.totals import totals
-    from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
 
     status = Console(stderr=True)
     systems = _systems(options.systems)
@@ -119,8 +107,6 @@ def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: 
 
 
 def _told(one: KeptPair) -> dict[str, Any]:
-    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
-
     return {
         "scenario": one.scenario,
         "system": one.system,
@@ -169,10 +155,8 @@ def _play(
     played: Played, systems: dict[str, System], results: KeptResults, tries: int, time_scale: float, status: Console
 ) -> bool:
     """Play what is missing; false if the person stopped it."""
-    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
     from tidemark.harness.conform.play_all import play_missing
     from tidemark.harness.conform.show_all import AllProgress
-    from tidemark.harness.machines.errors import ContainerWorldError
 
     @contextmanager
     def open_player(on: str, pairs: Sequence[Pair]) -> Iterator[Player]:
@@ -194,8 +178,6 @@ def _play(
 @contextmanager
 def open_kafka(system: System, brokers: int, time_scale: float) -> Iterator[Player]:
     """Brokers of a system, for as many scripts as are played on them; gone at the end."""
-    from tidemark.harness.conform.players import MachinePlayer
-    from tidemark.harness.conform.reality import played_as
     from tidemark.harness.scenario.live.target_factory import LiveTargets
 
     with containers(brokers, system, tidy=True) as session:
@@ -210,14 +192,11 @@ def open_kafka(system: System, brokers: int, time_scale: float) -> Iterator[Play
 def _write_page(page: Path, results: KeptResults) -> None:
     """From all files in the folder, so that the page says what they say."""
     from tidemark.harness.conform.kept_pair import all_kept
-    from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
     from tidemark.harness.conform.results_page import results_page
 
     kept = all_kept(results)
     if not kept:
         raise click.ClickException(f"there is nothing in {results.folder} to write a page about")
-    try:
+    with writing_file(page):
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(results_page(kept, KNOWN_DIFFERENCES), encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"cannot write {page}: {error.strerror}") from None

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tidemark.cli.exits import ANOMALY, VALID
-from tidemark.cli.options import RESULTS
+from tidemark.cli.options import FOLDER, RESULTS
 from tidemark.cli.spread import spread_over
 from tidemark.harness.runs.code_version import commit_of_code
 from tidemark.harness.search.corpus import Corpus, CorpusError, KeptPlan, Replayed, replay
@@ -36,7 +36,7 @@ UNREADABLE = "unreadable"
 
 corpus_option = click.option(
     "--corpus",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     default=OWN,
     show_default=True,
     help="Folder in which what is found is kept, for `tidemark run --corpus`.",

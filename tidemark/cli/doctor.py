@@ -16,6 +16,7 @@ from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.extras import in_checkout, missing
 from tidemark.cli.finding import Finding, extra_finding
 from tidemark.cli.options import RESULTS, json_option
+from tidemark.harness.scenario import all_scenarios
 
 EPILOG = """\b
 Examples:
@@ -91,7 +92,5 @@ def _results() -> Finding:
 
 
 def _scenarios() -> Finding:
-    from tidemark.harness.scenario import all_scenarios
-
     count = len(list(all_scenarios()))
     return Finding("scenarios", count > 0, f"{count} found", "" if count else "the installation is incomplete")

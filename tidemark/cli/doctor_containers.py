@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.cli.finding import Finding, extra_finding
+from tidemark.harness.machines.errors import ContainerWorldError
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -18,7 +19,6 @@ def container_findings() -> list[Finding]:
 
 def _engine() -> list[Finding]:
     from tidemark.harness.machines.engine import connect, diagnose
-    from tidemark.harness.machines.errors import ContainerWorldError
 
     state, found, fix = diagnose()
     engine = Finding("Docker engine", well=state == "running", found=found, advice=fix, optional=True)
@@ -35,7 +35,6 @@ def _engine() -> list[Finding]:
 
 
 def _image_and_kernel(client: DockerClient) -> list[Finding]:
-    from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.machines.images import current_image
     from tidemark.harness.machines.kernel_probe import probe_kernel
 
@@ -67,7 +66,6 @@ def _image_and_kernel(client: DockerClient) -> list[Finding]:
 
 
 def _kafka_images(client: DockerClient) -> Finding:
-    from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.machines.kafka_image import list_kafka_images
 
     try:
@@ -86,7 +84,6 @@ def _kafka_images(client: DockerClient) -> Finding:
 
 
 def _leftovers(client: DockerClient) -> Finding:
-    from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.machines.leftovers import stale
 
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-import click
 from rich.console import Console
+
+from tidemark.cli.refused import refused
+from tidemark.harness.machines.errors import ContainerWorldError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,16 +24,9 @@ def engine() -> Iterator[DockerClient]:
         click.ClickException: that sentence.
     """
     from tidemark.harness.machines.engine import connect
-    from tidemark.harness.machines.errors import ContainerWorldError
 
-    try:
-        client = connect()
-        try:
-            yield client
-        finally:
-            client.close()
-    except ContainerWorldError as error:
-        raise click.ClickException(str(error)) from None
+    with refused(ContainerWorldError), closing(connect()) as client:
+        yield client
 
 
 class Teller:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.cli.exits import ANOMALY, UNKNOWN, VALID
-from tidemark.cli.options import KafkaVariantName, RealRange, json_option
+from tidemark.cli.options import FILE, POSITIVE, KafkaVariantName, RealRange, json_option
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import master_option, spread_over
-from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
+from tidemark.harness.search.explore.bounds import Bounds, BoundsError
 from tidemark.nodes.core.variant import parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tidemark.harness.search.explore.bounds import Bounds
     from tidemark.harness.search.explore.search import Found, Limits
     from tidemark.harness.search.explore.truth_table import TruthCell, TruthRow
 
@@ -41,68 +41,44 @@ Examples:
 Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the end, 254 bad arguments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundsOptions(Options):
     """Within which everything is explored."""
 
-    brokers: int = option("--brokers", type=int, default=3, show_default=True, help="Brokers, all of them replicas.")
-    records: int = option("--records", type=int, default=2, show_default=True, help="Records, one in a batch.")
-    epochs: int = option("--epochs", type=int, default=3, show_default=True, help="Leader epochs.")
-    crashes: int = option("--crashes", type=int, default=0, show_default=True, help="Process crashes, with restarts.")
-    lapses: int = option(
-        "--lapses", type=int, default=0, show_default=True, help="Sessions that end while the process goes on."
-    )
-    unclean: bool = option("--unclean", is_flag=True, help="Any live broker may be elected.")
+    brokers: int = option("Brokers, all of them replicas.", type=int, default=3)
+    records: int = option("Records, one in a batch.", type=int, default=2)
+    epochs: int = option("Leader epochs.", type=int, default=3)
+    crashes: int = option("Process crashes, with restarts.", type=int, default=0)
+    lapses: int = option("Sessions that end while the process goes on.", type=int, default=0)
+    unclean: bool = flag("Any live broker may be elected.")
     leadership: str = option(
-        "--leadership",
+        "When brokers hear what the controller decided: at once; late and in order; late, or only of what came later.",
         type=click.Choice(["at-once", "late", "lost"]),
         default="lost",
-        show_default=True,
-        help="When brokers hear what the controller decided: at once; late and in order; late, or only of what came later.",
     )
-    late_answers: bool = option("--late-answers", is_flag=True, help="A leader may hear later that its ISR was taken.")
-    min_isr: int = option("--min-isr", type=int, default=1, show_default=True, help="min.insync.replicas.")
-    fetch_size: int = option("--fetch-size", type=int, default=1, show_default=True, help="Batches in one fetch.")
+    late_answers: bool = flag("A leader may hear later that its ISR was taken.")
+    min_isr: int = option("min.insync.replicas.", type=int, default=1)
+    fetch_size: int = option("Batches in one fetch.", type=int, default=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ExploreOptions(Options):
     """What ``tidemark explore`` can be asked."""
 
-    variant: str = option(
-        "--variant", type=KafkaVariantName(), default="kafka-2.1", show_default=True, help="The protocol."
-    )
+    variant: str = option("The protocol.", type=KafkaVariantName(), default="kafka-2.1")
     bounds: BoundsOptions = group(BoundsOptions)
     invariants: tuple[str, ...] = option(
-        "--invariant", multiple=True, metavar="NAME", help="What must hold; repeat for more. [default: most]"
+        "What must hold; repeat for more. [default: most]", "--invariant", multiple=True, metavar="NAME"
     )
-    max_states: int = option(
-        "--max-states",
-        type=click.IntRange(min=1),
-        default=20_000_000,
-        show_default=True,
-        help="Give up after so many.",
-    )
-    seconds: float = option("--seconds", type=RealRange(min=0), default=float("inf"), help="Give up after so long.")
-    walks: int | None = option(
-        "--walks",
-        type=click.IntRange(min=1),
-        help="So many random walks with priorities (PCT), and no exhaustive search.",
-    )
-    depth: int = option("--depth", type=click.IntRange(min=1), default=60, show_default=True, help="Moves in a walk.")
-    seed: int = option("--seed", type=int, default=0, show_default=True, help="Of the walks.")
+    max_states: int = option("Give up after so many.", type=POSITIVE, default=20_000_000)
+    seconds: float = option("Give up after so long.", type=RealRange(min=0), default=float("inf"), show_default=False)
+    walks: int | None = option("So many random walks with priorities (PCT), and no exhaustive search.", type=POSITIVE)
+    depth: int = option("Moves in a walk.", type=POSITIVE, default=60)
+    seed: int = option("Of the walks.", type=int, default=0)
     script: Path | None = option(
-        "--script",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="Write the counterexample as a script for `tidemark scenario FILE`, played beforehand.",
+        "Write the counterexample as a script for `tidemark scenario FILE`, played beforehand.", type=FILE
     )
-    truth_table: bool = option(
-        "--truth-table", is_flag=True, help="Explore every cell of the table of rules and invariants."
-    )
-    cells: tuple[str, ...] = option(
-        "--cell", multiple=True, metavar="WORDS", help="Only cells whose name has these words."
-    )
-    jobs: int | None = option("--jobs", type=click.IntRange(min=1), help="Processes for --truth-table.  [default: 1]")
+    truth_table: bool = flag("Explore every cell of the table of rules and invariants.")
+    cells: tuple[str, ...] = option("Only cells whose name has these words.", "--cell", multiple=True, metavar="WORDS")
+    jobs: int | None = option("Processes for --truth-table.  [default: 1]", type=POSITIVE)
     master: str | None = shared(master_option)
     as_json: bool = shared(json_option)
 
@@ -114,7 +90,6 @@ def explore_command(options: ExploreOptions) -> int:
 
     The first counterexample is a shortest one. Without one, everything within the bounds was seen.
     """
-    from tidemark.harness.search.explore.bounds import Bounds, BoundsError
     from tidemark.harness.search.explore.invariants import DEFAULT, INVARIANTS
     from tidemark.harness.search.explore.priorities import walk
     from tidemark.harness.search.explore.search import Limits, explore

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
-import click
 from rich.console import Console
 
 from tidemark.checkers.verdict.alike import Alike, alike
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
-from tidemark.cli.typed_options import Options, option
+from tidemark.cli.options import FILE
+from tidemark.cli.typed_options import Options, flag, option
+from tidemark.cli.writing_to import writing_file
 
 if TYPE_CHECKING:
     from tidemark.checkers import Verdict
@@ -46,18 +47,11 @@ class Case:
     details: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CiOptions(Options):
     """--junit and --annotations."""
 
-    junit: Path | None = option(
-        "--junit",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="For CI: write JUnit's XML to this file as well.",
-    )
-    annotations: bool = option(
-        "--annotations", is_flag=True, help="For GitHub: print what failed as annotations, on standard error."
-    )
+    junit: Path | None = option("For CI: write JUnit's XML to this file as well.", type=FILE)
+    annotations: bool = flag("For GitHub: print what failed as annotations, on standard error.")
 
     def tell(self, cases: Iterable[Case]) -> None:
         """Write and print what was asked for.
@@ -67,11 +61,9 @@ class CiOptions(Options):
         """
         told = list(cases)
         if self.junit is not None:
-            try:
+            with writing_file(self.junit):
                 self.junit.parent.mkdir(parents=True, exist_ok=True)
                 self.junit.write_bytes(junit_xml(told))
-            except OSError as error:
-                raise click.ClickException(f"cannot write {self.junit}: {error.strerror}") from None
         if self.annotations:
             for line in annotation_lines(told):
                 Console(stderr=True).print(line, markup=False, highlight=False, soft_wrap=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -19,12 +19,23 @@ from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.confirm import Confirming, ConfirmOptions, Ended, brokers_for, carry_on, forget, tell
 from tidemark.cli.corpus import corpus_option, keep_catches
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
-from tidemark.cli.options import RESULTS, SEED, RealRange, VariantName, contract_option, json_option, writable_folder
+from tidemark.cli.options import (
+    FOLDER,
+    POSITIVE,
+    RESULTS,
+    SEED,
+    RealRange,
+    contract_option,
+    json_option,
+    variant_option,
+    writable_folder,
+)
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, master_option, spread_over
-from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.workload_options import WorkloadOptions
 from tidemark.nemesis import PROFILES, REAL_ONLY
+from tidemark.nodes.families import family_of, parse_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,56 +66,35 @@ kept for `tidemark run --corpus`. Exit codes: 1 if something was caught (with --
 not), 0 if nothing was, 130 if it was ended (what was caught is kept), 254 for bad arguments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HuntOptions(Options):
     """What ``tidemark hunt`` can be asked."""
 
-    variant: str = option(
-        "--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant."
-    )
+    variant: str = shared(variant_option)
     names: tuple[str, ...] = option(
-        "--for",
-        multiple=True,
-        metavar="ANOMALY",
-        help="What to look for (again for more); any violation if not given.",
+        "What to look for (again for more); any violation if not given.", "--for", multiple=True, metavar="ANOMALY"
     )
     profile: str = option(
-        "--profile",
-        type=click.Choice(IN_THE_SIMULATOR),
-        default="intact",
-        show_default=True,
-        help="Faults to draw from (docs/faults.md).",
+        "Faults to draw from (docs/faults.md).", type=click.Choice(IN_THE_SIMULATOR), default="intact"
     )
-    seconds: float | None = option("--seconds", type=RealRange(min=1), help="How long to search.  [default: 60]")
-    tries: int | None = option(
-        "--tries", type=click.IntRange(min=1), help="How many plans to try, all together, instead of a time."
-    )
-    until_found: bool = option(
-        "--until-found", is_flag=True, help="Stop at the first; without --seconds or --tries search until then."
-    )
-    seed: int = option("--seed", type=SEED, default=1, show_default=True, help="Seed of the search.")
+    seconds: float | None = option("How long to search.  [default: 60]", type=RealRange(min=1))
+    tries: int | None = option("How many plans to try, all together, instead of a time.", type=POSITIVE)
+    until_found: bool = flag("Stop at the first; without --seconds or --tries search until then.")
+    seed: int = option("Seed of the search.", type=SEED, default=1)
     jobs: int | None = shared(jobs_option)
     master: str | None = shared(master_option)
     plans_a_round: int = option(
+        "Plans tried side by side; more keeps more cores busy, and is another search.",
         "--round",
-        type=click.IntRange(min=1),
+        type=POSITIVE,
         default=32,
-        show_default=True,
-        help="Plans tried side by side; more keeps more cores busy, and is another search.",
     )
     cluster: ClusterOptions = group(ClusterOptions)
     workload: WorkloadOptions = group(WorkloadOptions)
     contract: str | None = shared(contract_option)
-    out: Path | None = option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]",
-    )
+    out: Path | None = option("Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]", type=FOLDER)
     corpus: Path = shared(corpus_option)
     confirm: ConfirmOptions = group(ConfirmOptions)
-    fresh: bool = option(
-        "--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted."
-    )
+    fresh: bool = flag("Begin anew, though the folder holds such a hunt; that one is deleted.")
     as_json: bool = shared(json_option)
 
     def limits(self) -> Limits:
@@ -306,7 +296,6 @@ def _tell(
     further: Ended | None = None,
 ) -> None:
     from tidemark.checkers.marks import by_mark
-    from tidemark.nodes.families import family_of, parse_variant
 
     variant = options.variant
     exercised = by_mark(hunt.corpus.seen, family_of(parse_variant(variant)).marks)

@@ -13,6 +13,7 @@ from tidemark.cli.engine import engine, telling
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
 from tidemark.cli.system_option import OWN
+from tidemark.cli.typed_options import Options, flag, option, shared, taking
 
 BUILD_EPILOG = """\b
 Examples:
@@ -39,41 +40,43 @@ def images_group() -> None:
     """Build and list the container images that nodes run from."""
 
 
+class BuildOptions(Options):
+    """What ``tidemark images build`` can be asked."""
+
+    system: str = option(
+        "Whose image: of Tidemark's own nodes, or of brokers of Apache Kafka.",
+        default=OWN,
+        metavar="tidemark|kafka:VERSION",
+    )
+    base: str | None = option("Debian image to build on, instead of the usual one.", metavar="IMAGE")
+    ready: str | None = option("Take Kafka's jars from this image instead of Maven.", metavar="IMAGE")
+    ready_libs: str | None = option("Where that image has its jars.  [default: /opt/kafka/libs]", metavar="FOLDER")
+    rebuild: bool = flag("Build even if there is an image of the same content, on a fresh base.")
+    as_json: bool = shared(json_option)
+
+
 @images_group.command("build", epilog=BUILD_EPILOG)
-@click.option(
-    "--system",
-    default=OWN,
-    show_default=True,
-    metavar="tidemark|kafka:VERSION",
-    help="Whose image: of Tidemark's own nodes, or of brokers of Apache Kafka.",
-)
-@click.option("--base", metavar="IMAGE", help="Debian image to build on, instead of the usual one.")
-@click.option("--ready", metavar="IMAGE", help="Take Kafka's jars from this image instead of Maven.")
-@click.option("--ready-libs", metavar="FOLDER", help="Where that image has its jars.  [default: /opt/kafka/libs]")
-@click.option("--rebuild", is_flag=True, help="Build even if there is an image of the same content, on a fresh base.")
-@json_option
-def build_command(
-    system: str, base: str | None, ready: str | None, ready_libs: str | None, rebuild: bool, as_json: bool
-) -> int:
+@taking(BuildOptions)
+def build_command(options: BuildOptions) -> int:
     """Build the node image, or one for Kafka's brokers, unless one of exactly this content is there."""
     from tidemark.harness.machines.images import build_images
     from tidemark.harness.machines.kafka_image import LIBS, ReadyKafka, build_kafka_image
 
-    version = _kafka_version(system)
-    if version is None and (ready or ready_libs):
+    version, base, ready = _kafka_version(options.system), options.base, options.ready
+    if version is None and (ready or options.ready_libs):
         raise click.UsageError("--ready is for Kafka's jars: say which with --system kafka:VERSION")
-    if ready_libs and not ready:
+    if options.ready_libs and not ready:
         raise click.UsageError("--ready-libs is a folder of an image: say which with --ready IMAGE")
     began = time.monotonic()
     with engine() as client, telling() as tell:
         if version is None:
-            image = build_images(client, base=base, tell=tell, rebuild=rebuild)
+            image = build_images(client, base=base, tell=tell, rebuild=options.rebuild)
         else:
-            source = ReadyKafka(ready, ready_libs or LIBS) if ready else None
-            image = build_kafka_image(client, version, tell, ready=source, base=base, rebuild=rebuild)
+            source = ReadyKafka(ready, options.ready_libs or LIBS) if ready else None
+            image = build_kafka_image(client, version, tell, ready=source, base=base, rebuild=options.rebuild)
         name = client.images.get(image).tags[0]
     took = time.monotonic() - began
-    if as_json:
+    if options.as_json:
         click.echo(json.dumps({"name": name, "id": image, "seconds": round(took, 2)}))
     else:
         Console().print(f"{name} is ready ({took:.1f} s)", highlight=False)

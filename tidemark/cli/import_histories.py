@@ -12,9 +12,10 @@ from rich.console import Console
 from tidemark.checkers.verdict.visible import visible
 from tidemark.cli.exits import INTERRUPTED, UNKNOWN, VALID
 from tidemark.cli.extras import need
-from tidemark.cli.options import contract_option, json_option, writable_folder
+from tidemark.cli.options import FOLDER, contract_option, json_option, writable_folder
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, spread_over
+from tidemark.cli.typed_options import Options, argument, option, shared, taking
 
 if TYPE_CHECKING:
     from tidemark.pipeline.imports.import_histories import ImportOutcome
@@ -34,31 +35,24 @@ not, and 254 if nothing was."""
 SHOWN = 20
 
 
+class ImportOptions(Options):
+    """What ``tidemark import`` can be asked."""
+
+    paths: tuple[Path, ...] = argument(type=click.Path(path_type=Path), nargs=-1, required=True)
+    out: Path = option(
+        "The campaign's folder: a new one, or one of imported histories, to which it adds.", type=FOLDER, required=True
+    )
+    variant: str | None = option(
+        "What the histories are called.  [default: the variant of each one's meta line, else unnamed]", "--as"
+    )
+    contract: str | None = shared(contract_option)
+    jobs: int | None = shared(jobs_option)
+    as_json: bool = shared(json_option)
+
+
 @click.command("import", epilog=EPILOG)
-@click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="The campaign's folder: a new one, or one of imported histories, to which it adds.",
-)
-@click.option(
-    "--as",
-    "variant",
-    help="What the histories are called.  [default: the variant of each one's meta line, else unnamed]",
-)
-@contract_option
-@jobs_option
-@json_option
-def import_command(
-    paths: tuple[Path, ...],
-    out: Path,
-    variant: str | None,
-    contract: str | None,
-    jobs: int | None,
-    *,
-    as_json: bool,
-) -> int:
+@taking(ImportOptions)
+def import_command(options: ImportOptions) -> int:
     """Make a campaign of the histories in PATHS, files and folders that `tidemark check` reads, and judge them.
 
     Then `tidemark check`, `runs`, `list`, `sql`, `report` and `compare --campaign` are about all of them.
@@ -68,6 +62,7 @@ def import_command(
     from tidemark.pipeline.imports.sources import find_files
     from tidemark.pipeline.refusal import RefusalError
 
+    paths, out, variant = options.paths, options.out, options.variant
     if variant is not None and not variant.strip():
         raise click.UsageError("--as wants a name")
     for path in paths:
@@ -83,13 +78,15 @@ def import_command(
     there_before = out.exists()
     writable_folder(out)
     status = Console(stderr=True)
-    with refused(RefusalError), spread_over(jobs, dear=True) as spread:
-        outcome = import_histories(out, found.files, variant=variant, contract=contract, spread=spread, console=status)
+    with refused(RefusalError), spread_over(options.jobs, dear=True) as spread:
+        outcome = import_histories(
+            out, found.files, variant=variant, contract=options.contract, spread=spread, console=status
+        )
     if not outcome.added and not outcome.there and not outcome.interrupted:
         if not there_before:
             _remove(out)
         raise click.ClickException(_none_read(outcome))
-    if as_json:
+    if options.as_json:
         click.echo(json.dumps(_to_json(out, outcome, found)))
     else:
         _print(out, outcome, found)

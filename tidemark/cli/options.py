@@ -20,6 +20,10 @@ RESULTS = Path("results")
 SEED = click.IntRange(min=-(2**63), max=2**63 - 1)
 """What fits the tables of a campaign: 64 bits."""
 MOST_PLANS = 10_000_000
+POSITIVE = click.IntRange(min=1)
+FILE = click.Path(path_type=Path, dir_okay=False)
+NEW_FILE = click.Path(path_type=Path, dir_okay=False, writable=True)
+FOLDER = click.Path(path_type=Path, file_okay=False)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/")
 
 
@@ -101,6 +105,9 @@ class Several(click.ParamType[Any]):
         return tuple(word for word in self._known if word in words) if self._sort else words
 
 
+variant_option = click.option(
+    "--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant."
+)
 contract_option = click.option(
     "--contract",
     type=click.Choice(list(ALL_PROMISES)),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.corpus import read_plan_or_kept
-from tidemark.cli.options import SEED, profile_option
+from tidemark.cli.options import FILE, SEED, profile_option
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, group, option, shared
 from tidemark.cli.workload_options import WorkloadOptions
@@ -18,17 +17,12 @@ from tidemark.nemesis import Plan, PlanError, generate_plan
 BESIDE_A_PLAN = "{} cannot be given with --plan: the plan file says it (edit a copy of it)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions(Options):
     """--plan, --seed, --index, --profile, and those of the cluster."""
 
-    plan_file: Path | None = option(
-        "--plan", type=click.Path(path_type=Path, dir_okay=False), help="Plan file, instead of a random plan."
-    )
-    seed: int = option("--seed", type=SEED, default=1, show_default=True, help="Seed of the random plans.")
-    index: int = option(
-        "--index", type=click.IntRange(min=0), default=0, show_default=True, help="Which plan of the seed."
-    )
+    plan_file: Path | None = option("Plan file, instead of a random plan.", "--plan", type=FILE)
+    seed: int = option("Seed of the random plans.", type=SEED, default=1)
+    index: int = option("Which plan of the seed.", type=click.IntRange(min=0), default=0)
     profile: str = shared(profile_option)
     cluster: ClusterOptions = group(ClusterOptions)
 
@@ -43,7 +37,7 @@ class PlanOptions(Options):
             plan = generate_plan(self.seed, self.index, self.profile, cluster)
             with refused(PlanError, usage=True):
                 return plan if workload is None else workload.asked().of(plan)
-        for name, word in ((workload.typed if workload else {}) | self.typed).items():
+        for name, word in {**(workload.typed if workload else {}), **self.typed}.items():
             if name != "plan_file":
                 raise click.UsageError(BESIDE_A_PLAN.format(word))
         with refused(PlanError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from tidemark.cli.extras import need
 from tidemark.cli.model import model_option, refuse_with_model
 from tidemark.cli.options import RealRange, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
-from tidemark.cli.typed_options import Options, argument, option, shared, taking
+from tidemark.cli.typed_options import Options, argument, flag, option, shared, taking
 from tidemark.harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from tidemark.nemesis import PlanError, read_plan
 
@@ -46,25 +45,23 @@ Examples:
 Window = tuple[float | None, float | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions(Options):
     """What ``tidemark report`` can be asked."""
 
     path: Path | StoreAddress = argument(type=CampaignPlace(path_type=Path))
     baseline: str | None = option(
-        "--baseline", type=str, help="Of a campaign: variant the others are compared with.  [default: the first]"
+        "Of a campaign: variant the others are compared with.  [default: the first]", type=str
     )
     out: Path | None = option(
-        "--out",
+        "The page, or a folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
         type=click.Path(path_type=Path),
-        help="The page, or a folder for it; figures and timeline go beside it.  [default: NAME-report.html beside the file]",
     )
-    begin: float | None = option("--from", type=RealRange(), help="The timeline begins here, seconds.")
-    end: float | None = option("--to", type=RealRange(), help="The timeline ends here, seconds.")
+    begin: float | None = option("The timeline begins here, seconds.", "--from", type=RealRange())
+    end: float | None = option("The timeline ends here, seconds.", "--to", type=RealRange())
     contract: str | None = shared(contract_option)
     model: str | None = shared(model_option)
     checkers: tuple[str, ...] = shared(checker_option)
-    force: bool = option("--force", is_flag=True, help="Write over files that Tidemark did not write.")
+    force: bool = flag("Write over files that Tidemark did not write.")
     as_json: bool = shared(json_option)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,15 +16,16 @@ from tidemark.cli.corpus import EVERY, OWN, keep, replay_corpus
 from tidemark.cli.exits import UNKNOWN, exit_code
 from tidemark.cli.extras import need
 from tidemark.cli.for_ci import Case, CiOptions, case_of
-from tidemark.cli.options import RESULTS, VariantName, contract_option, json_option, writable_folder
+from tidemark.cli.options import FOLDER, RESULTS, contract_option, json_option, variant_option, writable_folder
 from tidemark.cli.plan_options import PlanOptions
 from tidemark.cli.refused import refused
 from tidemark.cli.show import print_verdict
 from tidemark.cli.spread import jobs_option
 from tidemark.cli.system_option import variant_on
-from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.workload_options import WorkloadOptions
-from tidemark.cli.world import World, WorldOptions, containers, world_of
+from tidemark.cli.world import World, WorldOptions, containers
+from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.runs.folder import HISTORY, REPORT, store_history, store_verdict
 from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.search.shrink.cause import causes_of
@@ -58,33 +58,25 @@ class RunBrokenOffError(Exception):
     """The run was not carried out to its end; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions(Options):
     """What ``tidemark run`` can be asked."""
 
-    variant: str = option(
-        "--variant", type=VariantName(), default="kafka-2.7", show_default=True, help="Protocol variant."
-    )
+    variant: str = shared(variant_option)
     plan: PlanOptions = group(PlanOptions)
     contract: str | None = shared(contract_option)
     world: WorldOptions = group(WorldOptions)
     out: Path | None = option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Folder.  [default: results/runs/VARIANT-SEED-INDEX, with -docker in containers]",
+        "Folder.  [default: results/runs/VARIANT-SEED-INDEX, with -docker in containers]", type=FOLDER
     )
-    report: bool = option("--report", is_flag=True, help="Write report.html as well.")
-    is_kept: bool = option(
-        "--keep", is_flag=True, help=f"Keep the plan in {OWN}: its violation, or that it must stay valid."
-    )
+    report: bool = flag("Write report.html as well.")
+    is_kept: bool = flag(f"Keep the plan in {OWN}: its violation, or that it must stay valid.", "--keep")
     corpus: Path | None = option(
-        "--corpus",
+        "Play all kept plans again instead, of a folder or file; without one all of results/corpus and "
+        "results/published/corpus.",
         type=click.Path(path_type=Path),
         is_flag=False,
         flag_value=EVERY,
         metavar="[FOLDER]",
-        help="Play all kept plans again instead, of a folder or file; without one all of results/corpus and "
-        "results/published/corpus.",
     )
     workload: WorkloadOptions = group(WorkloadOptions)
     jobs: int | None = shared(jobs_option)
@@ -99,7 +91,7 @@ def run_command(options: RunOptions) -> int:
     if options.corpus is not None:
         return _played_again(options.corpus, options)
     need(report=options.report)
-    world = world_of(options.world)
+    world = options.world.chosen()
     _refuse(options, world)
     (variant,) = world.variants((options.variant,), typed="variant" in options.typed)
     plan = options.plan.plan(options.workload)
@@ -182,7 +174,6 @@ def _simulated(plan: Plan, variant: str, contract: str | None, folder: Path) -> 
 
 
 def _contained(plan: Plan, name: str, options: RunOptions, system: System, folder: Path) -> JudgedRun:
-    from tidemark.harness.evidence.run_error import RunError
     from tidemark.harness.live.progress import shown
 
     variant = variant_on(system, name)

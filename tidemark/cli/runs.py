@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from tidemark.checkers.verdict.visible import visible
-from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
+from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, at_hand
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import json_option
 from tidemark.cli.refused import refused
+from tidemark.cli.typed_options import Options, argument, flag, option, shared, taking
 
 if TYPE_CHECKING:
     from tidemark.pipeline.folder.run_list import ListedRun
@@ -33,47 +34,41 @@ Examples:
   tidemark runs results/demo --json --limit 0 | jq -r .command      one JSON object a line, all of them"""
 
 
+class RunsOptions(Options):
+    """What ``tidemark runs`` can be asked."""
+
+    campaign: Path | StoreAddress = argument(type=CAMPAIGN)
+    variant: str | None = option("Only of this variant.")
+    anomaly: str | None = option("Only runs with this anomaly (tidemark anomalies lists them), or lost-acked-record.")
+    verdict: str | None = option(
+        "Only runs with an anomaly that was judged so.",
+        type=click.Choice(["violation", "permitted", "near-miss", "informational"]),
+    )
+    mark: str | None = option("Only runs that came to this mark.")
+    unknown: bool = flag("Those that nobody could judge, instead.")
+    limit: int = option("Print so many at most; 0 prints all.", type=click.IntRange(min=0), default=50)
+    as_json: bool = shared(json_option)
+
+
 @click.command("runs", epilog=EPILOG)
-@click.argument("campaign", type=CampaignPlace(path_type=Path, file_okay=False))
-@click.option("--variant", help="Only of this variant.")
-@click.option("--anomaly", help="Only runs with this anomaly (tidemark anomalies lists them), or lost-acked-record.")
-@click.option(
-    "--verdict",
-    type=click.Choice(["violation", "permitted", "near-miss", "informational"]),
-    help="Only runs with an anomaly that was judged so.",
-)
-@click.option("--mark", help="Only runs that came to this mark.")
-@click.option("--unknown", is_flag=True, help="Those that nobody could judge, instead.")
-@click.option(
-    "--limit", type=click.IntRange(min=0), default=50, show_default=True, help="Print so many at most; 0 prints all."
-)
-@json_option
-def runs_command(
-    campaign: Path | StoreAddress,
-    variant: str | None,
-    anomaly: str | None,
-    verdict: str | None,
-    mark: str | None,
-    limit: int,
-    *,
-    unknown: bool,
-    as_json: bool,
-) -> int:
+@taking(RunsOptions)
+def runs_command(options: RunsOptions) -> int:
     """List the runs of a campaign: those that broke their promise, unless other ones are asked for."""
     need(campaign=True)
     from tidemark.pipeline.folder.run_list import Wanted, list_runs_of_all_parts
     from tidemark.pipeline.refusal import RefusalError
 
-    if unknown and (anomaly or verdict or mark):
+    wanted = Wanted(options.variant, options.anomaly, options.verdict, options.mark, options.unknown)
+    if wanted.unknown and (wanted.anomaly or wanted.verdict or wanted.mark):
         raise click.UsageError("--unknown stands alone, or with --variant")
-    folder = at_hand(campaign, "runs", "anomalies")
+    folder = at_hand(options.campaign, "runs", "anomalies")
     with refused(RefusalError):
-        found = list_runs_of_all_parts(folder, Wanted(variant, anomaly, verdict, mark, unknown))
+        found = list_runs_of_all_parts(folder, wanted)
         shown = 0
-        for run in islice(found, limit or None):
+        for run in islice(found, options.limit or None):
             shown += 1
-            _print(run, as_json=as_json)
-        if not as_json:
+            _print(run, as_json=options.as_json)
+        if not options.as_json:
             more = sum(1 for _ in found)
             if shown == 0:
                 click.echo("No run is of this kind.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,14 @@ from rich.progress import track
 
 from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions
-from tidemark.cli.options import RealRange, VariantName, json_option
+from tidemark.cli.options import POSITIVE, RealRange, VariantName, json_option
 from tidemark.cli.refused import refused
 from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, show_tries
 from tidemark.cli.system_option import SystemOptions, variant_on, variants_had
-from tidemark.cli.typed_options import Options, argument, group, option, shared, taking
+from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import World, containers, hosts_option, world_of, world_option
+from tidemark.harness.conform.expectation import judged
+from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.scenario import (
     ScenarioError,
     UnknownScenarioError,
@@ -29,6 +30,8 @@ from tidemark.harness.scenario import (
     run_scenario,
     variants_of,
 )
+from tidemark.harness.scenario.show import show_outcome
+from tidemark.harness.scenario.target import CannotPlayError, ScriptError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,37 +58,22 @@ Examples:
 Exit codes: 0 every outcome is as expected, 1 one is not, 254 bad arguments, or a run that could not be carried out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ScenarioOptions(Options):
     """What ``tidemark scenario`` can be asked."""
 
     name: str | None = argument(required=False)
-    run_all: bool = option("--all", is_flag=True, help="Run every scenario.")
-    variant: str | None = option("--variant", type=VariantName(), help="Only under this variant.")
+    run_all: bool = flag("Run every scenario.", "--all")
+    variant: str | None = option("Only under this variant.", type=VariantName())
     world: str = shared(world_option)
-    times: int = option(
-        "--times",
-        type=click.IntRange(min=1),
-        default=1,
-        show_default=True,
-        help="In containers: try each so many times.",
-    )
+    times: int = option("In containers: try each so many times.", type=POSITIVE, default=1)
     time_scale: float = option(
-        "--time-scale",
+        "In containers: multiply every time of the scripts, for machines that are slow.",
         type=RealRange(min=0.2, max=100),
         default=1.0,
-        show_default=True,
-        help="In containers: multiply every time of the scripts, for machines that are slow.",
     )
     hosts: Path | None = shared(hosts_option)
-    stop_at_first: bool = option(
-        "--stop-at-first", is_flag=True, help="Stop at the first outcome that is not as expected."
-    )
-    each: bool = option(
-        "--each",
-        is_flag=True,
-        help="Tell the whole run under every variant, also where it is the same as under another.",
-    )
+    stop_at_first: bool = flag("Stop at the first outcome that is not as expected.")
+    each: bool = flag("Tell the whole run under every variant, also where it is the same as under another.")
     system: SystemOptions = group(SystemOptions)
     ci: CiOptions = group(CiOptions)
     as_json: bool = shared(json_option)
@@ -95,7 +83,7 @@ class ScenarioOptions(Options):
 @taking(ScenarioOptions)
 def scenario_command(options: ScenarioOptions) -> int:
     """Play a scenario and hold it against the outcome worked out by hand."""
-    world = world_of(options)
+    world = world_of(options.world, options.system, options.typed)
     _refuse(options, world)
     name, variant, system = options.name, options.variant, world.system
     if not name and not options.run_all:
@@ -124,7 +112,6 @@ def scenario_command(options: ScenarioOptions) -> int:
     elif options.run_all:
         show_outcomes(outcomes)
     else:
-        from tidemark.harness.scenario.show import show_outcome
         from tidemark.harness.scenario.together import show_together
 
         if options.each:
@@ -175,10 +162,7 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
     Raises:
         click.ClickException: there are no containers to be had.
     """
-    from tidemark.harness.conform.expectation import judged
-    from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.scenario.live.target_factory import LiveTargets
-    from tidemark.harness.scenario.target import CannotPlayError, ScriptError
 
     brokers = max(scenario.cluster.brokers for scenario, _ in pairs)
     console = Console(stderr=True)

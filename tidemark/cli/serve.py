@@ -9,6 +9,7 @@ import click
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import RESULTS
+from tidemark.cli.refused import refused
 
 EPILOG = """\b
 Examples:
@@ -30,10 +31,8 @@ def serve_command(folder: Path, port: int) -> int:
         raise click.ClickException(f"{folder} is no folder; tidemark run and tidemark compare write results")
     from tidemark.served.server import HOST, NoPortError, server_of
 
-    try:
+    with refused(NoPortError):
         server = server_of(folder, port)
-    except NoPortError as error:
-        raise click.ClickException(str(error)) from None
     with server:
         click.echo(f"http://{HOST}:{server.server_address[1]}/ shows {folder}; Ctrl-C ends it.")
         try:

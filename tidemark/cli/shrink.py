@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shlex import quote
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -14,13 +16,22 @@ from rich.console import Console
 from tidemark.checkers.verdict.verdict import VIOLATION
 from tidemark.cli.corpus import corpus_option, keep
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
-from tidemark.cli.options import RESULTS, RealRange, VariantName, contract_option, json_option, writable_folder
+from tidemark.cli.options import (
+    FILE,
+    POSITIVE,
+    RESULTS,
+    RealRange,
+    VariantName,
+    contract_option,
+    json_option,
+    writable_folder,
+)
 from tidemark.cli.plan_options import PlanOptions
 from tidemark.cli.refused import refused
-from tidemark.cli.shrink_script import scripted
 from tidemark.cli.shrink_task import VARIANT, Aim, NothingToShrinkError, Task, aim_of, task_of
 from tidemark.cli.shrink_text import Shown, as_json, print_shrunk
 from tidemark.cli.typed_options import Options, argument, group, option, shared, taking
+from tidemark.cli.writing_to import writing_file
 from tidemark.harness.search.corpus.played_again import violation_under
 from tidemark.harness.search.shrink import INTERRUPTED as STOPPED
 from tidemark.harness.search.shrink import Budget, Shrunk, how_often, shrink
@@ -28,6 +39,8 @@ from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import PlanError
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from tidemark.harness.runs.judged import JudgedRun
     from tidemark.nemesis import Plan
 
@@ -48,49 +61,26 @@ What is left is written as a plan, and can be run, edited, and drawn: tidemark r
 Exit codes: 1 shrunk, 0 the run shows no violation, 2 unknown (no replay showed it), 130 ended by Ctrl-C; the best is kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ShrinkOptions(Options):
     """What ``tidemark shrink`` can be asked."""
 
     run: Path | None = argument(required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-    variant: str | None = option(
-        "--variant", type=VariantName(), help=f"Protocol variant.  [default: the stored run's, else {VARIANT}]"
-    )
+    variant: str | None = option(f"Protocol variant.  [default: the stored run's, else {VARIANT}]", type=VariantName())
     plan: PlanOptions = group(PlanOptions)
     contract: str | None = shared(contract_option)
     anomaly: str | None = option(
-        "--anomaly",
-        metavar="NAME",
-        help="Anomaly to keep.  [default: the first violation that the others follow from]",
+        "Anomaly to keep.  [default: the first violation that the others follow from]", metavar="NAME"
     )
-    noises: int = option(
-        "--noises",
-        type=click.IntRange(1, 100),
-        default=4,
-        show_default=True,
-        help="Noises to try each candidate under.",
-    )
-    replays: int = option(
-        "--replays", type=click.IntRange(min=1), default=5_000, show_default=True, help="Stop after so many replays."
-    )
-    seconds: float | None = option(
-        "--seconds", type=RealRange(min=0, min_open=True), help="Stop after so long; not reproducible."
-    )
-    out: Path | None = option(
-        "--out",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="File of the shrunk plan.  [default: results/shrunk/VARIANT-SEED-INDEX.json]",
-    )
+    noises: int = option("Noises to try each candidate under.", type=click.IntRange(1, 100), default=4)
+    replays: int = option("Stop after so many replays.", type=POSITIVE, default=5_000)
+    seconds: float | None = option("Stop after so long; not reproducible.", type=RealRange(min=0, min_open=True))
+    out: Path | None = option("File of the shrunk plan.  [default: results/shrunk/VARIANT-SEED-INDEX.json]", type=FILE)
     corpus: Path = shared(corpus_option)
     repaired: str | None = option(
-        "--repaired",
-        type=VariantName(),
-        help="Variant without the bug, under which what is left must show no violation.",
+        "Variant without the bug, under which what is left must show no violation.", type=VariantName()
     )
     script_file: Path | None = option(
-        "--script",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="Write what is left as a script too, which plays anywhere (docs/scenarios.md).",
+        "Write what is left as a script too, which plays anywhere (docs/scenarios.md).", "--script", type=FILE
     )
     as_json: bool = shared(json_option)
 
@@ -123,7 +113,7 @@ def shrink_command(options: ShrinkOptions) -> int:
             shown.keep(found.after)
             kept = _kept(found, task, options)
             often = _how_often(found, run)
-            script = scripted(found, task, options.script_file, status)
+            script = _scripted(found, task, options.script_file, status)
     except NothingToShrinkError as nothing:
         if options.as_json:
             click.echo(json.dumps({"variant": task.variant, "plan": None, "why": str(nothing)}))
@@ -167,3 +157,60 @@ def _how_often(found: Shrunk, run: Callable[[Plan], JudgedRun]) -> tuple[int, in
         return None if found.ended == STOPPED else how_often(found.after, found.cause, run, TRIES)
     except KeyboardInterrupt:
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Scripted:
+    """What became of the script, if one was asked for: in how many hard worlds it shows the anomaly, or why there is none."""
+
+    file: Path | None = None
+    shown: tuple[int, int] | None = None
+    why_not: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Nothing, if nobody asked for it."""
+        if self.file is None:
+            return {}
+        return {
+            "script": str(self.file) if self.shown else None,
+            "script_shown_in_hard_worlds": self.shown,
+            "no_script": self.why_not or None,
+        }
+
+    def tell(self, console: Console) -> None:
+        """In a line or two."""
+        if self.shown is not None:
+            words = f"  tidemark scenario {quote(str(self.file))}"
+            shown, of = self.shown
+            console.print(words, soft_wrap=True, highlight=False, markup=False)
+            words = f"  shown by that script, and in {shown} of {of} simulated worlds with slow hands and messages"
+            console.print(words, soft_wrap=True, highlight=False)
+        elif self.why_not:
+            console.print(f"  no script: {self.why_not}", soft_wrap=True, highlight=False, markup=False)
+
+
+def _scripted(found: Shrunk, task: Task, file: Path | None, status: Status) -> _Scripted:
+    """Write the script, if it is asked for. That there is none is no failure: the plan stays."""
+    if file is None:
+        return _Scripted()
+    if found.ended == STOPPED:
+        return _Scripted(file, None, "the search was ended by Ctrl-C")
+    from tidemark.harness.search.script import NoScriptError, write_script
+
+    name = _script_name(file.stem)
+    try:
+        written = write_script(
+            found.after, task.variant, found.cause, contract=task.contract, name=name, tell=status.update
+        )
+    except NoScriptError as error:
+        return _Scripted(file, None, str(error))
+    except KeyboardInterrupt:
+        return _Scripted(file, None, "it was ended by Ctrl-C")
+    with writing_file(file, "; choose another with --script"):
+        file.write_text(written.text, encoding="utf-8")
+    return _Scripted(file, (written.sturdy, written.of))
+
+
+def _script_name(stem: str) -> str:
+    """A name for a script from that of its file."""
+    return re.sub(r"[^A-Za-z0-9.+_-]+", "-", stem) or "found-by-hunt"

@@ -68,14 +68,7 @@ class Aim:
 def task_of(
     folder: Path | None, asked: PlanOptions, variant: str | None, contract: str | None, anomaly: str | None
 ) -> Task:
-    """What somebody asks for.
-
-    Args:
-        folder: of a stored run, if it is one.
-        asked: the plan, if it is none.
-        variant: as it is typed.
-        contract: as it is typed.
-        anomaly: the one that a stored run is to have shown.
+    """What somebody asks for: the run in a folder, which shows the anomaly, or a plan.
 
     Raises:
         click.ClickException: the options contradict each other, or there is no such run or plan.

@@ -8,11 +8,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-import click
 from rich.markup import escape
 
 from tidemark.cli.show import MARKS
 from tidemark.cli.shrink_task import Aim, Task
+from tidemark.cli.writing_to import writing_file
 from tidemark.harness.search.shrink import Budget, Progress, Shrunk, facts_with_numbers
 from tidemark.harness.search.shrink.in_words import conditions, count, lines_of, shape
 from tidemark.harness.search.shrink.size import records_of
@@ -45,12 +45,8 @@ class Shown:
 
     def keep(self, plan: Plan) -> None:
         """Write the plan, so that whatever ends the search leaves it."""
-        try:
+        with writing_file(self._file, "; choose another with --out"):
             self._file.write_text(plan.to_text(), encoding="utf-8")
-        except OSError as error:
-            raise click.ClickException(
-                f"cannot write {self._file}: {error.strerror}; choose another with --out"
-            ) from None
 
     def watching(self, run: Callable[[Plan], JudgedRun]) -> Callable[[Plan], JudgedRun]:
         """The same, telling of every replay."""

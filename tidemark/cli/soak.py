@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -14,16 +14,29 @@ from rich.console import Console
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.exits import INTERRUPTED, VALID
 from tidemark.cli.extras import need
-from tidemark.cli.options import RESULTS, SEED, RealRange, Several, json_option, words_in, writable_folder
+from tidemark.cli.options import (
+    FOLDER,
+    NEW_FILE,
+    POSITIVE,
+    RESULTS,
+    SEED,
+    RealRange,
+    Several,
+    json_option,
+    words_in,
+    writable_folder,
+)
 from tidemark.cli.system_option import system_called
-from tidemark.cli.typed_options import Options, group, option, shared, taking
+from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.world import containers
+from tidemark.cli.writing_to import writing_file
+from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
 from tidemark.nemesis import PROFILES
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from tidemark.harness.runs.kept_results import KeptResults
     from tidemark.harness.soak.kept_run import KeptRun
     from tidemark.harness.soak.planned import PlannedRun
     from tidemark.harness.soak.run_all import Runner
@@ -51,54 +64,25 @@ it exits 0 when it is complete, whatever it found; 130 if it was ended, 254 if t
 Runs = list[tuple["PlannedRun", "KeptRun"]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SoakOptions(Options):
     """What ``tidemark soak`` can be asked."""
 
-    systems: str = option(
-        "--systems", default=SYSTEMS, show_default=True, metavar="SYSTEM,…", help="What runs the plans."
-    )
+    systems: str = option("What runs the plans.", default=SYSTEMS, metavar="SYSTEM,…")
     profiles: tuple[str, ...] = option(
-        "--profiles",
-        type=Several("profile", PROFILES),
-        default=PROFILES_OF_BROKERS,
-        show_default=True,
-        help="Faults to draw from.",
+        "Faults to draw from.", type=Several("profile", PROFILES), default=PROFILES_OF_BROKERS
     )
-    plans: int = option(
-        "--plans",
-        type=click.IntRange(min=1),
-        default=30,
-        show_default=True,
-        help="Plans of each profile on each system.",
-    )
-    seed: int = option("--seed", type=SEED, default=1, show_default=True, help="Seed of the plans.")
+    plans: int = option("Plans of each profile on each system.", type=POSITIVE, default=30)
+    seed: int = option("Seed of the plans.", type=SEED, default=1)
     cluster: ClusterOptions = group(ClusterOptions)
     time_scale: float | None = option(
-        "--time-scale",
+        "Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
         type=RealRange(min=0.5, max=100),
-        help="Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
     )
-    keep_nodes: bool = option(
-        "--keep-nodes",
-        is_flag=True,
-        help="Keep the nodes' own files of every run, and not only where something was found.",
-    )
-    out: Path = option(
-        "--out",
-        type=click.Path(path_type=Path, file_okay=False),
-        default=OUT,
-        help=f"Folder of the runs.  [default: {OUT}]",
-    )
-    page: Path | None = option(
-        "--page",
-        type=click.Path(path_type=Path, dir_okay=False, writable=True),
-        help="Write the table, as Markdown.",
-    )
-    no_run: bool = option("--no-run", is_flag=True, help="Run nothing; tell what there is and what is missing.")
-    judge_again: bool = option(
-        "--judge-again", is_flag=True, help="Judge the histories that are kept with the checkers as they are now."
-    )
+    keep_nodes: bool = flag("Keep the nodes' own files of every run, and not only where something was found.")
+    out: Path = option(f"Folder of the runs.  [default: {OUT}]", type=FOLDER, default=OUT)
+    page: Path | None = option("Write the table, as Markdown.", type=NEW_FILE)
+    no_run: bool = flag("Run nothing; tell what there is and what is missing.")
+    judge_again: bool = flag("Judge the histories that are kept with the checkers as they are now.")
     as_json: bool = shared(json_option)
 
 
@@ -107,7 +91,6 @@ class SoakOptions(Options):
 def soak_command(options: SoakOptions) -> int:
     """Run random plans on real brokers for hours, keep every run, and count what they came to."""
     need(containers=True)
-    from tidemark.harness.runs.kept_results import FolderInUseError, KeptResults
     from tidemark.harness.soak.kept_run import kept_run
     from tidemark.harness.soak.planned import planned_runs
     from tidemark.harness.soak.show import sentence, show_soak
@@ -162,7 +145,6 @@ def _systems(text: str) -> dict[str, System]:
 
 def _run(runs: Runs, systems: dict[str, System], results: KeptResults, status: Console, *, keep_nodes: bool) -> bool:
     """Carry out what is missing; false if the person stopped it."""
-    from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.soak.run_all import run_missing
     from tidemark.harness.soak.show import SoakProgress
 
@@ -214,8 +196,6 @@ def _typed(options: SoakOptions) -> str:
 def _write_page(page: Path, kept: list[KeptRun], command: str) -> None:
     from tidemark.harness.soak.results_page import results_page
 
-    try:
+    with writing_file(page):
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(results_page(kept, command), encoding="utf-8")
-    except OSError as error:
-        raise click.ClickException(f"cannot write {page}: {error.strerror}") from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import click
 
 from tidemark.cli.extras import need
-from tidemark.cli.options import SparkMaster
+from tidemark.cli.options import POSITIVE, SparkMaster
 from tidemark.cli.refused import refused
 
 if TYPE_CHECKING:
@@ -33,9 +33,7 @@ class Spread(Protocol):
         """``work`` and the items must travel to other processes."""
 
 
-jobs_option = click.option(
-    "--jobs", type=click.IntRange(min=1), help="Processes on this machine.  [default: one for each core]"
-)
+jobs_option = click.option("--jobs", type=POSITIVE, help="Processes on this machine.  [default: one for each core]")
 master_option = click.option(
     "--master",
     type=SparkMaster(),

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
+from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, at_hand
 from tidemark.cli.exits import VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import SparkMaster, json_option
@@ -28,7 +28,7 @@ rejudged_anomalies and changes. docs/results.md has their columns, docs/querying
 
 
 @click.command("sql", epilog=EPILOG)
-@click.argument("campaign", type=CampaignPlace(path_type=Path, file_okay=False))
+@click.argument("campaign", type=CAMPAIGN)
 @click.argument("question")
 @click.option(
     "--limit",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, option
+from tidemark.harness.systems.registry import find_system
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.variant import VariantError
 
@@ -22,23 +22,17 @@ if TYPE_CHECKING:
 OWN = "tidemark"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemOptions(Options):
     """--system, --broker-config."""
 
     system: str = option(
-        "--system",
-        default=OWN,
-        show_default=True,
-        metavar="tidemark|kafka:VERSION[@PROTOCOL]|FILE.py",
-        help="What runs in the containers: Tidemark's own nodes, real Apache Kafka brokers, or a system of your own "
+        "What runs in the containers: Tidemark's own nodes, real Apache Kafka brokers, or a system of your own "
         "(docs/systems.md). Anything but tidemark implies --world docker.",
+        default=OWN,
+        metavar="tidemark|kafka:VERSION[@PROTOCOL]|FILE.py",
     )
     broker_config: tuple[str, ...] = option(
-        "--broker-config",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="A further setting of Kafka's brokers; may be given several times.",
+        "A further setting of Kafka's brokers; may be given several times.", multiple=True, metavar="KEY=VALUE"
     )
 
     def found(self) -> System:
@@ -62,8 +56,6 @@ def system_called(text: str, settings: dict[str, str] | None = None) -> System:
     Raises:
         click.UsageError: there is none.
     """
-    from tidemark.harness.systems.registry import find_system
-
     with refused(SystemRefusalError, usage=True):
         return find_system(text, settings)
 

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, place_of
+from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, place_of
 from tidemark.cli.exits import UNKNOWN, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.options import RealRange, SparkMaster, json_option
@@ -46,7 +46,7 @@ WORDS: Final = {
 
 
 @click.command("watch", epilog=EPILOG)
-@click.argument("campaign", type=CampaignPlace(path_type=Path, file_okay=False))
+@click.argument("campaign", type=CAMPAIGN)
 @click.option(
     "--every", type=RealRange(min=0.1), default=2.0, show_default=True, help="Look for news so often, seconds."
 )

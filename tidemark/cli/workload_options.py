@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import click
 
 from tidemark.cli.options import RealRange
@@ -11,25 +9,20 @@ from tidemark.cli.typed_options import Options, option
 from tidemark.nemesis import AskedWorkload
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadOptions(Options):
     """--producers, --rate, --batch, --duration."""
 
-    producers: int | None = option(
-        "--producers", type=click.IntRange(1, 1000), help="Number of producers.  [default: drawn, 2 to 4]"
-    )
+    producers: int | None = option("Number of producers.  [default: drawn, 2 to 4]", type=click.IntRange(1, 1000))
     rate: float | None = option(
-        "--rate",
+        "Sends a second of each producer, on average.  [default: drawn, 2.5 to 17]",
         type=RealRange(min=0, min_open=True, max=1_000_000),
-        help="Sends a second of each producer, on average.  [default: drawn, 2.5 to 17]",
     )
     batch: int | None = option(
-        "--batch", type=click.IntRange(1, 100_000), help="The most records in a send.  [default: drawn, 1 to 10]"
+        "The most records in a send.  [default: drawn, 1 to 10]", type=click.IntRange(1, 100_000)
     )
     duration: float | None = option(
-        "--duration",
+        "Seconds until everything is healed; the plan's faults are spread over them.  [default: drawn, 2 to 6]",
         type=RealRange(min=0.1, max=86_400),
-        help="Seconds until everything is healed; the plan's faults are spread over them.  [default: drawn, 2 to 6]",
     )
 
     def asked(self) -> AskedWorkload:

@@ -6,7 +6,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -16,9 +16,10 @@ from tidemark.cli.options import RealRange
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import OWN, SystemOptions, variant_on, variants_had
 from tidemark.cli.typed_options import Options, group, option, shared
+from tidemark.harness.machines.errors import ContainerWorldError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from tidemark.harness.live.session import ContainerSession
     from tidemark.harness.systems.system import System
@@ -39,51 +40,35 @@ hosts_option = click.option(
 )
 
 
-class AsksForWorld(Protocol):
-    """Options with a world and a system among them."""
-
-    @property
-    def world(self) -> str:
-        """``sim`` or ``docker``."""
-
-    @property
-    def system(self) -> SystemOptions:
-        """What runs there."""
-
-    @property
-    def typed(self) -> dict[str, str]:
-        """What somebody typed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WorldOptions(Options):
     """--world, --clients, --time-scale, --hosts, and those of the system."""
 
     world: str = shared(world_option)
     clients: str = option(
-        "--clients",
+        "Client library of the workload in containers.",
         type=click.Choice(["confluent", "aiokafka"]),
         default="confluent",
-        show_default=True,
-        help="Client library of the workload in containers.",
     )
     time_scale: float = option(
-        "--time-scale",
+        "Multiply every time of a plan, time-outs included, for machines that are slow.  [default: 1; 3 for Kafka]",
         type=RealRange(min=0.5, max=100),
         default=1.0,
-        help="Multiply every time of a plan, time-outs included, for machines that are slow.  [default: 1; 3 for Kafka]",
     )
     hosts: Path | None = shared(hosts_option)
     system: SystemOptions = group(SystemOptions)
+
+    def chosen(self) -> World:
+        """The world that is asked for, as :func:`world_of` finds it."""
+        return world_of(self.world, self.system, self.typed)
 
     def time_scale_on(self, system: System) -> float:
         """What was asked for, or what the system needs."""
         return self.time_scale if "time_scale" in self.typed else max(self.time_scale, system.time_scale)
 
 
-def name_of_world(asked: AsksForWorld) -> str:
+def name_of_world(world: str, system: SystemOptions) -> str:
     """Which it is: any system but our own needs machines."""
-    return asked.world if asked.system.system == OWN else "docker"
+    return world if system.system == OWN else "docker"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +111,20 @@ class World:
         return tuple(variants_had(self.system, names).values()) or (self.system.default_variant,)
 
 
-def world_of(asked: AsksForWorld) -> World:
-    """The world that the options ask for; in the simulator, what only containers have must not be asked for.
+def world_of(asked: str, system: SystemOptions, typed: Mapping[str, str]) -> World:
+    """The world that somebody asks for; in the simulator, what only containers have must not be `typed`.
 
     Raises:
         click.UsageError: there is no such system, or it cannot be combined with the other options.
     """
-    name, text = name_of_world(asked), asked.system.system
-    if name != asked.world and "world" in asked.typed:
-        raise click.UsageError(f"--system {text} needs real machines; leave --world sim away")
+    name = name_of_world(asked, system)
+    if name != asked and "world" in typed:
+        raise click.UsageError(f"--system {system.system} needs real machines; leave --world sim away")
     need(containers=name == "docker")
-    world = World(name, asked.system.found(), text)
-    for option_of_containers in ONLY_IN_CONTAINERS:
-        if world.is_simulated and option_of_containers in asked.typed:
-            raise click.UsageError(f"{asked.typed[option_of_containers]} needs --world docker")
+    world = World(name, system.found(), system.system)
+    for of_containers in ONLY_IN_CONTAINERS:
+        if world.is_simulated and of_containers in typed:
+            raise click.UsageError(f"{typed[of_containers]} needs --world docker")
     return world
 
 
@@ -165,7 +150,6 @@ def containers(
         click.ClickException: whatever the container world refused, as one sentence.
     """
     from tidemark.harness.live.session import ContainerSession
-    from tidemark.harness.machines.errors import ContainerWorldError
     from tidemark.harness.machines.leftovers import clean_up, offer_cleanup
 
     status = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""A folder that does not take what a command writes there: one sentence."""
+"""A folder or a file that does not take what a command writes there: one sentence."""
 
 from __future__ import annotations
 
@@ -30,3 +30,16 @@ def writing_to(folder: Path) -> Iterator[None]:
         raise click.ClickException(
             f"{folder} cannot be written to ({error.strerror}): {do}, and give the command again"
         ) from None
+
+
+@contextmanager
+def writing_file(file: Path, instead: str = "") -> Iterator[None]:
+    """What is inside writes the file; `instead` is what to do where it cannot.
+
+    Raises:
+        click.ClickException: It cannot.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise click.ClickException(f"cannot write {file}: {error.strerror}{instead}") from None

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import json_option
+from tidemark.cli.refused import refused
 from tidemark.harness.zoo import Entry, ZooError, all_entries, find
 
 EPILOG = """\b
@@ -25,10 +26,8 @@ Examples:
 @json_option
 def zoo_command(key: str | None, as_json: bool) -> int:
     """List the bugs of Kafka's replication that can be put back, or tell of one how to see it (docs/zoo.md)."""
-    try:
+    with refused(ZooError, usage=True):
         entries = all_entries() if key is None else [find(key)]
-    except ZooError as error:
-        raise click.UsageError(str(error)) from None
     if as_json:
         told = [entry.to_json() for entry in entries]
         click.echo(json.dumps(told if key is None else told[0], indent=1))

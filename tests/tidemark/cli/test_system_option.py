@@ -1,7 +1,6 @@
 """``--system`` and ``--broker-config``: what they imply, what they choose where nobody chose, and what they refuse."""
 
 import json
-from dataclasses import dataclass
 
 import click
 import pytest
@@ -27,10 +26,9 @@ def system(argument):
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked(Options):
     world: WorldOptions = group(WorldOptions)
-    variants: tuple[str, ...] = option("--variants", type=VariantList(), default="kafka-0.10,kafka-2.7,kafka-4.0")
+    variants: tuple[str, ...] = option("Which.", type=VariantList(), default="kafka-0.10,kafka-2.7,kafka-4.0")
 
 
 @click.command()
