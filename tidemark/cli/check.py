@@ -19,6 +19,7 @@ from tidemark.cli.for_ci import CiOptions, case_of
 from tidemark.cli.model import check_by_model, model_option, refuse_with_model
 from tidemark.cli.options import POSITIVE, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
+from tidemark.cli.refused import refused
 from tidemark.cli.show import print_verdict
 from tidemark.cli.spread import spread_over
 from tidemark.cli.typed_options import Options, argument, group, option, shared, taking
@@ -126,10 +127,8 @@ def check_command(options: CheckOptions) -> int:
         return check_by_model(path, read(path, rows=True), model, as_json=options.as_json)
     own = load_checkers(options.checkers)
     history = read(path, rows=bool(own), jobs=options.jobs or 1)
-    try:
+    with refused(ValueError, of=path):
         verdict = check(history, contract)
-    except ValueError as error:
-        raise click.ClickException(f"{path}: {error}") from None
     if path.is_dir() and contract is None:
         store_verdict_again(path, verdict, history)
     if own:

@@ -17,7 +17,7 @@ from tidemark.cli.options import NEW_FILE, POSITIVE, RealRange, Several, Variant
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import containers
-from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+from tidemark.harness.conform import known_differences
 from tidemark.harness.conform.players import MachinePlayer, SimulatorPlayer
 from tidemark.harness.conform.reality import played_as, stands_for
 from tidemark.harness.machines.errors import ContainerWorldError
@@ -102,7 +102,7 @@ def conform_command(options: ConformOptions) -> int:
             status.print(f"{words}: {STANDINGS[comparison.standing][0]}", highlight=False, markup=False, soft_wrap=True)
             if not options.as_json:
                 show_comparison(comparison, console)
-    outdated = stale(KNOWN_DIFFERENCES, comparisons)
+    outdated = stale(known_differences.KNOWN_DIFFERENCES, comparisons)
     if options.as_json:
         data = {
             "system": options.system if REAL in options.worlds else None,
@@ -170,7 +170,7 @@ def _compared(pairing: Pairing, worlds: list[Player], times: int, words: str, st
             pairing,
             worlds,
             times=times,
-            findings=KNOWN_DIFFERENCES,
+            findings=known_differences.KNOWN_DIFFERENCES,
             tell=lambda doing: shown.update(f"{words}, {doing}"),
         )
 

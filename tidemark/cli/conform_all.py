@@ -18,7 +18,7 @@ from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, flag, option
 from tidemark.cli.world import containers
 from tidemark.cli.writing_to import writing_file
-from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
+from tidemark.harness.conform import known_differences
 from tidemark.harness.conform.players import MachinePlayer
 from tidemark.harness.conform.reality import played_as
 from tidemark.harness.machines.errors import ContainerWorldError
@@ -76,19 +76,17 @@ def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: 
     kept = [one for _, one in played]
     interrupted = False
     if not options.no_play:
-        try:
+        with refused(FolderInUseError, then="; choose another folder with --out"):
             with results.held(alone=False):
                 interrupted = not _play(played, systems, results, tries, time_scale, status)
             for pair, one in played:
                 one.renewed(pair, results)
-        except FolderInUseError as error:
-            raise click.ClickException(f"{error}; choose another folder with --out") from None
     if options.page is not None:
         _write_page(options.page, results)
         status.print(f"written: {options.page}", highlight=False, markup=False)
-    found = totals(kept, KNOWN_DIFFERENCES)
+    found = totals(kept, known_differences.KNOWN_DIFFERENCES)
     if interrupted:
-        words = f"{sentence(kept, KNOWN_DIFFERENCES)}. Give the same command again to go on in {results.folder}."
+        words = f"{sentence(kept, known_differences.KNOWN_DIFFERENCES)}. Give the same command again to go on in {results.folder}."
         status.print(words, highlight=False, markup=False, soft_wrap=True)
         return INTERRUPTED
     if as_json:
@@ -100,7 +98,7 @@ def conform_all(options: AllOptions, tries: int, time_scale: float, *, as_json: 
         }
         click.echo(json.dumps(data, indent=1, ensure_ascii=False))
     else:
-        show_all(kept, KNOWN_DIFFERENCES, Console())
+        show_all(kept, known_differences.KNOWN_DIFFERENCES, Console())
     if found.unexplained:
         return ANOMALY
     return UNKNOWN if any(one.lacks(tries) for one in kept) else VALID
@@ -112,10 +110,10 @@ def _told(one: KeptPair) -> dict[str, Any]:
         "system": one.system,
         "preset": one.preset,
         "model": one.model,
-        "standing": one.standing(KNOWN_DIFFERENCES),
+        "standing": one.standing(known_differences.KNOWN_DIFFERENCES),
         "tries": len(one.tries),
         "why": one.cannot or one.failure or None,
-        "differences": [found.to_json() for found in one.differences(KNOWN_DIFFERENCES)],
+        "differences": [found.to_json() for found in one.differences(known_differences.KNOWN_DIFFERENCES)],
     }
 
 
@@ -166,10 +164,11 @@ def _play(
 
     kept = [one for _, one in played]
     try:
-        with AllProgress(kept, tries, KNOWN_DIFFERENCES, status) as watcher:
+        with (
+            refused(ContainerWorldError, then=f"; what was played is kept in {results.folder}"),
+            AllProgress(kept, tries, known_differences.KNOWN_DIFFERENCES, status) as watcher,
+        ):
             play_missing(played, results, open_player, watcher, tries=tries)
-    except ContainerWorldError as error:
-        raise click.ClickException(f"{error}; what was played is kept in {results.folder}") from None
     except KeyboardInterrupt:
         return False
     return True
@@ -199,4 +198,4 @@ def _write_page(page: Path, results: KeptResults) -> None:
         raise click.ClickException(f"there is nothing in {results.folder} to write a page about")
     with writing_file(page):
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(results_page(kept, KNOWN_DIFFERENCES), encoding="utf-8")
+        page.write_text(results_page(kept, known_differences.KNOWN_DIFFERENCES), encoding="utf-8")

@@ -12,6 +12,7 @@ from tidemark.checkers.history.history import History
 from tidemark.checkers.objects.workloads import NAMES, judge
 from tidemark.checkers.verdict.result import Result
 from tidemark.cli.exits import exit_code
+from tidemark.cli.refused import refused
 
 model_option = click.option(
     "--model",
@@ -34,10 +35,8 @@ def refuse_with_model(model: str | None, contract: str | None, checkers: Sequenc
 
 def check_by_model(path: Path, history: History, model: str, *, as_json: bool) -> int:
     """Judge the history that was read from `path`, print the result, and give the exit code."""
-    try:
+    with refused(ValueError, of=path):
         result = judge(history, model)
-    except ValueError as error:
-        raise click.ClickException(f"{path}: {error}") from None
     click.echo(json.dumps(result.to_json()) if as_json else "\n".join(_lines(result, model)))
     return exit_code([result.valid])
 

@@ -9,13 +9,14 @@ import click
 
 
 @contextmanager
-def refused(*errors: type[Exception], usage: bool = False) -> Iterator[None]:
-    """What is inside may raise these, and the person is told.
+def refused(*errors: type[Exception], of: object = "", then: str = "", usage: bool = False) -> Iterator[None]:
+    """What is inside may raise these, and the person is told: `of` what, if that is not in the sentence, and what to do `then`.
 
     Raises:
-        click.ClickException: the error's sentence; with `usage` a click.UsageError, since it is the options that cannot be had.
+        click.ClickException: that sentence; with `usage` a click.UsageError, since it is the options that cannot be had.
     """
     try:
         yield
     except errors as error:
-        raise (click.UsageError if usage else click.ClickException)(str(error)) from None
+        sentence = f"{of}: {error}{then}" if of else f"{error}{then}"
+        raise (click.UsageError if usage else click.ClickException)(sentence) from None

@@ -19,6 +19,7 @@ from tidemark.cli.extras import need
 from tidemark.cli.model import model_option, refuse_with_model
 from tidemark.cli.options import RealRange, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
+from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, argument, flag, option, shared, taking
 from tidemark.harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from tidemark.nemesis import PlanError, read_plan
@@ -130,26 +131,21 @@ def _report(path: Path, place: Path, options: ReportOptions) -> None:
     from tidemark.harness.report.own_files import SomebodysFileError, refuse_to_overwrite
     from tidemark.harness.report.timeline import NothingThereError
 
-    try:
+    instead = "; choose another place with --out, or write over it with --force"
+    with refused(SomebodysFileError, then=instead), refused(NothingThereError, of=path):
         if not options.force:
             refuse_to_overwrite(place)
         if path.is_dir() and (path / PLAN).is_file() and not options.judge_again:
             told = _report_run(path, place, options.window)
         else:
             told = _report_history(path, place, options)
-    except SomebodysFileError as error:
-        raise click.ClickException(f"{error}; choose another place with --out, or write over it with --force") from None
-    except NothingThereError as error:
-        raise click.ClickException(f"{path}: {error}") from None
     click.echo(json.dumps(told) if options.as_json else str(place))
 
 
 def _report_run(folder: Path, place: Path, window: Window) -> dict[str, Any]:
-    try:
+    with refused(HistoryFormatError, PlanError, OSError, of=folder):
         history = load_history(folder)
         plan = read_plan(folder / PLAN)
-    except (HistoryFormatError, PlanError, OSError) as error:
-        raise click.ClickException(f"{folder}: {error}") from None
     from tidemark.harness.report.pages import write_run_page
     from tidemark.harness.why import why_of_stored
 
@@ -175,15 +171,13 @@ def _report_history(path: Path, place: Path, options: ReportOptions) -> dict[str
 def _judged(
     path: Path, history: History, contract: str | None, model: str | None, own: Mapping[str, OwnChecker]
 ) -> Verdict | Result:
-    try:
+    with refused(ValueError, of=path):
         if model is None:
             verdict = check(history, contract)
             return and_checked_by(verdict, history, own) if own else verdict
         from tidemark.checkers.objects.workloads import judge
 
         return judge(history, model)
-    except ValueError as error:
-        raise click.ClickException(f"{path}: {error}") from None
 
 
 def _told(page: Path, timeline: Path | None, judged: Verdict | Result, over_time: dict[str, Any]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from tidemark.cli.options import (
     words_in,
     writable_folder,
 )
+from tidemark.cli.refused import refused
 from tidemark.cli.system_option import system_called
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.world import containers
@@ -111,7 +112,7 @@ def soak_command(options: SoakOptions) -> int:
     kept = [one for _, one in runs]
     interrupted = False
     if options.judge_again or not options.no_run:
-        try:
+        with refused(FolderInUseError, then="; choose another folder with --out"):
             if options.judge_again:
                 with results.held(alone=True):
                     _judge_again(runs, results, status)
@@ -120,8 +121,6 @@ def soak_command(options: SoakOptions) -> int:
                     interrupted = not _run(runs, systems, results, status, keep_nodes=options.keep_nodes)
                 for run, one in runs:
                     one.renewed(run, results)
-        except FolderInUseError as error:
-            raise click.ClickException(f"{error}; choose another folder with --out") from None
     if options.page is not None:
         _write_page(options.page, kept, _typed(options))
         status.print(f"written: {options.page}", highlight=False, markup=False)
@@ -150,7 +149,10 @@ def _run(runs: Runs, systems: dict[str, System], results: KeptResults, status: C
 
     brokers = max(run.plan.cluster.brokers for run, _ in runs)
     try:
-        with SoakProgress([one for _, one in runs], status) as watcher:
+        with (
+            refused(ContainerWorldError, then=f"; what was run is kept in {results.folder}"),
+            SoakProgress([one for _, one in runs], status) as watcher,
+        ):
             run_missing(
                 runs,
                 results,
@@ -159,8 +161,6 @@ def _run(runs: Runs, systems: dict[str, System], results: KeptResults, status: C
                 watcher,
                 keep_nodes=keep_nodes,
             )
-    except ContainerWorldError as error:
-        raise click.ClickException(f"{error}; what was run is kept in {results.folder}") from None
     except KeyboardInterrupt:
         return False
     return True

@@ -11,7 +11,7 @@ from tidemark.cli.run import run_command
 from tidemark.cli.scenario import scenario_command
 from tidemark.cli.system_option import variant_on
 from tidemark.cli.typed_options import Options, group, option, taking
-from tidemark.cli.world import WorldOptions, world_of
+from tidemark.cli.world import WorldOptions
 from tidemark.harness.systems.kafka.system import KafkaSystem
 
 FILE = """\
@@ -34,7 +34,7 @@ class Asked(Options):
 @click.command()
 @taking(Asked)
 def command(options):
-    world = world_of(options.world)
+    world = options.world.chosen()
     told = {
         "world": world.name,
         "system": world.system.name,
