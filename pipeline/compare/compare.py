@@ -47,8 +47,8 @@ from tidemark.pipeline.compare.statistics import holm, mcnemar, paired_differenc
 from tidemark.pipeline.engines.reason import reason
 from tidemark.pipeline.engines.spark_tables import FEW_RUNS
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError, campaign_in
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
-from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:

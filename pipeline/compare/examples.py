@@ -10,8 +10,8 @@ from tidemark.pipeline.campaign.campaign import simulator
 from tidemark.pipeline.folder.evidence import stored_runs
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError
 from tidemark.pipeline.folder.manifest import Manifest
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
-from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:

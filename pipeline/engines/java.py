@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tidemark.pipeline.refusal import RefusalError
+from tidemark.pipeline.folder.refusal import RefusalError
 
 MINIMUM_VERSION = 17
 """The oldest feature release of Java that Spark 4 runs on."""

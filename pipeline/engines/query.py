@@ -13,8 +13,8 @@ from tidemark.pipeline.engines.reason import reason
 from tidemark.pipeline.engines.spark_tables import campaign_tables, recheck_table
 from tidemark.pipeline.folder.campaign_parts import APART, Part, several_parts
 from tidemark.pipeline.folder.found_campaign import NothingToCompareError
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.tables import SCHEMAS
-from tidemark.pipeline.refusal import RefusalError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

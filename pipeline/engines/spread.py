@@ -11,7 +11,7 @@ from tidemark.pipeline.engines.java import JavaNotFoundError
 from tidemark.pipeline.engines.reason import reason
 from tidemark.pipeline.engines.session import is_local, spark_session
 from tidemark.pipeline.engines.workers import WorkersUnfitError, check_workers
-from tidemark.pipeline.refusal import RefusalError
+from tidemark.pipeline.folder.refusal import RefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

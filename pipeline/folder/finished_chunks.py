@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidemark.pipeline.folder.record import ChunkRecord, ChunkSummary, Finished, RecordError
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.tables import RECORDS, SCHEMAS, chunk_file, record_file, variant_folder
-from tidemark.pipeline.refusal import RefusalError
 
 if TYPE_CHECKING:
     from tidemark.pipeline.folder.manifest import Manifest

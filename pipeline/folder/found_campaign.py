@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tidemark.pipeline.folder.finished_chunks import Stock, whole
 from tidemark.pipeline.folder.manifest import Manifest
-from tidemark.pipeline.refusal import RefusalError
+from tidemark.pipeline.folder.refusal import RefusalError
 
 
 class NothingToCompareError(RefusalError, ValueError):

@@ -16,8 +16,8 @@ from typing import Any
 from tidemark.pipeline.folder.code_digest import changed, code_digest, own_code_parts
 from tidemark.pipeline.folder.layout import Layout, Stretch
 from tidemark.pipeline.folder.record import write_whole
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.tables import FORMAT, MANIFEST, READABLE, RECORDS, SCHEMAS
-from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED, CampaignSpec
 
 DEFAULT_CHUNK_SIZE = 25

@@ -22,9 +22,9 @@ from tidemark.pipeline.folder.campaign_parts import several_parts
 from tidemark.pipeline.folder.finished_chunks import take_stock
 from tidemark.pipeline.folder.imported_from import imported_from
 from tidemark.pipeline.folder.manifest import Manifest
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.folder.tables import ANOMALIES, RUNS, chunk_file
-from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 _LOST = {"violation": "acked_lost_violation", "permitted": "acked_lost_permitted"}

@@ -27,10 +27,10 @@ from tidemark.pipeline.folder.finished_chunks import Stock, set_aside, set_right
 from tidemark.pipeline.folder.layout import Layout, Stretch
 from tidemark.pipeline.folder.manifest import TABLES_OF_A_CAMPAIGN, Asked, CampaignRefusedError, Manifest, locked
 from tidemark.pipeline.folder.record import ChunkSummary
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.tables import RECORDS, SCHEMAS
 from tidemark.pipeline.imports.import_chunk import SEED, JudgedSources, JudgeSources, Unread
 from tidemark.pipeline.imports.sources import Source, in_groups, source_of
-from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED, CampaignSpec
 
 MOST: Final = 100

@@ -32,11 +32,11 @@ from tidemark.pipeline.folder.imported_from import imported_from
 from tidemark.pipeline.folder.manifest import RECHECKS, Manifest
 from tidemark.pipeline.folder.recheck_tables import NUMBERS, RECHECK, RecheckSummary
 from tidemark.pipeline.folder.record import write_whole
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.folder.tables import chunk_file
 from tidemark.pipeline.recheck.recheck_chunk import DamagedChunk, RecheckTask, recheck_chunk
 from tidemark.pipeline.recheck.recheck_work import RecheckWork
-from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:

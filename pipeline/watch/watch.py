@@ -18,9 +18,9 @@ from tidemark.pipeline.engines.reason import reason
 from tidemark.pipeline.folder.finished_chunks import take_stock
 from tidemark.pipeline.folder.lock_held import begun_at, is_at_work
 from tidemark.pipeline.folder.manifest import Manifest
+from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.folder.tables import RECORDS
-from tidemark.pipeline.refusal import RefusalError
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
 from tidemark.pipeline.watch.watch_tally import Batch, NewViolation, Tally, WatchedVariant
 

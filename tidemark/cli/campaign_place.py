@@ -66,7 +66,7 @@ def at_hand(place: Path | StoreAddress, *tables: str) -> Path:
     if not isinstance(place, StoreAddress):
         return place
     wanted = place_of(place)
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.store.working_copy import fetch
 
     try:

@@ -61,7 +61,7 @@ def summarise_all(folder: Path, baseline: str | None, *, as_json: bool) -> None:
     """
     from tidemark.pipeline.folder.campaign_parts import several_parts
     from tidemark.pipeline.folder.finished_chunks import take_stock
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
 
     with refused(RefusalError):
         parts = several_parts(folder)
@@ -87,7 +87,7 @@ def summarise_all(folder: Path, baseline: str | None, *, as_json: bool) -> None:
 def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[Engine, Comparison]:
     """The comparison of the variants of one folder, and the engine that made it."""
     from tidemark.pipeline.folder.manifest import Manifest
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
 
     with refused(RefusalError):
         Manifest.read(folder)  # before all of Spark is loaded for nothing
@@ -110,7 +110,7 @@ def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Col
     from tidemark.harness.why import deciding_faults_of_example, why_of_example
     from tidemark.pipeline.compare.examples import choose_examples
     from tidemark.pipeline.compare.faults_present import faults_present
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
 
     with refused(RefusalError):
         examples = choose_examples(engine, folder)

@@ -65,8 +65,8 @@ def check_campaign(
     """
     need(campaign=True)
     from tidemark.pipeline.folder.campaign_parts import several_parts
+    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.recheck.recheck import Question
-    from tidemark.pipeline.refusal import RefusalError
 
     with refused(RefusalError):
         parts = several_parts(path)
@@ -102,8 +102,8 @@ def _judge(path: Path, question: Question, options: CampaignCheckOptions) -> Rec
     Raises:
         click.ClickException: it cannot be done.
     """
+    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.recheck.recheck import recheck_campaign
-    from tidemark.pipeline.refusal import RefusalError
 
     with refused(RefusalError), writing_to(path):
         return recheck_campaign(

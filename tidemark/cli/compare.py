@@ -313,7 +313,7 @@ def _run(
     """Run what is missing of a campaign, or of one part, and compare its variants."""
     from tidemark.pipeline.campaign.campaign import run_campaign
     from tidemark.pipeline.chunks.contained import Contained
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.runs.guard import RunLimits
 
     status = Console(stderr=True)

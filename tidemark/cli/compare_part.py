@@ -42,7 +42,7 @@ def part_to_run(
         click.UsageError: the part's system can express none of the campaign's variants.
     """
     from tidemark.pipeline.folder.campaign_parts import find_place, refuse_mixture, title_of
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
 
     named = {"profile", "world", "system"} & said
     if "system" in named:

@@ -58,9 +58,9 @@ def import_command(options: ImportOptions) -> int:
     Then `tidemark check`, `runs`, `list`, `sql`, `report` and `compare --campaign` are about all of them.
     """
     need(campaign=True)
+    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.imports.import_histories import import_histories
     from tidemark.pipeline.imports.sources import find_files
-    from tidemark.pipeline.refusal import RefusalError
 
     paths, out, variant = options.paths, options.out, options.variant
     if variant is not None and not variant.strip():

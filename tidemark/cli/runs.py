@@ -55,8 +55,8 @@ class RunsOptions(Options):
 def runs_command(options: RunsOptions) -> int:
     """List the runs of a campaign: those that broke their promise, unless other ones are asked for."""
     need(campaign=True)
+    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.folder.run_list import Wanted, list_runs_of_all_parts
-    from tidemark.pipeline.refusal import RefusalError
 
     wanted = Wanted(options.variant, options.anomaly, options.verdict, options.mark, options.unknown)
     if wanted.unknown and (wanted.anomaly or wanted.verdict or wanted.mark):

@@ -97,7 +97,7 @@ def _end_with_the_command() -> None:
 def _spark(master: str, *, dear: bool) -> Iterator[Spread]:
     need(campaign=True)
     from tidemark.pipeline.engines.spread import SparkSpread
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
 
     with refused(RefusalError), SparkSpread(master) as spark:
         yield spark.one_by_one if dear else spark.together

@@ -45,7 +45,7 @@ def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master
     from tidemark.pipeline.engines.query import ask
     from tidemark.pipeline.engines.reading import reading_session
     from tidemark.pipeline.folder.found_campaign import campaign_in
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
 
     folder = at_hand(campaign)
     with refused(RefusalError):

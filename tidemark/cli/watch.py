@@ -55,7 +55,7 @@ WORDS: Final = {
 def watch_command(campaign: Path | StoreAddress, every: float, master: str | None, *, as_json: bool) -> int:
     """Follow CAMPAIGN while it runs, until it ends: rates with 95 % intervals, the newest violations, pace, time left."""
     need(campaign=True)
-    from tidemark.pipeline.refusal import RefusalError
+    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.watch.watch import watch_campaign
 
     folder = _run_here(campaign) if isinstance(campaign, StoreAddress) else _at_work(campaign)
