@@ -312,26 +312,20 @@ def _run(
 ) -> int:
     """Run what is missing of a campaign, or of one part, and compare its variants."""
     from tidemark.pipeline.campaign.campaign import run_campaign
-    from tidemark.pipeline.chunks.contained import Contained
     from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.runs.guard import RunLimits
 
     status = Console(stderr=True)
-    run = partial(
-        run_campaign,
-        spec,
-        folder,
-        fresh=options.fresh,
-        retry_errors=options.retry_errors,
-        stop_at_first=options.stop_at_first,
-        console=status,
-    )
+    run = partial(run_campaign, spec, folder, stop_at_first=options.stop_at_first, console=status)
+    run = partial(run, fresh=options.fresh, retry_errors=options.retry_errors)
     with refused(RefusalError):
         if world.is_simulated:
             limits = RunLimits(options.run_seconds, options.run_memory)
             with writing_to(folder):
                 outcome = run(master=options.master, chunk_size=options.chunk, limits=limits, stored=stored)
         else:
+            from tidemark.pipeline.chunks.contained import Contained
+
             asked = options.world
             with containers(spec.cluster["brokers"], world.system, hosts=asked.hosts, clients=asked.clients) as session:
                 outcome = run(chunk_size=1, contained=Contained(session, folder.resolve()))

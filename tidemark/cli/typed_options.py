@@ -108,11 +108,8 @@ class Options:
             for one in fields(cls)  # type: ignore[arg-type]  # as above
         }
         made = cls(**values)
-        typed = {
-            name: words[name]
-            for name in cls.option_names()
-            if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        }
+        source = context.get_parameter_source
+        typed = {name: words[name] for name in cls.option_names() if source(name) is ParameterSource.COMMANDLINE}
         object.__setattr__(made, "typed", MappingProxyType(typed))
         return made
 
