@@ -29,7 +29,6 @@ from tidemark.pipeline.engines.workers import WorkersUnfitError
 from tidemark.pipeline.folder.finished_chunks import Stock, set_right, take_stock
 from tidemark.pipeline.folder.manifest import CampaignRefusedError, Manifest, locked, open_campaign
 from tidemark.pipeline.folder.record import ChunkSummary
-from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.tables import record_file
 from tidemark.pipeline.runs.guard import RunLimits
 from tidemark.pipeline.store.store_place import StoreError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
-from tidemark.pipeline.refusal import RefusalError
+from tidemark.pipeline.folder.refusal import RefusalError
 
 if TYPE_CHECKING:
     from tidemark.pipeline.folder.record import ChunkSummary
