@@ -22,6 +22,7 @@ from tidemark.harness.live.observation import Observation, compare_clocks
 from tidemark.harness.live.processes import Processes
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import ContainerWorldError, NodeError
+from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
 from tidemark.harness.systems.system import Deployment, has_controller
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT
@@ -357,8 +358,7 @@ class LiveCluster:
             def ask() -> None:
                 replica = self._replica(leader, partition)
                 if replica is not None and self.ask_to_delete is not None:
-                    start, hw = replica.get("start", 0), replica["hw"]
-                    self.ask_to_delete(partition, start + max(hw - start, 0) * share // 1000)
+                    self.ask_to_delete(partition, deleted_below(replica.get("start", 0), replica["hw"], share))
 
             self._submit(leader, ADMIN, "delete records on", ask)
 
@@ -373,8 +373,8 @@ class LiveCluster:
                     return
                 with suppress(NodeError):
                     batches = control.admin.ask("log", partition=partition)["batches"]
-                    below = sum(1 for base, _, count in batches if base + count <= replica["hw"])
-                    self.system.retain(control, partition, -(-below * share // 1000))
+                    ends = (base + count for base, _, count in batches)
+                    self.system.retain(control, partition, batches_retained_away(ends, replica["hw"], share))
 
             self._submit(broker, ADMIN, "let retention delete on", ask)
 
@@ -425,8 +425,8 @@ class LiveCluster:
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
-        if not self._has_node_0 and effect.endswith("-leadership"):
-            links = tuple((other, to) for _, to in links for other in self.brokers() if other != to)
+        if not self._has_node_0:
+            links = told_by_servers(links, effect, self.brokers())
         fault = LinkFault(links, effect, amount)
         self._links.add(key, fault)
         self._apply_links(fault)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from tidemark.checkers.history.history import Op
+from tidemark.harness.runs.phases import Ending, end, in_a_script
 from tidemark.harness.scenario.links import LeaderAnswer, Link
 from tidemark.harness.scenario.model import GivenReplica, Scenario
 from tidemark.harness.scenario.records import LogRecord, compact
@@ -87,6 +88,7 @@ class ScriptTarget(ABC):
         last_read: what the last consumer read, `None` if it was refused.
         ops, nemesis, trace: the history (docs/history.md); the trace need not be there before the end.
         answers: what followers heard about where their logs must end; need not be there before the end.
+        time_scale: every time of the script is multiplied by it.
         spends_epochs: leader epochs may be spent that no script counts.
         not_understood: why the trace cannot be relied on; empty if it can. doubted: the same of single nodes.
         died: processes that ended though nobody asked them to (docs/history.md).
@@ -95,6 +97,7 @@ class ScriptTarget(ABC):
 
     world = "sim"
     """As the history's meta line has it; the simulator is not named there (docs/history.md)."""
+    time_scale = 1.0
 
     def __init__(self, scenario: Scenario, variant: AnyVariant) -> None:
         self.scenario = scenario
@@ -127,9 +130,30 @@ class ScriptTarget(ABC):
             ScriptError: as all commands do.
         """
 
-    @abstractmethod
     def finish(self) -> int:
-        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs."""
+        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs.
+
+        Raises:
+            ContainerWorldError: on machines, a fault could not be healed, or evidence is missing.
+        """
+        healed = self.now_us
+        self.heal()
+        self.nemesis.append((healed, "heal", -1, "all", {}))
+        bounds = in_a_script(
+            self.scenario.cluster.settings, has_controller=family_of(self.variant).has_isr, scale=self.time_scale
+        )
+        ending = self.ending()
+        ending.world.run_until(ending.world.now_us() + bounds.work_on_us)
+        self.read_back = end(ending, bounds)
+        return healed
+
+    @abstractmethod
+    def heal(self) -> None:
+        """Take every fault off, and start whatever does not run."""
+
+    @abstractmethod
+    def ending(self) -> Ending:
+        """The last phases in this world."""
 
     @abstractmethod
     def dispose(self) -> None:

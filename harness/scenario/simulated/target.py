@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tidemark.harness.runs.coming_to_rest import LEAST_US, converge_us
 from tidemark.harness.scenario.links import Link
 from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.records import LogRecord
@@ -14,7 +13,7 @@ from tidemark.harness.scenario.simulated.simulation import FIRST_CLIENT, Scripte
 from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
 from tidemark.harness.simulator.at_rest import waiting_for
 from tidemark.harness.simulator.disk import SimLogFile
-from tidemark.harness.simulator.simulate import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
+from tidemark.harness.simulator.simulate import SimulatedEnding, digest_of
 from tidemark.harness.simulator.workload import AdminClient
 from tidemark.nodes.core.events import RetentionDue
 from tidemark.nodes.core.log import Batch
@@ -323,26 +322,24 @@ class SimulatedTarget(ScriptTarget):
 
     # The end
 
-    def finish(self) -> int:
-        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs."""
+    def heal(self) -> None:
+        """Take every fault off, and start whatever does not run."""
         simulation = self.simulation
-        healed = simulation.now
         simulation.heal()
         simulation.start(CONTROLLER)
         for broker in simulation.brokers():
             simulation.resume(broker)
             simulation.start(broker)
-        simulation.record((healed, "heal", -1, "all", {}))
-        simulation.run_until(healed + AFTER_HEAL_US)
-        settings = simulation.cluster.settings
-        converge(simulation, LEAST_US if simulation.family.has_isr else converge_us(settings))
+
+    def ending(self) -> SimulatedEnding:
+        """Producers and the admin client give up when all is at rest."""
+        return SimulatedEnding(self.simulation, self._give_up)
+
+    def _give_up(self) -> None:
         for producer in dict.fromkeys(self.sends.values()):
             if isinstance(producer, BatchProducer):
                 producer.give_up()
         self._admin.give_up()
-        self.read_back = read_back(simulation)
-        dump_logs(simulation)
-        return healed
 
 
 def _role(replica: Any) -> str:  # noqa: ANN401 (of any family)
