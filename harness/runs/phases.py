@@ -1,7 +1,7 @@
 """The phases of a run, the same in every world: their order, how long each may take, and what each demands.
 
-A world has a driver (:class:`Run`), which says what only it knows: how clients begin and stop, how partitions are looked at, what is
-collected. A script has steps in place of the first phases; :func:`end` is the rest of both.
+A world has a driver (:class:`Run`), which says what only it knows: how clients begin and stop, how partitions are looked at, what
+is collected. A script has steps in place of the first phases; :func:`end` is the rest of both.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def in_real_time(settings: Settings) -> Bounds:
 
 
 def in_a_script(settings: Settings, *, has_controller: bool, scale: float = 1.0) -> Bounds:
-    """Of a script whose times are multiplied by ``scale``. However short they are made, processes need theirs to come to rest: a slow
-    machine must not look like a stuck replica.
+    """Of a script whose times are multiplied by ``scale``. However short they are made, processes need theirs to come to rest: a
+    slow machine must not look like a stuck replica.
     """
     rest = LEAST_REST_US if has_controller else rest_us(settings)
     return Bounds(int(AFTER_HEAL_US * scale), int(rest * max(scale, 1.0)), int(FINAL_READ_US * scale))
@@ -109,7 +109,9 @@ class Ending(Protocol):
         """
 
     def read_back(self, within_us: int) -> bool:
-        """Read every partition from the start, as a consumer; whether that came to an end in time. What has no answer yet is unknown."""
+        """Read every partition from the start, as a consumer; whether that came to an end in time. What has no answer until then is
+        unknown.
+        """
 
     def collect(self) -> None:
         """Every running replica's final state, and whatever else tells of the run, becomes part of the history."""
@@ -189,8 +191,8 @@ def work_on(run: Ending, duration_us: int) -> None:
 
 
 def come_to_rest(run: Ending, bounds: Bounds) -> None:
-    """Wait until every partition is at rest, or the bound is over; trace which. Where more than one bound is granted, it begins anew
-    whenever something has changed.
+    """Wait until every partition is at rest, or the bound is over; trace which. Where more than one bound is granted, it begins
+    anew whenever something has changed.
 
     Raises:
         RunError: see :meth:`Ending.all_answer`.

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from tidemark.checkers.history.history import Op
 from tidemark.harness.runs.phases import Ending, end, in_a_script
 from tidemark.harness.scenario.links import LeaderAnswer, Link
 from tidemark.harness.scenario.model import GivenReplica, Scenario
-from tidemark.harness.scenario.records import LogRecord, compact
+from tidemark.harness.scenario.records import compact
+from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot, Sent
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import AnyVariant, family_of
 
@@ -34,48 +35,6 @@ class CannotPlayError(RuntimeError):
 
     Raised by whatever sets the target up, or by the target at the first command that needs it. No outcome comes of such a run.
     """
-
-
-class Glance(NamedTuple):
-    """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
-
-    `role` is ``leader``, ``follower``, ``no leader``, ``no replica`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a
-    follower follows, else −1; `start` is the log start.
-    """
-
-    role: str
-    epoch: int
-    leader: int
-    leo: int
-    hw: int
-    hw_on_disk: int
-    start: int = 0
-    start_on_disk: int = 0
-
-
-class ReplicaSnapshot(NamedTuple):
-    """One replica at one moment; of a broker that is down, what lies on its disk.
-
-    `role` and `epoch` as in `Glance`; `log` is what lies from `start` on.
-    """
-
-    broker: int
-    role: str
-    epoch: int
-    log: tuple[LogRecord, ...]
-    leo: int
-    hw: int
-    cache: tuple[tuple[int, int], ...]
-    paused: bool = False
-    start: int = 0
-
-
-class Sent(Protocol):
-    """A batch that was sent once."""
-
-    @property
-    def state(self) -> str:
-        """``sent``, ``acked``, or the error's name."""
 
 
 class ScriptTarget(ABC):
@@ -329,21 +288,40 @@ class ScriptTarget(ABC):
             ScriptError: it was refused.
         """
 
-    @abstractmethod
     def block(self, links: tuple[Link, ...]) -> None:
         """Messages on these links are lost from now on."""
+        self._stop("cut", links)
 
-    @abstractmethod
     def unblock(self, links: tuple[Link, ...]) -> None:
         """They arrive again."""
+        self._let_pass("cut", links, "these messages were not blocked")
 
-    @abstractmethod
     def hold(self, links: tuple[Link, ...]) -> None:
         """Messages on these links wait from now on."""
+        self._stop("hold", links)
 
-    @abstractmethod
     def release(self, links: tuple[Link, ...]) -> None:
         """What waited arrives now, in order."""
+        self._let_pass("hold", links, "these messages were not held")
+
+    def _stop(self, kind: str, links: tuple[Link, ...]) -> None:
+        for link in self.as_meant(links):
+            self.disturb_link(kind, link)
+            self.stop_messages(kind, link)
+
+    def _let_pass(self, kind: str, links: tuple[Link, ...], otherwise: str) -> None:
+        for link in self.as_meant(links):
+            if not self.let_messages_pass(kind, link):
+                raise ScriptError(otherwise)
+            self.mend(kind, f"{kind} {link}")
+
+    @abstractmethod
+    def stop_messages(self, kind: str, link: Link) -> None:
+        """Messages on a link are lost (``cut``) or wait (``hold``)."""
+
+    @abstractmethod
+    def let_messages_pass(self, kind: str, link: Link) -> bool:
+        """They do not any more; says whether they did."""
 
     def as_meant(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
         """Links in the variant's terms. Without a controller word of who leads comes from whoever stands for election, or leads.

@@ -5,11 +5,13 @@ They record the same operations as `tidemark.harness.scenario.simulated.clients`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from threading import Thread
 
 from tidemark.checkers.history.history import Op
 from tidemark.harness.clients.wire_client import Address, BrokerConnection, NoAnswerError, RefusedError
+from tidemark.harness.machines.machine import Machine
 from tidemark.nodes.core.messages import (
     NOT_ENOUGH_REPLICAS,
     NOT_LEADER,
@@ -218,3 +220,74 @@ class Reader:
 
     def _note(self, kind: str, answer: dict[str, list[tuple[int, int]]], error: str | None) -> None:
         self._ops.append(Op(self._clock(), self._process, kind, "poll", (("poll", answer),), error, None, self._final))
+
+
+class Clients:
+    """All clients of a scenario; each is a process of its own in the history.
+
+    Args:
+        machines: of the brokers.
+        clock: of the run.
+        ops: the history's operations.
+        key: the partition.
+        patience_us: how long a broker may wait for its followers.
+    """
+
+    def __init__(
+        self, machines: Mapping[int, Machine], clock: Clock, ops: list[Op], key: str, patience_us: int
+    ) -> None:
+        self._machines = machines
+        self._clock = clock
+        self._ops = ops
+        self._key = key
+        self._patience_us = patience_us
+        self._numbers: Counter[str] = Counter()
+        self._deleters: list[Deleter] = []
+        self._final = Reader(clock, ops, "final", key, final=True)
+
+    def address(self, broker: int) -> Address:
+        """Of a broker, for clients on this computer."""
+        machine = self._machines[broker]
+        return machine.host_address, machine.host_port
+
+    def _process(self, letter: str) -> str:
+        self._numbers[letter] += 1
+        return f"{letter}{self._numbers[letter]}"
+
+    def sender(self, values: tuple[int, ...], acks: str, certain: frozenset[str]) -> BatchSender:
+        """Of one batch, which is not sent yet; ``certain`` as `BatchSender` has it."""
+        return BatchSender(self._clock, self._ops, self._process("p"), self._key, values, acks, certain)
+
+    def send(self, sender: BatchSender, broker: int) -> None:
+        """Send its batch, without waiting."""
+        sender.send(self.address(broker), self._patience_us)
+
+    def delete(self, offset: int, broker: int) -> Deleter:
+        """Ask a broker to delete what lies before an offset, without waiting."""
+        deleter = Deleter(self._clock, self._ops, self._process("d"), self._key, offset)
+        self._deleters.append(deleter)
+        deleter.send(self.address(broker), self._patience_us)
+        return deleter
+
+    def reader(self) -> Reader:
+        """A new consumer."""
+        return Reader(self._clock, self._ops, self._process("c"), self._key)
+
+    def read_back(self, broker: int) -> None:
+        """The final read; see :meth:`Reader.read`."""
+        self._final.read(self.address(broker))
+
+    def is_served(self, broker: int) -> bool:
+        """Whether a broker serves the partition."""
+        try:
+            with BrokerConnection(self.address(broker), ANSWER_TIMEOUT_S) as connection:
+                connection.fetch(self._key, 0)
+        except (RefusedError, NoAnswerError):
+            return False
+        return True
+
+    def give_up(self, senders: Iterable[object]) -> None:
+        """What has no answer yet stays unknown: of these senders, and of every deletion."""
+        for one in (*dict.fromkeys(senders), *self._deleters):
+            if isinstance(one, BatchSender | Deleter):
+                one.give_up()

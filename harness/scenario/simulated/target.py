@@ -10,7 +10,8 @@ from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.records import LogRecord
 from tidemark.harness.scenario.simulated.clients import BatchProducer, StartReader
 from tidemark.harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
-from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
+from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
+from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, ScriptError, ScriptTarget
 from tidemark.harness.simulator.at_rest import waiting_for
 from tidemark.harness.simulator.disk import SimLogFile
 from tidemark.harness.simulator.simulate import SimulatedEnding, digest_of
@@ -290,35 +291,13 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.reassign(PARTITION, replicas)
         self.simulation.run_until(self.simulation.now)
 
-    def block(self, links: tuple[Link, ...]) -> None:
-        """Messages on these links are lost from now on."""
-        links = self.as_meant(links)
-        for link in links:
-            self.disturb_link("cut", link)
-            self.simulation.block(link)
+    def stop_messages(self, kind: str, link: Link) -> None:
+        """Messages on a link are lost, or wait."""
+        (self.simulation.block if kind == "cut" else self.simulation.hold)(link)
 
-    def unblock(self, links: tuple[Link, ...]) -> None:
-        """They arrive again."""
-        links = self.as_meant(links)
-        for link in links:
-            if not self.simulation.unblock(link):
-                raise ScriptError("these messages were not blocked")
-            self.mend("cut", f"cut {link}")
-
-    def hold(self, links: tuple[Link, ...]) -> None:
-        """Messages on these links wait from now on."""
-        links = self.as_meant(links)
-        for link in links:
-            self.disturb_link("hold", link)
-            self.simulation.hold(link)
-
-    def release(self, links: tuple[Link, ...]) -> None:
-        """What waited arrives now, in order."""
-        links = self.as_meant(links)
-        for link in links:
-            if not self.simulation.release(link):
-                raise ScriptError("these messages were not held")
-            self.mend("hold", f"hold {link}")
+    def let_messages_pass(self, kind: str, link: Link) -> bool:
+        """They do not any more; says whether they did."""
+        return (self.simulation.unblock if kind == "cut" else self.simulation.release)(link)
 
     # The end
 
