@@ -185,9 +185,6 @@ class _Run:
 
     # tidemark.harness.runs.phases.Run
 
-    def boot(self) -> None:
-        self.world.boot()
-
     def begin_clients(self) -> None:
         self.world.ask_to_delete = self._workload.delete
         self._progress.began_s = time.monotonic()

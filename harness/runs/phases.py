@@ -90,6 +90,9 @@ class Clock(Protocol):
 class World(Clock, FaultTarget, Protocol):
     """Where a plan is carried out."""
 
+    def boot(self) -> None:
+        """Start all nodes."""
+
 
 class Ending(Protocol):
     """What is asked of a world once its clients have stopped."""
@@ -102,11 +105,7 @@ class Ending(Protocol):
         """How these partitions stand, in their order; without reasons nobody asks what a replica has refused."""
 
     def all_answer(self) -> None:
-        """Something is not at rest: make sure that everything that runs was heard.
-
-        Raises:
-            RunError: it was not, so nobody knows.
-        """
+        """Something is not at rest: raise ``RunError`` unless everything that runs was heard."""
 
     def read_back(self, within_us: int) -> bool:
         """Read every partition from the start, as a consumer; whether that came to an end in time. What has no answer until then is
@@ -124,9 +123,6 @@ class Run(Ending, Protocol):
     def world(self) -> World:
         """Where it happens."""
 
-    def boot(self) -> None:
-        """Start all nodes."""
-
     def begin_clients(self) -> None:
         """Clients work from now on."""
 
@@ -142,16 +138,10 @@ def _nobody(phase: str) -> None:
 
 
 def carry_out(run: Run, plan: Plan, suffered: Suffered, bounds: Bounds, tell: Callable[[str], None] = _nobody) -> bool:
-    """Carry a plan out; returns whether the final reads came to an end.
-
-    Args:
-        run: the world's driver.
-        plan: says when faults end.
-        suffered: its faults, as they are met.
-        bounds: of the phases after healing.
-        tell: told which phase begins, in a few words.
+    """Carry a plan out, whose faults are met as ``suffered``; returns whether the final reads came to an end. ``tell`` is told
+    which phase begins, in a few words.
     """
-    run.boot()
+    run.world.boot()
     run.begin_clients()
     tell("faults")
     injector = Injector(run.world, suffered.faults, suffered.left_out)

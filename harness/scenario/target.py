@@ -218,7 +218,6 @@ class ScriptTarget(ABC):
     def read(self, broker: int | None) -> None:
         """Read from the start up to the high watermark."""
 
-    @abstractmethod
     def delete_records(self, offset: int, broker: int | None) -> None:
         """A client asks the leader, or a broker that may think so, to delete the records before an offset; ends when its log
         starts there, which the followers need not know yet.
@@ -226,6 +225,20 @@ class ScriptTarget(ABC):
         Raises:
             ScriptError: it refuses.
         """
+        to = self.leader() if broker is None else broker
+        if to < 1:
+            raise ScriptError("there is no leader that could delete records")
+        refusal = self.ask_to_delete(offset, to)
+        self.wait(
+            f"the log of {self.name(to)} starts at {offset}",
+            lambda: self.glance(to).start >= offset or refusal() != "",
+        )
+        if self.glance(to).start < offset:
+            raise ScriptError(f"{self.name(to)} does not delete: {refusal()}")
+
+    @abstractmethod
+    def ask_to_delete(self, offset: int, broker: int) -> Callable[[], str]:
+        """A client asks a broker, without waiting; gives what tells the error's name, empty while there is none."""
 
     def addressee(self, names: tuple[str, ...], broker: int | None) -> int:
         """Where a batch goes: the named broker, or the controller's leader.

@@ -147,9 +147,6 @@ class _Run(SimulatedEnding):
         self._producers: list[Producer] = []
         self._clients: list[Producer | Consumer] = []
 
-    def boot(self) -> None:
-        self.world.boot()
-
     def begin_clients(self) -> None:
         world, work = self.world, self._plan.workload
         self._producers = [Producer(world, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]

@@ -77,12 +77,7 @@ class Chronicle:
         return died
 
     def whole_trace(self, nodes: Nodes, held: dict[int, dict[str, Batches]], down: frozenset[int]) -> WholeTrace:
-        """What the nodes have traced, and what it comes to.
-
-        Args:
-            nodes: whose processes have ended.
-            held: broker → what its files held in the end, by directory: the log of the partition, or a journal.
-            down: brokers that had no process any more when their logs were read.
+        """What the nodes have traced, and what it comes to, given what brokers' files held, and who had no process then.
 
         Raises:
             NodeError: a trace file cannot be fetched. RunError: it is damaged.
@@ -96,24 +91,15 @@ class Chronicle:
             ]
             text = control.read(control.places.trace).decode(errors="replace")
             traced[node] = [*before, *parse_trace(text, control.name)]
-        return whole_trace(
-            traced,
-            nodes.clocks_us,
-            self._began_us,
-            noted=self.noted,
-            logs=held,
-            down=down,
-            interpret=nodes.system.interpret,
-        )
+        began_us, look = self._began_us, nodes.system.interpret
+        return whole_trace(traced, nodes.clocks_us, began_us, noted=self.noted, logs=held, down=down, interpret=look)
 
 
 class LiveEnding:
     """See :class:`tidemark.harness.runs.phases.Ending`.
 
     Args:
-        chronicle: of the run.
-        nodes: whose faults are healed.
-        sight: of their replicas.
+        chronicle, nodes, sight: of the run.
         read: reads everything back from whoever serves it; raises if that is refused, and is false while nobody serves it.
         give_up: lets what has no answer yet stay unknown.
         remember: called at the end of all, while processes still run.
@@ -143,8 +129,7 @@ class LiveEnding:
 
     def views(self, partitions: Iterable[str], *, with_reasons: bool = True) -> dict[str, PartitionView]:
         """How the partition stands."""
-        view = self._nodes.observation.view()
-        return dict.fromkeys(partitions, view)
+        return dict.fromkeys(partitions, self._nodes.observation.view())
 
     def all_answer(self) -> None:
         """Who runs and does not answer a look has already ended the run."""

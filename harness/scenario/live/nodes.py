@@ -41,12 +41,10 @@ class Death:
 
 
 class Nodes(ClusterNodes):
-    """Controller, if there is one, and brokers on their machines.
+    """Controller, if there is one, and brokers. Every verb ends when its effect was seen; raises ``NodeError`` if it was not.
 
     Attributes:
-        ids: of the nodes that run a process.
-        down: nodes whose process does not run.
-        paused: nodes whose process stands still.
+        ids: of the nodes that run a process. down: those whose process does not run. paused: whose process stands still.
         clocks_us: node → how far its monotonic clock is ahead of ours, 0 on this machine; known after its first start.
         deaths: processes that ended though nobody asked them to, as far as that was seen.
         observation: how they stand, for a script.
@@ -75,19 +73,11 @@ class Nodes(ClusterNodes):
         return node in self.paused
 
     def clean(self) -> None:
-        """Make the machines as they were before their first run: no process, no files, no firewall rules.
-
-        Raises:
-            NodeError: something is left.
-        """
+        """Make the machines as they were before their first run: no process, no files, no firewall rules."""
         self.all_at_once(lambda node: self.nodes[node].clean(), self.ids)
 
     def close(self) -> None:
-        """End all processes, and take everything off the machines that acts on others.
-
-        Raises:
-            NodeError: something is left.
-        """
+        """End all processes, and take everything off the machines that acts on others."""
         if self.operator is not None:
             self.operator.close()
         self.all_at_once(self._close, self.ids)
@@ -99,11 +89,7 @@ class Nodes(ClusterNodes):
     # Processes
 
     def start(self, node: int) -> None:
-        """Start a process; ends when it answers, and has the rules that are in force for it, or when it has stopped itself.
-
-        Raises:
-            NodeError: it does not start.
-        """
+        """Start a process; ends when it answers, and has the rules that are in force for it, or when it has stopped itself."""
         control = self.controls[node]
         if self._incarnations[node]:
             self.before_start(node)
@@ -121,57 +107,33 @@ class Nodes(ClusterNodes):
             self._ended_itself(node)
 
     def start_if_gone(self, node: int) -> None:
-        """The same, unless there is a process.
-
-        Raises:
-            NodeError: it does not start.
-        """
+        """The same, unless there is a process."""
         if self.gone(node):
             self.start(node)
 
     def kill(self, node: int) -> None:
-        """SIGKILL.
-
-        Raises:
-            NodeError: it is still there.
-        """
+        """SIGKILL."""
         self.nodes[node].kill()
         self.down.add(node)
         self.paused.discard(node)
 
     def terminate(self, node: int) -> None:
-        """SIGTERM; the process may take its time.
-
-        Raises:
-            NodeError: it could not be sent.
-        """
+        """SIGTERM; the process may take its time."""
         self._leaving.add(node)
         self.nodes[node].terminate()
 
     def pause(self, node: int) -> None:
-        """SIGSTOP.
-
-        Raises:
-            NodeError: it goes on.
-        """
+        """SIGSTOP."""
         self.nodes[node].pause()
         self.paused.add(node)
 
     def resume(self, node: int) -> None:
-        """SIGCONT; ends when the process has the rules that were set meanwhile.
-
-        Raises:
-            NodeError: it does not go on.
-        """
+        """SIGCONT; ends when the process has the rules that were set meanwhile."""
         self.nodes[node].resume()
         self.paused.discard(node)
 
     def gone(self, node: int) -> bool:
-        """Whether there is no process, because it was ended or has ended itself.
-
-        Raises:
-            NodeError: the machine does not answer.
-        """
+        """Whether there is no process, because it was ended or has ended itself."""
         if node not in self.down and self.controls[node].state() == "gone":
             self._ended_itself(node)
         return node in self.down
@@ -185,11 +147,7 @@ class Nodes(ClusterNodes):
         self.deaths.append(Death(node, self._incarnations[node], monotonic_us(), account, how, words))
 
     def status(self, node: int) -> AdminReply | None:
-        """How a node stands; `None` if its process is gone.
-
-        Raises:
-            NodeError: it does not answer although it runs.
-        """
+        """How a node stands; `None` if its process is gone."""
         if node in self.down:
             return None
         try:
@@ -202,21 +160,13 @@ class Nodes(ClusterNodes):
     # Faults
 
     def put_rules(self, key: str, rules: dict[int, Rules]) -> None:
-        """Put rules on what nodes send, also of those that start later.
-
-        Raises:
-            NodeError: they could not be put in force.
-        """
+        """Put rules on what nodes send, also of those that start later."""
         fault = MessageRules(rules)
         self.links.add(key, fault)
         self._tell(fault)
 
     def drop_rules(self, key: str) -> bool:
-        """Take them off again; says whether there were any.
-
-        Raises:
-            NodeError: they are still in force.
-        """
+        """Take them off again; says whether there were any."""
         fault = self.links.remove(key)
         if fault is not None:
             self._tell(fault)
@@ -229,9 +179,6 @@ class Nodes(ClusterNodes):
     def cut(self, key: str, source: int, to: int) -> None:
         """Let nothing pass from one node to another, at the receiver's firewall; from or to a node that is none, nothing does.
         A cut that is made twice is one.
-
-        Raises:
-            NodeError: it is not in force.
         """
         if key in self._cuts:
             return
@@ -242,11 +189,7 @@ class Nodes(ClusterNodes):
             self.nodes[to].apply_links()
 
     def join(self, key: str) -> bool:
-        """Let it pass again; says whether there was such a cut.
-
-        Raises:
-            NodeError: the cut is still in force.
-        """
+        """Let it pass again; says whether there was such a cut."""
         number = self._cuts.pop(key, None)
         fault = self.links.remove(number) if number is not None else None
         if fault is not None:
@@ -255,11 +198,7 @@ class Nodes(ClusterNodes):
         return number is not None
 
     def heal(self) -> None:
-        """No rules, no cuts, nobody paused.
-
-        Raises:
-            NodeError: a fault is still in force.
-        """
+        """No rules, no cuts, nobody paused."""
         self._cuts.clear()
         self.links.clear()
         for node in self.ids:

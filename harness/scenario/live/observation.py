@@ -35,13 +35,8 @@ def carried_out() -> Iterator[None]:
 
 
 class ScriptObservation(Observation):
-    """Every look may raise ``ScriptError``.
-
-    Args:
-        controls: all nodes.
-        ask: how a node stands, None if its process is gone; raises NodeError if it runs and does not answer.
-        paused: whether a node stands still; what it said last then stands.
-        assignment, asks_controller: see the base class.
+    """Every look may raise ``ScriptError``. ``ask`` says how a node stands, None if its process is gone, and raises ``NodeError`` if
+    it runs and does not answer; the rest is as in the base class.
     """
 
     def __init__(

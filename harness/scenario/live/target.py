@@ -216,18 +216,10 @@ class LiveTarget(ScriptTarget):
             except NoAnswerError as error:
                 raise ScriptError(f"the consumer has no answer from {self.name(to)}: {error}") from None
 
-    def delete_records(self, offset: int, broker: int | None) -> None:
-        """Ask a leader to delete; ends when its log starts there."""
-        to = self.leader() if broker is None else broker
-        if to < 1:
-            raise ScriptError("there is no leader that could delete records")
-        deleter = self._clients.delete(offset, to)
-        self.wait(
-            f"the log of {self.name(to)} starts at {offset}",
-            lambda: self.glance(to).start >= offset or deleter.state not in ("sent", "ok"),
-        )
-        if self.glance(to).start < offset:
-            raise ScriptError(f"{self.name(to)} does not delete: {deleter.state}")
+    def ask_to_delete(self, offset: int, broker: int) -> Callable[[], str]:
+        """A client asks a broker, without waiting."""
+        deleter = self._clients.delete(offset, broker)
+        return lambda: "" if deleter.state in ("sent", "ok") else deleter.state
 
     # Processes
 

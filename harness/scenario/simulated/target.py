@@ -197,18 +197,10 @@ class SimulatedTarget(ScriptTarget):
             if reader.seen is not None:
                 self.last_read = tuple(map(self.scenario.records.name, reader.seen))
 
-    def delete_records(self, offset: int, broker: int | None) -> None:
-        """Ask a leader to delete; ends when its log starts there."""
-        to = self.leader() if broker is None else broker
-        if to < 1:
-            raise ScriptError("there is no leader that could delete records")
-        admin, number = self._admin, self._admin.delete(PARTITION, offset, to)
-        self.wait(
-            f"the log of {self.name(to)} starts at {offset}",
-            lambda: self.glance(to).start >= offset or admin.ended(number) not in ("", "ok"),
-        )
-        if self.glance(to).start < offset:
-            raise ScriptError(f"{self.name(to)} does not delete: {admin.ended(number)}")
+    def ask_to_delete(self, offset: int, broker: int) -> Callable[[], str]:
+        """A client asks a broker, without waiting."""
+        admin, number = self._admin, self._admin.delete(PARTITION, offset, broker)
+        return lambda: "" if (state := admin.ended(number)) == "ok" else state
 
     # Faults
 

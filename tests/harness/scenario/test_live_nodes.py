@@ -149,6 +149,17 @@ def test_a_process_that_starts_anew_gets_the_rules_in_force(nodes):
     assert [nodes.controls[node].rules for node in (1, 2)] == [{"b": RULE}, {}]
 
 
+def test_a_paused_process_has_the_rules_of_then_when_it_goes_on(nodes):
+    nodes.put_rules("a", {1: RULE})
+    nodes.pause(1)
+    nodes.put_rules("b", {1: RULE})
+    nodes.drop_rules("a")
+
+    assert nodes.controls[1].rules == {"a": RULE}
+    nodes.resume(1)
+    assert nodes.controls[1].rules == {"b": RULE}
+
+
 def test_rules_are_taken_off_once(nodes):
     nodes.put_rules("a", {1: RULE})
 
