@@ -35,8 +35,8 @@ def carried_out() -> Iterator[None]:
 
 
 class ScriptObservation(Observation):
-    """Every look may raise ``ScriptError``. ``ask`` says how a node stands, None if its process is gone, and raises ``NodeError`` if
-    it runs and does not answer; the rest is as in the base class.
+    """Every look may raise ``ScriptError``. ``ask`` says how a node stands, None if its process is gone, and raises ``NodeError``
+    if it runs and does not answer; the rest is as in the base class.
     """
 
     def __init__(
