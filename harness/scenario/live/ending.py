@@ -30,24 +30,16 @@ class Chronicle:
     """The time of a script's run, and what the harness adds to its trace.
 
     Attributes:
-        given: broker → the log it began with.
-        noted: the harness's events.
+        began_us, ended_us: CLOCK_MONOTONIC at time 0, and when the evidence was collected, 0 before.
+        given: broker → the log it began with. noted: the harness's events.
     """
 
     def __init__(self) -> None:
         """Time is 0 now."""
-        self._began_us = monotonic_us()
-        self._ended_us = 0
+        self.began_us = monotonic_us()
+        self.ended_us = 0
         self.given: dict[int, Batches] = {}
         self.noted: list[tuple[Any, ...]] = []
-
-    def begin(self) -> None:
-        """Time is 0 now."""
-        self._began_us = monotonic_us()
-
-    def end(self) -> None:
-        """Time stands still from now on."""
-        self._ended_us = monotonic_us()
 
     def partitions(self) -> tuple[str, ...]:
         """All partition names."""
@@ -55,7 +47,7 @@ class Chronicle:
 
     def now_us(self) -> int:
         """Since the machines were ready, until the evidence was collected."""
-        return (self._ended_us or monotonic_us()) - self._began_us
+        return (self.ended_us or monotonic_us()) - self.began_us
 
     def run_until(self, until_us: int) -> None:
         """Let time pass."""
@@ -69,7 +61,7 @@ class Chronicle:
         """Processes that ended though nobody asked them to. Those who gave no account of their end have not traced it either."""
         died = []
         for death in nodes.deaths:
-            at = death.seen_us - self._began_us
+            at = death.seen_us - self.began_us
             if not death.account and death.node != CONTROLLER:
                 self.noted.append((at, death.node, "stop", "", "crash"))
             told = {"node": death.node, "incarnation": death.incarnation, "time": at, "how": death.how}
@@ -84,14 +76,14 @@ class Chronicle:
         """
         traced = {}
         for node, control in nodes.controls.items():
-            began = self._began_us + nodes.clocks_us.get(node, 0)
+            began = self.began_us + nodes.clocks_us.get(node, 0)
             before = [
                 [began, node, "append", PARTITION, base, epoch, b64encode(build(values, base, epoch))]
                 for base, epoch, values in self.given.get(node, ())
             ]
             text = control.read(control.places.trace).decode(errors="replace")
             traced[node] = [*before, *parse_trace(text, control.name)]
-        began_us, look = self._began_us, nodes.system.interpret
+        began_us, look = self.began_us, nodes.system.interpret
         return whole_trace(traced, nodes.clocks_us, began_us, noted=self.noted, logs=held, down=down, interpret=look)
 
 

@@ -11,6 +11,7 @@ from functools import partial
 
 from tidemark.harness.clients.wire_client import NoAnswerError, RefusedError
 from tidemark.harness.evidence.partition_disk import Disk
+from tidemark.harness.live.run_loop import monotonic_us
 from tidemark.harness.runs.at_rest import waiting_for
 from tidemark.harness.scenario.links import LeaderAnswer, Link
 from tidemark.harness.scenario.live.clients import BatchSender, Clients
@@ -87,7 +88,7 @@ class LiveTarget(ScriptTarget):
                 self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
             except SystemRefusalError as error:
                 raise CannotPlayError(str(error)) from None
-        self._chronicle.begin()
+        self._chronicle.began_us = monotonic_us()
 
     def boot(self) -> None:
         """Start the controller, or the metadata store, then all brokers at once. Without either the preferred leader starts last:
@@ -372,7 +373,7 @@ class LiveTarget(ScriptTarget):
         self.answers = [LeaderAnswer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in collected.answers]
         self.not_understood, self.doubted = collected.seen.not_understood, collected.seen.doubted
         self.ops.sort(key=lambda op: op.time)
-        self._chronicle.end()
+        self._chronicle.ended_us = monotonic_us()
         return healed
 
     def ending(self) -> LiveEnding:
