@@ -5,21 +5,15 @@ stored and shrunk. The injector resolves roles (*leader*, *follower* …) when a
 """
 
 from tidemark.nemesis.asked_workload import AskedWorkload
-from tidemark.nemesis.fault import (
-    LASTING_CONTROLLER_ONLY,
-    REAL_ONLY,
-    REASSIGNMENT,
-    SIMULATED_ONLY,
-    Fault,
-    FaultError,
-    Trigger,
-)
+from tidemark.nemesis.fault import Fault, FaultError, Trigger
 from tidemark.nemesis.generate import PROFILES, cluster_of_plans, generate_plan
 from tidemark.nemesis.injector import FaultTarget, Injector
+from tidemark.nemesis.kinds import KINDS, LASTING_CONTROLLER_ONLY, REAL_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.plan import Plan, PlanError, WorkloadSpec, read_plan
 from tidemark.nemesis.send import Send
 
 __all__ = [
+    "KINDS",
     "LASTING_CONTROLLER_ONLY",
     "PROFILES",
     "REAL_ONLY",

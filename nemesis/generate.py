@@ -8,46 +8,26 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from tidemark.nemesis.fault import (
-    CONTROLLER_KINDS,
-    CONTROLLER_LINKS,
-    DELETIONS,
-    LINK_FAULTS,
-    MACHINE_KINDS,
-    REASSIGNMENT,
-    Fault,
-    Trigger,
-)
+from tidemark.nemesis.fault import Fault, Trigger
+from tidemark.nemesis.kind import Stop, between
+from tidemark.nemesis.kinds import DELETIONS, DESTRUCTIVE, KINDS, REASSIGNMENT, SECOND, kinds_drawn_with
 from tidemark.nemesis.plan import Plan, WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
-SECOND = 1_000 * MS
-
-INTACT = (
-    *LINK_FAULTS,
-    "crash",
-    "crash-all",
-    "restart",
-    "pause",
-    "preferred-election",
-    "forced-election",
-    "fast-failover",
-)
-DESTRUCTIVE = ("power", "power-all", "disk", "unclean-election")
-
-PROFILES: dict[str, tuple[str, ...]] = {
-    "intact": INTACT,
-    "destructive": INTACT + DESTRUCTIVE,
-    "machines": INTACT + DESTRUCTIVE + MACHINE_KINDS,
-    "controllers": INTACT + CONTROLLER_KINDS,
-    "controller-links": INTACT + CONTROLLER_LINKS,
-    "deletions": (*INTACT, "delete-records"),
-    "retention": INTACT + DELETIONS,
-    "retention-destructive": INTACT + DESTRUCTIVE + DELETIONS,
-    "reassignments": (*INTACT, REASSIGNMENT),
-    "reassignments-destructive": (*INTACT, *DESTRUCTIVE, REASSIGNMENT),
+_SETS: dict[str, tuple[str, ...]] = {
+    "intact": ("intact",),
+    "destructive": ("intact", "destructive"),
+    "machines": ("intact", "destructive", "machines"),
+    "controllers": ("intact", "controllers"),
+    "controller-links": ("intact", "controller-links"),
+    "deletions": ("intact", "deletions"),
+    "retention": ("intact", "deletions", "retention"),
+    "retention-destructive": ("intact", "destructive", "deletions", "retention"),
+    "reassignments": ("intact", "reassignments"),
+    "reassignments-destructive": ("intact", "destructive", "reassignments"),
 }
+PROFILES: dict[str, tuple[str, ...]] = {name: kinds_drawn_with(*sets) for name, sets in _SETS.items()}
 """Profile → kinds of fault. *intact*: every log survives and elections are clean; *destructive*: power and disk loss and
 unclean elections as well; *machines*: also what only a real machine has, such as a full disk; *controllers*: intact, and what
 befalls a controller that lasts; *controller-links*: intact, and each of a broker's talks with the controller disturbed by itself;
@@ -55,7 +35,6 @@ befalls a controller that lasts; *controller-links*: intact, and each of a broke
 or destructive, and records are deleted by clients and by each broker's retention; *reassignments* and
 *reassignments-destructive*: intact or destructive, and replicas move."""
 
-_DESTRUCTIVE_PROFILES = frozenset({"destructive", "machines", "retention-destructive", "reassignments-destructive"})
 _TRIGGERS = ("append", "append", "append", "truncate", "lead", "follow", "fetched", "isr", "elect")
 _AFTER_DELETION = ("log-start", "log-start", "log-start")
 """In profiles that delete, a log start that moved is one more event to wait for."""
@@ -66,8 +45,9 @@ _MOVES_LEADER = ("preferred-election", "forced-election", "fast-failover", "cras
 _ELECTS = ("fast-failover", "fast-failover", "forced-election", "crash-all")
 """One of these is in every plan, at a time of its own and not waiting for an event that may never come: a run without an
 election tells nothing about truncation."""
-_BY_EVENT = {"fast-failover": 0.6, "forced-election": 0.5}
-"""Share of faults that wait for a trace event; elections are most telling right after an append."""
+_DRAWN_FOR_EVERY_FAULT = ("slow", "lossy", "late-leadership", "fast-failover")
+"""Kinds whose amounts are drawn for faults of every kind, so that a seed's plans stay what they are."""
+_LASTS = between(50 * MS, 3 * SECOND)
 
 
 def cluster_of_plans(profile: str, cluster: ClusterSpec) -> ClusterSpec:
@@ -115,7 +95,7 @@ def generate_plan(seed: int, index: int, profile: str, cluster: ClusterSpec) -> 
         interval_us=rng.choice((60, 120, 240, 400)) * MS,
         batch=rng.choice((1, 3, 3, 10)),
     )
-    if profile in _DESTRUCTIVE_PROFILES and rng.random() < 0.3:
+    if DESTRUCTIVE in _SETS[profile] and rng.random() < 0.3:
         cluster = replace(cluster, settings=replace(cluster.settings, unclean_election=True))
     return Plan(index, seed, rng.randrange(1 << 48), profile, cluster, workload, tuple(faults), end)
 
@@ -130,49 +110,22 @@ def _swarm(rng: Random, kinds: tuple[str, ...]) -> list[str]:
 
 def _fault(rng: Random, kind: str, at: int, cluster: ClusterSpec, triggers: tuple[str, ...]) -> Fault:
     """One fault; durations are log-uniform from 50 ms to 3 s, so that short and long ones are equally likely."""
-    lasts = int(50 * MS * 60 ** rng.random())
-    if kind in {"crash", "crash-all", "restart", "power", "power-all", "disk", "container-kill", "controller-crash"}:
-        lasts += 300 * MS
-    amount = {
-        "slow": int(20 * MS * 30 ** rng.random()),
-        "lossy": rng.choice((50, 200, 500, 800)),
-        "late-leadership": int(50 * MS * 40 ** rng.random()),
-        "fast-failover": int(2 * MS * 250 ** rng.random()),
-    }.get(kind, 0)
-    if kind in CONTROLLER_LINKS:
-        amount = _amount_on_controller_links(rng, kind)
-    elif kind == "slow-disk":
-        amount = int(1 * MS * 200 ** rng.random())
-    elif kind == "clock-jump":
-        amount = int(SECOND * 60 ** rng.random())
-    elif kind in DELETIONS:
-        amount = rng.choice((1000, 1000, rng.randrange(1, 1000)))
+    row = KINDS[kind]
+    lasts = _LASTS(rng) + 300 * MS * isinstance(row.doing, Stop)
+    drawn = {name: KINDS[name].draw_amount(rng) for name in _DRAWN_FOR_EVERY_FAULT}
+    amount = drawn[kind] if kind in drawn else row.draw_amount(rng)
     target = rng.choice(_ROLES)
-    if kind in {"forced-election", "fast-failover"}:
-        target = "follower"
-    elif kind == "unclean-election":
-        target = "any"
-    elif kind == "delete-records":
-        target = "leader"
     after = None
-    if rng.random() < _BY_EVENT.get(kind, 0.25):
+    if rng.random() < row.by_event:
         after = Trigger(rng.choice(triggers), rng.randrange(1, 12), 0)
     return Fault(
         kind,
         at,
         lasts,
-        target,
+        row.aimed_at or target,
         rng.randrange(12),
         rng.randrange(cluster.partitions),
         amount,
         clients=rng.random() < 0.2,
         after=after,
     )
-
-
-def _amount_on_controller_links(rng: Random, kind: str) -> int:
-    if kind == "slow-controller":
-        return int(20 * MS * 30 ** rng.random())
-    if kind == "lossy-controller":
-        return rng.choice((50, 200, 500, 800))
-    return int(50 * MS * 40 ** rng.random()) if kind.startswith("late-") else 0

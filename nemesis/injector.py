@@ -9,17 +9,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, HINDRANCES, REASSIGNMENT
 from tidemark.nemesis.holds import Holds
+from tidemark.nemesis.kind import (
+    DeleteRecords,
+    Elect,
+    FailOver,
+    Hinder,
+    Move,
+    OnLinks,
+    Part,
+    Pause,
+    Retain,
+    Stop,
+)
+from tidemark.nemesis.links import CONTROLLER, Around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from tidemark.nemesis.fault import Fault
-
-CONTROLLER = 0
-EVERYONE = -1
-"""Stands for all clients in a link."""
+    from tidemark.nemesis.links import Link
 
 TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"files"}))
 """What of the metadata a power loss may take back, by `pick`."""
@@ -27,14 +36,11 @@ TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"fil
 PAUSED, DOWN = "paused", "down"
 """What faults hold together."""
 
-Link = tuple[int, int]
-"""(from, to); 0 is the controller, −1 all clients."""
-
 
 class FaultTarget(Protocol):
     """What an injector can do to a world. Ids are brokers 1 …; all verbs are idempotent where that makes sense.
 
-    Where :data:`tidemark.nemesis.fault.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and
+    Where :data:`~tidemark.nemesis.kinds.LASTING_CONTROLLER_ONLY` faults can be done, ``running``, ``stop`` (``crash``) and
     ``start`` take the controller, 0, as well; elsewhere plans with these are refused before they begin.
     """
 
@@ -63,9 +69,7 @@ class FaultTarget(Protocol):
         """Be told the node of every further trace event of a kind."""
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
-        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (:data:`tidemark.nemesis.fault.MESSAGES`) on links,
-        under a key.
-        """
+        """Put ``cut``, ``slow``, ``lossy``, or ``late-…`` or ``lost-…`` (`kinds.MESSAGES`) on links, under a key."""
 
     def clear_link_fault(self, key: int) -> None:
         """Take the fault with this key off."""
@@ -82,7 +86,7 @@ class FaultTarget(Protocol):
         """The power is about to be lost, and the file system has not committed what changed in its last µs.
 
         That is ``cuts`` (truncations), ``files`` (checkpoints), or both. Only where faults of
-        :data:`tidemark.nemesis.fault.SIMULATED_ONLY` can be done.
+        :data:`~tidemark.nemesis.kinds.SIMULATED_ONLY` can be done.
         """
 
     def pause(self, broker: int) -> None:
@@ -92,7 +96,7 @@ class FaultTarget(Protocol):
         """SIGCONT."""
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
-        """Put a fault of :data:`tidemark.nemesis.fault.HINDRANCES` on a broker's machine, under a key; amounts in µs."""
+        """Put a fault whose doing is `Hinder` on a broker, under a key; the kind says what, and what the amount is."""
 
     def unhinder(self, key: int) -> None:
         """Take the fault with this key off."""
@@ -178,7 +182,7 @@ class Injector:
         world = self._world
         names = world.partitions()
         partition = names[fault.partition % len(names)]
-        of_controller = fault.kind in CONTROLLER_KINDS
+        of_controller = fault.row.on is Part.CONTROLLER
         node = CONTROLLER if of_controller else self._resolve(fault, partition)
         role = "controller" if of_controller else fault.target
         detail: dict[str, Any] = {"node": node, "role": role, "partition": partition}
@@ -211,32 +215,32 @@ class Injector:
         self, index: int, fault: Fault, partition: str, node: int, detail: dict[str, Any]
     ) -> Callable[[], None] | None:
         """Do it; returns how to undo it (None: nothing to undo)."""
-        kind = fault.kind
-        if kind == "fast-failover":
-            return self._fail_over(index, fault, partition, node, detail)
-        if kind in _ELECTIONS:
-            self._world.elect(partition, _ELECTIONS[kind], node)
-            return None
-        if kind == REASSIGNMENT:
-            self._move(fault, partition, node, detail)
-            return None
-        if kind == "pause":
-            return self._pause(index, node)
-        if kind == "delete-records":
-            self._world.delete_records(partition, fault.amount)
-            return None
-        if kind == "retention":
-            self._world.retain(partition, node, fault.amount)
-            return None
-        if kind in _STOPS:
-            return self._stop(index, fault, node, detail)
-        if kind in HINDRANCES:
-            amount = -fault.amount if kind == "clock-jump" and fault.pick % 2 else fault.amount
-            self._world.hinder(index, node, kind, amount)
-            return lambda: self._world.unhinder(index)
-        effect, links = self._links(fault, node)
-        self._world.set_link_fault(index, links, effect, fault.amount)
-        return lambda: self._world.clear_link_fault(index)
+        world = self._world
+        match fault.row.doing:
+            case OnLinks(effect, links):
+                others = tuple(b for b in world.brokers() if b != node)
+                world.set_link_fault(
+                    index, links(Around(node, others, fault.pick, fault.clients)), effect, fault.amount
+                )
+                return lambda: world.clear_link_fault(index)
+            case Stop() as stop:
+                return self._stop(index, fault, stop, node, detail)
+            case Pause():
+                return self._pause(index, node)
+            case Hinder(signed):
+                world.hinder(index, node, fault.kind, -fault.amount if signed and fault.pick % 2 else fault.amount)
+                return lambda: world.unhinder(index)
+            case FailOver():
+                return self._fail_over(index, fault, partition, node, detail)
+            case Elect(how):
+                world.elect(partition, how, node)
+            case DeleteRecords():
+                world.delete_records(partition, fault.amount)
+            case Retain():
+                world.retain(partition, node, fault.amount)
+            case Move():
+                self._move(fault, partition, node, detail)
+        return None
 
     def _pause(self, index: int, node: int) -> Callable[[], None]:
         world, holds = self._world, self._holds
@@ -249,16 +253,16 @@ class Injector:
 
         return resume
 
-    def _stop(self, index: int, fault: Fault, node: int, detail: dict[str, Any]) -> Callable[[], None]:
+    def _stop(self, index: int, fault: Fault, stop: Stop, node: int, detail: dict[str, Any]) -> Callable[[], None]:
         """``nodes`` are those that stay down until it ends, whoever stopped them."""
-        world, holds, kind = self._world, self._holds, fault.kind
-        nodes = world.brokers() if kind.endswith("-all") else (node,)
+        world, holds = self._world, self._holds
+        nodes = world.brokers() if stop.of_all else (node,)
         detail["nodes"] = list(nodes)
         for broker in nodes:
             holds.take(DOWN, broker, by=index)
-            if kind == "power-metadata" and world.running(broker):
+            if stop.takes_back and world.running(broker):
                 world.take_back(broker, fault.amount, TAKEN_BACK[fault.pick % 3])
-            world.stop(broker, _HOW.get(kind, kind.removesuffix("-all")))
+            world.stop(broker, stop.how)
 
         def start() -> None:
             for broker in nodes:
@@ -309,48 +313,3 @@ class Injector:
         replicas = (*others, to) if fault.pick % 2 else tuple(to if b == node else b for b in staying)
         detail["replicas"] = list(replicas)
         self._world.reassign(partition, replicas)
-
-    def _links(self, fault: Fault, node: int) -> tuple[str, tuple[Link, ...]]:
-        others = [b for b in self._world.brokers() if b != node]
-        kind = fault.kind
-        if kind in {"late-leadership", "lost-leadership"}:
-            return kind, ((CONTROLLER, node),)
-        if kind in CONTROLLER_LINKS:
-            ways = ((node, CONTROLLER), (CONTROLLER, node))
-            effect = kind.removesuffix("-controller")
-            return effect, (ways, ways[:1], ways[1:])[fault.pick % 3]
-        if kind == "from-controller":
-            return "cut", ((CONTROLLER, node), (node, CONTROLLER))
-        if kind == "controller-isolated":
-            return "cut", tuple(link for b in others for link in ((CONTROLLER, b), (b, CONTROLLER)))
-        if kind == "halves":
-            here = [node, *others[: len(others) // 2]]
-            there = [b for b in others if b not in here]
-            far = [(a, b) for a in here for b in there] + [(CONTROLLER, b) for b in there]
-            return "cut", tuple(far + [(b, a) for a, b in far])
-        peers = others if kind in {"from-peers", "slow", "lossy"} else [*others, CONTROLLER]
-        if fault.clients and kind in {"isolate", "from-peers"}:
-            peers = [*peers, EVERYONE]
-        links: list[Link] = []
-        if kind != "one-way-in":
-            links += [(node, p) for p in peers]
-        if kind != "one-way-out":
-            links += [(p, node) for p in peers]
-        return {"slow": "slow", "lossy": "lossy"}.get(kind, "cut"), tuple(links)
-
-
-_ELECTIONS = {"preferred-election": "preferred", "forced-election": "forced", "unclean-election": "unclean"}
-_HOW = {"restart": "clean", "container-kill": "container", "controller-crash": "crash", "power-metadata": "power"}
-_STOPS = frozenset(
-    {
-        "crash",
-        "crash-all",
-        "restart",
-        "power",
-        "power-all",
-        "power-metadata",
-        "disk",
-        "container-kill",
-        "controller-crash",
-    }
-)

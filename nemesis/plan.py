@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from tidemark.nemesis.fault import AMOUNT_IS_TIME, Fault, FaultError
+from tidemark.nemesis.fault import Fault, FaultError
 from tidemark.nemesis.send import Send, SendError
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import LONGEST_US, ClusterSpecError
@@ -133,7 +133,7 @@ class Plan:
                 fault,
                 at_us=times(fault.at_us),
                 lasts_us=times(fault.lasts_us),
-                amount=times(fault.amount) if fault.kind in AMOUNT_IS_TIME else fault.amount,
+                amount=times(fault.amount) if fault.amount_is_time else fault.amount,
             )
             for fault in self.faults
         ]

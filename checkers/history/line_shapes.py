@@ -205,6 +205,10 @@ def _are_times(value: Json) -> bool:
     return isinstance(value, dict) and all(map(_is_int, value.values()))
 
 
+def _are_words(value: Json) -> bool:
+    return isinstance(value, dict) and all(map(_is_string, value.values()))
+
+
 def _are_sentences(value: Json) -> bool:
     return isinstance(value, list) and all(map(_is_string, value))
 
@@ -250,6 +254,7 @@ _META: Mapping[str, _Shape] = {
         ("contract_alone", "epoch_cache", "idempotent", "read_back", "unclean_election", "isr", "votes"), _BOOL
     ),
     "times": (_are_times, "an object of integers"),
+    "holds_back": (_are_words, "an object of strings"),
     "replicas": (_are_replicas, "an object of lists of integers"),
     **dict.fromkeys(("not_suffered", "counterparts"), (_are_sentences, "a list of strings")),
     "not_understood": (_are_sentences, "a list of strings"),

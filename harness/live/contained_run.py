@@ -25,7 +25,7 @@ from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.netem import has_netem
-from tidemark.harness.runs.meta import run_meta, times_of
+from tidemark.harness.runs.meta import holds_back, run_meta, times_of
 from tidemark.harness.runs.phases import carry_out, in_real_time
 from tidemark.harness.runs.suffering import Suffered, suffer
 from tidemark.harness.systems.tidemark import TidemarkSystem
@@ -103,6 +103,7 @@ def run_plan(
     meta: dict[str, Any] = {
         **run_meta(plan.cluster, variant, contract),
         **({"times": times_of(plan.cluster.settings)} if system.keeps_times else {}),
+        "holds_back": holds_back(plan),
         "faults_end_us": plan.faults_end_us,
         "end_us": 0,
         "plan": plan.index,

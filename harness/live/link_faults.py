@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.machines import firewall, netem
 from tidemark.harness.machines.machine import HOST_PORT
-from tidemark.nemesis.fault import late_or_lost
-from tidemark.nemesis.injector import CONTROLLER, EVERYONE
+from tidemark.nemesis.kinds import late_or_lost
+from tidemark.nemesis.links import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
 
     Spread = Callable[[Mapping[int, list[dict[str, Any]]], Iterable[int]], Mapping[int, list[dict[str, Any]]]]
     """See ``tidemark.harness.systems.system.System.spread``."""

@@ -24,7 +24,7 @@ from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_b
 from tidemark.harness.systems.system import Deployment
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT
-from tidemark.nemesis.injector import CONTROLLER, EVERYONE
+from tidemark.nemesis.links import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
     from tidemark.nodes.families import AnyVariant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"

@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.text import Text
 
 from tidemark.harness.clients.counters import Counters
+from tidemark.nemesis.kinds import is_over_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.1
 REFRESH_PER_S = 8
-AT_ONCE = frozenset({"preferred-election", "forced-election", "unclean-election"})
-"""Faults that are over when they have struck."""
 
 
 @dataclass(slots=True)
@@ -47,8 +46,8 @@ class RunProgress:
 
     def note(self, entry: NemesisOp) -> None:
         """A fault struck, or was healed."""
-        _, what, index, kind, _ = entry
-        if what == "strike" and kind not in AT_ONCE:
+        _, what, index, kind, detail = entry
+        if what == "strike" and not is_over_at_once(kind, detail):
             self.faults[index] = kind
         elif index < 0:
             self.faults.clear()

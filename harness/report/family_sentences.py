@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tidemark.nemesis.kinds import by_kind
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
 
@@ -33,8 +34,10 @@ def elsewise_under(variants: Iterable[str]) -> list[str]:
     told = []
     for key, family in families.items():
         who = ", ".join(names[key])
-        told += [f"{who}: {kind} is left out: {why}" for kind, why in family.not_suffered.items()]
+        left_out = by_kind(family.not_suffered)
+        told += [f"{who}: {kind} is left out: {why}" for kind, why in left_out.items()]
         waits = [event for event, instead in family.unheard.items() if not instead]
         told += [f"{who}: a fault that waits for {event} is left out: that never happens" for event in waits]
-        told += [f"{who}: {kind}: {what}" for kind, what in family.counterparts.items()]
+        instead = by_kind(family.counterparts)
+        told += [f"{who}: {kind}: {what}" for kind, what in instead.items() if kind not in left_out]
     return told

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tidemark.checkers.history.history import History, NemesisOp
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
 from tidemark.harness.report.operations import NEMESIS
+from tidemark.nemesis.kinds import is_over_at_once
 
 GENERAL_HEAL = -1
 """The index of the healing of everything (docs/history.md)."""
-
-AT_ONCE = frozenset(
-    ("preferred-election", "forced-election", "unclean-election", "delete-records", "retention", "reassignment")
-)
-"""Kinds of faults that are over when they have struck, unless somebody noted when."""
-
-
-def is_over_at_once(kind: str, detail: object) -> bool:
-    """Whether a fault whose end nobody noted was over when it had struck; a fast fail-over lasts where it makes a broker deaf."""
-    if kind == "fast-failover":
-        return isinstance(detail, Mapping) and "then" in detail and "deaf" not in detail
-    return kind in AT_ONCE
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.checkers.history.history import History
-from tidemark.harness.report.fault_spans import is_over_at_once
 from tidemark.harness.report.fault_words import as_planned
 from tidemark.harness.report.words import seconds
+from tidemark.nemesis.kinds import is_over_at_once
 from tidemark.nodes.core.messages import CONTROLLER
 
 

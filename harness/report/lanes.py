@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.checkers.history.history import History
-from tidemark.nemesis.fault import CONTROLLER_LINKS, LINK_FAULTS
+from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS
 
 
 @dataclass(slots=True)

@@ -16,7 +16,8 @@ from matplotlib.patches import Patch, Rectangle
 from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.verdict import Anomaly
 from tidemark.harness.report.lanes import Lane, Life, Term
-from tidemark.harness.report.story import CLIENTS, CONTROLLER, Moment, Story, tell
+from tidemark.harness.report.moments import CLIENTS, CONTROLLER, Moment
+from tidemark.harness.report.story import Story, tell
 from tidemark.harness.report.style import (
     BACK,
     DECISIVE,

@@ -2,84 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.verdict import GRAVITY, Anomaly, Verdict
-from tidemark.harness.report.fault_words import as_struck, in_general
+from tidemark.harness.report.fault_words import in_general
 from tidemark.harness.report.lanes import Lane, lanes_of
-from tidemark.harness.report.words import seconds
-from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, LINK_FAULTS
-
-CLIENTS = -1
-CONTROLLER = 0
-MOST_MOMENTS = 18
-"""So many columns fit a page; the least telling moments go first."""
-SAID_BEFORE = 3
-"""The rank of a moment that says nothing new: the same question again."""
+from tidemark.harness.report.moments import CONTROLLER, Moment, merged, most_telling
+from tidemark.harness.report.story_teller import HOW_ELECTED, StoryTeller
+from tidemark.nemesis import KINDS
 
 EASIEST = ("lost-committed-write", "log-matching", "divergence")
-
-STOPPED = {
-    "clean": "shuts down cleanly",
-    "crash": "is killed; what it wrote survives in the page cache",
-    "power": "loses power; what it had not synced may be gone",
-    "disk": "loses its disk and everything on it",
-    "fatal": "gives up",
-}
-
-
-PROCESS_KINDS = (
-    "crash",
-    "crash-all",
-    "restart",
-    "pause",
-    "power",
-    "power-all",
-    "power-metadata",
-    "disk",
-    "container-kill",
-)
-"""Their end is told by the trace: the broker comes back, or goes on."""
-
-HOW_ELECTED = {
-    "initial election": "the first leader is chosen",
-    "online election": "the leader before can lead no longer, or there was none",
-    "preferred election": "the first of the replicas is to lead again",
-    "forced election": "somebody asked for this leader, here the nemesis",
-    "unclean election": "somebody asked for this leader, in sync or not",
-    "last-known election": "the last leader that is known is there again, and nobody else may lead",
-}
-"""Why the controller chooses a leader (docs/history.md, `elect`)."""
-NOT_ELECTED = {
-    "offline": "nobody who may lead is alive",
-    "shrunk": "the ISR shrank, and the leader stays in a new epoch",
-    "resumed": "the leader stays in a new epoch",
-    "reassigning": "as a reassignment begins",
-    "reassigned": "as a reassignment ends",
-}
-"""Why it raises the leader epoch otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """Something worth a sentence.
-
-    Attributes:
-        time: µs. node: a broker, `CONTROLLER` or `CLIENTS`. kind: the trace event's, or one of ours.
-        rank: 0 is the story itself, 1 and 2 are context, `SAID_BEFORE` is told of nobody.
-        number: counts from 1. decided: a fault strikes without which it would not have come to this.
-    """
-
-    time: int
-    node: int
-    kind: str
-    sentence: str
-    rank: int = 0
-    number: int = 0
-    decided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +32,9 @@ class Story:
     @property
     def words(self) -> list[tuple[str, str]]:
         """Kinds of elections and of faults that the moments name, each with what it means."""
-        told = " ".join(moment.sentence for moment in self.moments)
-        elections = [(name, means) for name, means in HOW_ELECTED.items() if f"({name}" in told]
-        faults = [(kind, in_general(kind)) for kind in KINDS if f": {kind}." in told]
-        return elections + faults
+        told = {term for moment in self.moments for term in moment.terms}
+        elections = [(name, means) for name, means in HOW_ELECTED.items() if name in told]
+        return elections + [(kind, in_general(kind)) for kind in KINDS if kind in told]
 
 
 def choose_anomaly(verdict: Verdict) -> Anomaly | None:
@@ -124,7 +58,7 @@ def tell(history: History, anomaly: Anomaly, deciding: Collection[int] = ()) -> 
     evidence = anomaly.evidence
     partition, offset, value = same_story(history, anomaly)
     lanes = lanes_of(history, partition, offset)
-    teller = _Teller(history, partition, offset, value, lanes, _pair(evidence), deciding)
+    teller = StoryTeller(history, partition, offset, value, lanes, _pair(evidence), deciding)
     found = sorted([*teller.moments(), *_discovery(anomaly, lanes)], key=lambda moment: moment.time)
     damage = [moment.time for moment in found if moment.rank == 0 and not moment.decided]
     start = min(damage) if offset is not None and damage else anomaly.time - 2_000_000
@@ -160,7 +94,7 @@ def all_moments(
     history: History, partition: str, offset: int | None, value: object, deciding: Collection[int] = ()
 ) -> list[Moment]:
     """Everything that a run's history tells of a record (or, without one, of a partition), by time; `deciding` as of `tell`."""
-    teller = _Teller(history, partition, offset, value, lanes_of(history, partition, offset), [], deciding)
+    teller = StoryTeller(history, partition, offset, value, lanes_of(history, partition, offset), [], deciding)
     return sorted(teller.moments(), key=lambda moment: moment.time)
 
 
@@ -199,286 +133,3 @@ def _discovery(anomaly: Anomaly, lanes: list[Lane]) -> Iterator[Moment]:
         node = evidence.get("node", CONTROLLER)
         node = node if node in {lane.node for lane in lanes} else CONTROLLER
         yield Moment(anomaly.time, node, "found", f"The checker finds {anomaly.name}: {anomaly.message}")
-
-
-class _Teller:
-    """Turns the history's events around one offset of one partition into sentences."""
-
-    def __init__(
-        self,
-        history: History,
-        partition: str,
-        offset: int | None,
-        value: object,
-        lanes: list[Lane],
-        pair: list[object],
-        deciding: Collection[int] = (),
-    ) -> None:
-        self._history = history
-        self._partition = partition
-        self._offset = offset
-        self._value = value
-        self._lanes = {lane.node: lane for lane in lanes}
-        self._pair = pair
-        self._deciding = deciding
-        self._asked: dict[int, tuple[int, int]] = {}
-        self._gave_up: dict[int, int] = {}
-        self._down: dict[int, int] = {}
-        self._committed = False
-        self._taken_over_without = False
-
-    def moments(self) -> Iterator[Moment]:
-        """All moments, not yet in order."""
-        yield from self._client_moments()
-        yield from self._nemesis_moments()
-        for event in self._history.trace:
-            if event[3] in {self._partition, ""}:
-                yield from self._trace_moments(*event)
-
-    def _client_moments(self) -> Iterator[Moment]:
-        read = False
-        for op in self._history.ops:
-            if op.f == "send" and self._sends_it(op.value):
-                acks = f" with acks={op.acks}" if op.acks else ""
-                words = {
-                    "invoke": f"Client {op.process} sends record {self._value} to {self._partition}{acks}.",
-                    "ok": f"{op.process} is told that record {self._value} is written (acknowledged).",
-                    "info": f"{op.process} gets no clear answer for record {self._value} ({op.error}).",
-                    "fail": f"{op.process} is told that record {self._value} was not written ({op.error}).",
-                }[op.type]
-                yield Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words)
-            elif op.f == "delete" and self._deletes_it(op.value):
-                words = {
-                    "invoke": f"Client {op.process} asks for the deletion of {self._partition} before offset {op.value[0][2]}.",
-                    "ok": f"{op.process} is told that everything before offset {op.value[0][2]} is deleted.",
-                    "info": f"{op.process} gets no clear answer to its deletion ({op.error}).",
-                    "fail": f"{op.process} is told that nothing was deleted ({op.error}).",
-                }[op.type]
-                yield Moment(op.time, CLIENTS, {"invoke": "send", "ok": "ack"}.get(op.type, "answer"), words, 1)
-            elif op.f == "poll" and op.type == "ok" and not read and self._reads_it(op.value):
-                read = True
-                yield Moment(op.time, CLIENTS, "read", f"Client {op.process} reads record {self._value}.", 2)
-
-    def _sends_it(self, value: Iterable[tuple[str, str, object]]) -> bool:
-        return any(
-            key == self._partition and (sent[1] if isinstance(sent, (tuple, list)) else sent) == self._value
-            for _, key, sent in value
-        )
-
-    def _reads_it(self, value: Iterable[tuple[str, dict[str, list[tuple[int, object]]]]]) -> bool:
-        return any(
-            [self._offset, self._value] == list(r) for _, by_key in value for r in by_key.get(self._partition, ())
-        )
-
-    def _deletes_it(self, value: Iterable[tuple[str, str, int]]) -> bool:
-        return self._offset is not None and any(
-            key == self._partition and self._offset < before for _, key, before in value
-        )
-
-    def _nemesis_moments(self) -> Iterator[Moment]:
-        struck = {}
-        for time, action, index, kind, detail in self._history.nemesis:
-            at = detail.get("node", CONTROLLER)
-            node = at if at in self._lanes else CONTROLLER
-            decided = index in self._deciding
-            told = kind in CONTROLLER_KINDS or (kind in (*LINK_FAULTS, *CONTROLLER_LINKS) and node == at)
-            if not decided and not told:
-                continue
-            if action == "strike":
-                struck[index] = at
-                if decided:
-                    what = as_struck(kind, detail)
-                    words = f"Decisive: fault {index + 1} of the plan strikes {_called(at)}: {kind} ({what})."
-                else:
-                    words = f"A fault strikes {_called(at)}: {kind}."
-                yield Moment(time, node, "fault", words, 0 if decided else 1, decided=decided)
-            elif index in struck and kind not in PROCESS_KINDS:
-                words = f"The fault {kind} on {_called(struck[index])} ends."
-                yield Moment(time, node, "heal", words, 2)
-
-    def _trace_moments(self, time: int, node: int, event: str, _partition: str, *fields: object) -> Iterator[Moment]:
-        handler = getattr(self, f"_{event.replace('-', '_')}", None)
-        if handler is not None and (node in self._lanes or node == CONTROLLER):
-            rank_and_words = handler(time, node, *fields)
-            if rank_and_words is not None:
-                yield Moment(time, node, event, rank_and_words[1], rank_and_words[0])
-
-    def _append(self, time: int, node: int, base: int, epoch: int, values: tuple[Any, ...]) -> tuple[int, str] | None:
-        if self._offset is None or not base <= self._offset < base + len(values):
-            return None
-        value = values[self._offset - base]
-        leads = self._leads(node, time)
-        if value == self._value:
-            how = f", leader of epoch {epoch}, writes" if leads else " copies"
-            again = any(life.value == value and life.start < time for life in self._lanes[node].lives)
-            return (2 if again else 0), f"Broker {node}{how} record {value}{' again' * again} at offset {self._offset}."
-        born = any(
-            life.value == self._value and life.start <= time for lane in self._lanes.values() for life in lane.lives
-        )
-        words = f"Broker {node} {'writes' if leads else 'copies'} another record, {value}, at offset {self._offset}."
-        return (0 if value in self._pair or (born and leads) else 2 if born else 1), words
-
-    def _truncate(self, time: int, node: int, to: int, old: int, reason: str, epoch: int) -> tuple[int, str]:
-        lost = self._lost_here(time, node)
-        gone = f": record {lost} is gone from this replica" if lost is not None else ""
-        words = f"Broker {node} cuts its log from {old} to {to} in epoch {epoch} ({reason}){gone}."
-        return (0 if lost == self._value and lost is not None else 1 if lost is not None else 2), words
-
-    def _log_start(self, time: int, node: int, start: int, _before: int, how: str) -> tuple[int, str]:
-        lost = self._lost_here(time, node)
-        words = f"The log of broker {node} " + {
-            "begin-anew": f"begins anew at offset {start}",
-            "leader": f"starts at {start}, as its leader's does",
-            "recovered": f"starts at {start}, as it remembers",
-        }.get(how, f"starts at {start} ({how})")
-        words += f": record {lost} is gone from this replica." if lost is not None else "."
-        return (0 if lost == self._value and lost is not None else 2), words
-
-    def _recovered(self, time: int, node: int, leo: int, hw: int, lost: int) -> tuple[int, str] | None:
-        gone = self._lost_here(time, node)
-        words = f"Broker {node} recovers its log: it ends at {leo}, the high watermark it remembers is {hw}"
-        words += f", and {lost} records are lost" if lost else ""
-        words += f", record {gone} among them." if gone is not None else "."
-        return (0 if gone == self._value and gone is not None else 2), words
-
-    def _removed(self, time: int, node: int, leo: int, *_: object) -> tuple[int, str]:
-        lost = self._lost_here(time, node)
-        gone = f", record {lost} in it" if lost is not None else ""
-        words = f"Broker {node} has no replica any more: its log, which ended at {leo}, is deleted{gone}."
-        return (0 if lost == self._value and lost is not None else 1), words
-
-    def _reassign(
-        self, _time: int, _node: int, replicas: Iterable[int], adding: Iterable[int], removing: Iterable[int]
-    ) -> tuple[int, str]:
-        moves = [f"{what} {_brokers(nodes)}" for what, nodes in (("adding", adding), ("removing", removing)) if nodes]
-        words = f"The controller has the replicas {_brokers(replicas)}"
-        return 1, f"{words}, {' and '.join(moves)}." if moves else f"{words}: no reassignment is under way."
-
-    def _lost_here(self, time: int, node: int) -> object:
-        lives = self._lanes[node].lives
-        return next((life.value for life in lives if life.end == time and life.ended_by is not None), None)
-
-    def _hw(self, _time: int, node: int, hw: int, epoch: int, leads: bool) -> tuple[int, str] | None:
-        life = self._lanes[node].life_at(_time)
-        if self._offset is None or self._committed or not leads or hw <= self._offset:
-            return None
-        if life is None or life.value != self._value:
-            return None
-        self._committed = True
-        others = [
-            lane.node
-            for lane in self._lanes.values()
-            if (there := lane.life_at(_time)) is not None and there.value not in {None, self._value}
-        ]
-        though = (
-            f", although broker {' and broker '.join(map(str, others))} holds another record there" if others else ""
-        )
-        return 0, (
-            f"The high watermark of leader {node} (epoch {epoch}) moves to {hw}, past the record: it is committed{though}."
-        )
-
-    def _stop(self, time: int, node: int, how: str) -> tuple[int, str] | None:
-        self._down[node] = time
-        if how == "fatal" and self._gave_up.get(node) == time:
-            return None  # it has been told why
-        return 1, f"{_capital(_called(node))} {STOPPED.get(how, f'stops ({how})')}."
-
-    def _start(self, time: int, node: int, *_: object) -> tuple[int, str]:
-        since = self._down.pop(node, None)
-        if node == CONTROLLER:
-            return 1, "The controller starts again, or another takes its place."
-        if since is None:
-            return 2, f"Broker {node} starts."
-        return 1, f"Broker {node} comes back: it starts again, after {seconds(time - since, 3)}."
-
-    def _pause(self, _time: int, node: int) -> tuple[int, str]:
-        return 1, f"Broker {node} is frozen (SIGSTOP)."
-
-    def _resume(self, _time: int, node: int) -> tuple[int, str]:
-        return 2, f"Broker {node} goes on (SIGCONT)."
-
-    def _fatal(self, time: int, node: int, words: str) -> tuple[int, str]:
-        self._gave_up[node] = time
-        return 0, f"Broker {node} gives up: {words}."
-
-    def _ask(self, _time: int, node: int, leader: int, epoch: int) -> tuple[int, str]:
-        again = self._asked.get(node) == (leader, epoch)
-        self._asked[node] = leader, epoch
-        return SAID_BEFORE if again else 2, f"Broker {node} asks leader {leader} where epoch {epoch} ended."
-
-    def _lead(self, time: int, node: int, epoch: int, leo: int, *_: object) -> tuple[int, str]:
-        words = f"Broker {node} takes over as leader of epoch {epoch}; its log ends at {leo}"
-        life = self._lanes[node].life_at(time)
-        lives = [one for lane in self._lanes.values() for one in lane.lives]
-        born = any(one.value == self._value and one.start <= time for one in lives)
-        if not born or self._value is None:
-            return 2, f"{words}."
-        if life is not None and life.value == self._value:
-            return 2, f"{words}, with record {self._value}."
-        first = not self._taken_over_without
-        self._taken_over_without = True
-        return (0 if first else 1), f"{words}, without record {self._value}."
-
-    def _follow(self, _time: int, node: int, epoch: int, leader: int, leo: int, hw: int) -> tuple[int, str]:
-        whom = f"follows broker {leader}" if leader > 0 else "has no leader to follow"
-        return 2, f"Broker {node} {whom} in epoch {epoch}; its log ends at {leo}, its high watermark is {hw}."
-
-    def _elect(
-        self,
-        _time: int,
-        _node: int,
-        leader: int,
-        epoch: int,
-        isr: Iterable[int],
-        elr: Iterable[int],
-        how: str,
-        clean: bool,
-        *_: object,
-    ) -> tuple[int, str]:
-        whom = f"makes broker {leader} leader" if leader > 0 else "has no leader to offer"
-        why = NOT_ELECTED.get(how) or f"{how} election"
-        words = f"The controller {whom} in epoch {epoch} ({why}{'' if clean else ', unclean'})"
-        return 1, f"{words}; in sync: {_brokers(isr)}."
-
-    def _isr_change(self, _time: int, _node: int, isr: Iterable[int], *_: object) -> tuple[int, str]:
-        return 2, f"The controller commits a new set of in-sync replicas: {_brokers(isr)}."
-
-    def _leads(self, node: int, time: int) -> bool:
-        return any(term.leads and term.start <= time < term.end for term in self._lanes[node].terms)
-
-
-def _brokers(nodes: Iterable[int]) -> str:
-    return ", ".join(str(node) for node in nodes) or "none"
-
-
-def merged(moments: list[Moment]) -> list[Moment]:
-    """One moment for everything that one node did in the same µs."""
-    merged: dict[tuple[int, int], Moment] = {}
-    for moment in moments:
-        place = (moment.time, moment.node)
-        before = merged.get(place)
-        if before is None:
-            merged[place] = moment
-        elif moment.sentence not in before.sentence:
-            told = min(before, moment, key=lambda one: one.rank)
-            words = f"{before.sentence} {moment.sentence}"
-            merged[place] = replace(told, sentence=words, decided=before.decided or moment.decided)
-    return list(merged.values())
-
-
-def most_telling(found: list[Moment], around: int | None = None) -> list[Moment]:
-    """At most `MOST_MOMENTS`, by rank and then by how near they are to a moment of the story itself, or to `around`, µs."""
-    moments = [moment for moment in merged(found) if moment.rank < SAID_BEFORE]
-    story = [moment.time for moment in moments if moment.rank == 0 and not moment.decided]
-    anchors = story or [moments[-1].time if moments else 0]
-    anchors = anchors if around is None else [around]
-    ranked = sorted(moments, key=lambda m: (m.rank, min(abs(m.time - anchor) for anchor in anchors)))
-    return sorted(ranked[:MOST_MOMENTS], key=lambda moment: moment.time)
-
-
-def _capital(words: str) -> str:
-    return words[0].upper() + words[1:]
-
-
-def _called(node: int) -> str:
-    return "the controller" if node == CONTROLLER else f"broker {node}"

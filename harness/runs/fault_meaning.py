@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
 
 
 def deleted_below(start: int, hw: int, share: int) -> int:

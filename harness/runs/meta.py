@@ -8,6 +8,7 @@ from tidemark.checkers.replicas.liveness.bounds import TIMES
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
+    from tidemark.nemesis import Plan
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.core.settings import Settings
     from tidemark.nodes.families import AnyVariant
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 def times_of(settings: Settings) -> dict[str, int]:
     """The times by which a checker can tell what takes too long; µs."""
     return {name: getattr(settings, name) for name in TIMES}
+
+
+def holds_back(plan: Plan) -> dict[str, str]:
+    """Kind of fault of a plan → whom it keeps from what they should do."""
+    return {fault.kind: fault.row.holds_back for fault in plan.faults}
 
 
 def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = None) -> dict[str, Any]:

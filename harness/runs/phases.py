@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from tidemark.harness.runs.at_rest import restored, waiting_for
 from tidemark.nemesis import Injector
-from tidemark.nemesis.injector import CONTROLLER, FaultTarget
+from tidemark.nemesis.injector import FaultTarget
+from tidemark.nemesis.links import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tidemark.nemesis.kinds import by_kind
+
 if TYPE_CHECKING:
     from tidemark.nemesis import Plan
     from tidemark.nemesis.fault import Fault
@@ -37,6 +39,7 @@ class Suffered:
 
 def suffer(plan: Plan, family: Family) -> Suffered:
     """What the plan's faults are to a family."""
+    not_suffered, counterparts = by_kind(family.not_suffered), by_kind(family.counterparts)
     faults: list[Fault] = []
     left_out: set[int] = set()
     missing: list[str] = []
@@ -44,15 +47,15 @@ def suffer(plan: Plan, family: Family) -> Suffered:
     for index, fault in enumerate(plan.faults):
         event = fault.after.event if fault.after is not None else ""
         heard = family.unheard.get(event, event)
-        if fault.kind in family.not_suffered:
-            missing.append(f"fault {index}, {fault.kind}: {family.not_suffered[fault.kind]}")
+        if fault.kind in not_suffered:
+            missing.append(f"fault {index}, {fault.kind}: {not_suffered[fault.kind]}")
             left_out.add(index)
         elif fault.after is not None and not heard:
             missing.append(f"fault {index}, {fault.kind}: it waits for {event}, which never happens here")
             left_out.add(index)
         else:
-            if fault.kind in family.counterparts:
-                instead[f"{fault.kind}: {family.counterparts[fault.kind]}"] = None
+            if fault.kind in counterparts:
+                instead[f"{fault.kind}: {counterparts[fault.kind]}"] = None
             if fault.after is not None and heard != event:
                 instead[f"waiting for {event}: {heard} is waited for"] = None
                 fault = replace(fault, after=replace(fault.after, event=heard))  # noqa: PLW2901

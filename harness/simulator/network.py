@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.nemesis.fault import late_or_lost
-from tidemark.nemesis.injector import EVERYONE
+from tidemark.nemesis.kinds import late_or_lost
+from tidemark.nemesis.links import EVERYONE
 from tidemark.nodes.core.messages import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
 
 BASE_US = 300
 SPREAD_US = 2_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.history import History
-from tidemark.harness.runs.meta import run_meta, times_of
+from tidemark.harness.runs.meta import holds_back, run_meta, times_of
 from tidemark.harness.runs.phases import LOOK_US, carry_out, in_virtual_time
 from tidemark.harness.runs.suffering import suffer
 from tidemark.harness.simulator.at_rest import view_of
@@ -73,6 +73,7 @@ def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simu
         meta={
             **run_meta(plan.cluster, variant, contract),
             "times": times_of(plan.cluster.settings),
+            "holds_back": holds_back(plan),
             "faults_end_us": plan.faults_end_us,
             "end_us": simulation.now,
             "plan": plan.index,

@@ -16,7 +16,7 @@ from tidemark.harness.simulator.actors import Actor, Caller, Port, SimNode, Stat
 from tidemark.harness.simulator.membership import MembershipOperator
 from tidemark.harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
 from tidemark.harness.simulator.steady import Steady, share_of
-from tidemark.nemesis.injector import EVERYONE
+from tidemark.nemesis.links import EVERYONE
 from tidemark.nodes.core.actions import Append, Send, SetTimer
 from tidemark.nodes.core.events import ControllerElected, ControllerFailed, RetentionDue, ShutdownRequested, Started
 from tidemark.nodes.core.messages import CONTROLLER, Elect, Reassign
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tidemark.checkers.history.history import Op
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.core.controller import Controller
     from tidemark.nodes.families import AnyVariant

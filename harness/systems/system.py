@@ -16,6 +16,7 @@ from tidemark.harness.evidence.replica_evidence import doubts_together
 from tidemark.harness.machines.needs import MachineNeeds
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
+from tidemark.nemesis.kinds import RETENTION, by_kind, kinds_that_need
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
 from tidemark.nodes.families import family_of
 
@@ -146,18 +147,19 @@ class System(ABC):
         Raises:
             SystemRefusalError: in one sentence.
         """
-        suffered = {fault.kind for fault in plan.faults} - set(family_of(variant).not_suffered)
+        suffered = {fault.kind for fault in plan.faults} - by_kind(family_of(variant).not_suffered).keys()
         lasting = sorted(suffered & LASTING_CONTROLLER_ONLY)
         if lasting and not (self.outlives_controller or self.hands_over_controller):
             raise SystemRefusalError(
                 f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
                 "run this plan with --system kafka:VERSION"
             )
-        if "retention" in {fault.kind for fault in plan.faults} and not self.retains:
+        kinds = {fault.kind for fault in plan.faults}
+        if not self.retains and kinds & kinds_that_need(RETENTION):
             raise SystemRefusalError(self.refuses_retention())
-        if not self.reassigns and any(fault.kind == REASSIGNMENT for fault in plan.faults):
+        if not self.reassigns and kinds & kinds_that_need(REASSIGNMENT):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
-        simulated = sorted({fault.kind for fault in plan.faults} & SIMULATED_ONLY)
+        simulated = sorted(kinds & SIMULATED_ONLY)
         if simulated:
             raise SystemRefusalError(
                 f"the disks of {self.name} are real, so it cannot do {', '.join(simulated)}: run this plan in the simulator"

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from tidemark.checkers.history.history import History
-from tidemark.harness.report.story import Moment, merged
+from tidemark.harness.report.moments import Moment, merged
 from tidemark.harness.report.why_section import Deed, Parting
 
 _Key = tuple[Any, ...]

@@ -9,7 +9,8 @@ from typing import Final
 from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, Verdict
 from tidemark.harness.report.decisive_condition import decisive_conditions
-from tidemark.harness.report.story import Moment, all_moments, choose_anomaly, most_telling, same_story, tell
+from tidemark.harness.report.moments import Moment, most_telling
+from tidemark.harness.report.story import all_moments, choose_anomaly, same_story, tell
 from tidemark.harness.report.why_section import NotEnough, Parting, Repair, Why
 from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.search.shrink.cause import facts_with_numbers

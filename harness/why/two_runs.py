@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from tidemark.harness.report.story import MOST_MOMENTS, Moment
+from tidemark.harness.report.moments import MOST_MOMENTS, Moment
 from tidemark.harness.report.why_section import Deed, Parting, SideBySide
 
 MOST_ROWS: Final = 2 * MOST_MOMENTS

@@ -74,8 +74,8 @@ class Family:
         machine: makes a process.
         controller: makes the controller; None: there is none.
         store: makes a metadata store, which is node 0 where there is no controller; None: there is none.
-        counterparts: kind of fault → what it does here instead, as a sentence.
-        not_suffered: kind of fault → why there is no such thing here.
+        counterparts: kind of fault, or what kinds need → what they do here instead, as a sentence.
+        not_suffered: kind of fault, or what kinds need → why there is no such thing here.
         unheard: trace event that a fault may wait for, and that never happens here → what it waits for instead, "" if nothing.
         tells_leadership: whether a message is one of those that tell who leads, where that is not a controller's word.
         kinds: message → what kind a script calls it (as ``tidemark.nodes.core.messages.KINDS``), where it tells no leadership.

@@ -10,6 +10,7 @@ from typing import Final
 import pyarrow.compute as pc
 
 from tidemark.harness.report.model import FaultsPresent, PresentIn, Rate
+from tidemark.nemesis.kinds import by_kind
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
 from tidemark.pipeline.chunks.chunk import plan_digest
@@ -73,7 +74,7 @@ def _kinds_by_plan(spec: CampaignSpec, digests: Mapping[int, str | None]) -> dic
 def _left_out(variant: str) -> Collection[str]:
     """The kinds that a variant's family cannot suffer."""
     try:
-        return family_of(parse_variant(variant)).not_suffered
+        return by_kind(family_of(parse_variant(variant)).not_suffered)
     except VariantError:  # brokers of a real Kafka, held to some protocol
         return ()
 

@@ -15,7 +15,7 @@ from tidemark.nemesis import (
     cluster_of_plans,
     generate_plan,
 )
-from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, KINDS, MACHINE_KINDS
+from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, KINDS, MACHINE_KINDS
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 

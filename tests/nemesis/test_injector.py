@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.nemesis import Fault, Trigger
-from tidemark.nemesis.fault import CONTROLLER_LINKS
+from tidemark.nemesis.kinds import CONTROLLER_LINKS
 
 CONTROLLER, CLIENTS = 0, -1
 NO_LEADER = {"leader": -1, "isr": ()}

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidemark.nemesis import Fault, Plan, PlanError, Trigger, WorkloadSpec, generate_plan, read_plan
-from tidemark.nemesis.fault import KINDS, TARGETS, TRIGGER_EVENTS
+from tidemark.nemesis.fault import TARGETS, TRIGGER_EVENTS
+from tidemark.nemesis.kinds import KINDS
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 

@@ -46,12 +46,11 @@ def anomalies_command(*, as_json: bool) -> int:
 @json_option
 def faults_command(profile: str | None, *, as_json: bool) -> int:
     """List the faults that a plan may have; docs/faults.md tells more of each."""
-    from tidemark.nemesis import PROFILES
-    from tidemark.nemesis.fault import KINDS
+    from tidemark.nemesis import KINDS, PROFILES
 
     if profile is not None and profile not in PROFILES:
         raise click.UsageError(f"there is no profile {profile!r}; there are {', '.join(PROFILES)}")
-    kinds = {kind: words for kind, words in KINDS.items() if profile is None or kind in PROFILES[profile]}
+    kinds = {kind: row.sentence.in_plans for kind, row in KINDS.items() if profile is None or kind in PROFILES[profile]}
     if as_json:
         of_kind = {kind: [name for name, known in PROFILES.items() if kind in known] for kind in kinds}
         click.echo(json.dumps({kind: {"does": kinds[kind], "profiles": of_kind[kind]} for kind in kinds}, indent=1))

@@ -44,7 +44,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     if bounds is None or not replicas or not history.trace:
         return []
     brokers = sorted({broker for members in replicas.values() for broker in members})
-    state = WhoIsWell([event for _, event in points], history.nemesis, brokers)
+    state = WhoIsWell([event for _, event in points], history.nemesis, brokers, history.meta.get("holds_back"))
     waiting, lagging, calm = Spans[Waiting](), Spans[Lagging](), Spans[str]()
     min_isr = int(history.meta.get("min_isr", 1))
     for time in state.moments():

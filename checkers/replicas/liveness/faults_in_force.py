@@ -1,6 +1,7 @@
-"""Whom a fault of the nemesis touches: whoever it touches is not judged, until a while after it was healed.
+"""Whom a fault of the nemesis holds back: whoever it does is not judged, until a while after it was healed.
 
-A kind that is not known here touches everyone.
+The history's meta line says it of each kind (`holds_back`, docs/history.md). Of a kind of which nobody says it, everyone is held
+back.
 """
 
 from __future__ import annotations
@@ -10,30 +11,22 @@ from typing import Any
 
 from tidemark.checkers.history.history import NemesisOp
 
-CUT = frozenset({"isolate", "from-peers", "one-way-in", "one-way-out", "disconnect"})
-"""Whoever is touched by these cannot fetch: either its requests or the answers are lost."""
-_OF_ONE = CUT | {
-    *("from-controller", "slow", "lossy", "late-leadership", "lost-leadership", "slow-controller", "lossy-controller"),
-    *(f"{how}-{what}" for how in ("late", "lost") for what in ("isr-changes", "heartbeats", "registrations")),
-    *(
-        "crash",
-        "restart",
-        "pause",
-        "power",
-        "power-metadata",
-        "disk",
-        "container-kill",
-        "disk-full",
-        "slow-disk",
-        "clock-jump",
-    ),
+NODE, CUT_OFF, NOBODY, DEAF = "node", "cut-off", "nobody", "deaf"
+"""The nodes that a strike names; these, and they cannot fetch, for either their requests or the answers are lost; nobody, and it
+is never healed; the broker that it says is deaf. Any other word is everyone.
+"""
+_UNTOLD = {
+    **dict.fromkeys(("isolate", "from-peers", "one-way-in", "one-way-out", "disconnect"), CUT_OFF),
+    **dict.fromkeys(("from-controller", "slow", "lossy", "slow-controller", "lossy-controller"), NODE),
+    **dict.fromkeys(("late-leadership", "lost-leadership", "late-isr-changes", "lost-isr-changes"), NODE),
+    **dict.fromkeys(("late-heartbeats", "lost-heartbeats", "late-registrations", "lost-registrations"), NODE),
+    **dict.fromkeys(("crash", "restart", "pause", "power", "power-metadata", "disk", "container-kill"), NODE),
+    **dict.fromkeys(("disk-full", "slow-disk", "clock-jump"), NODE),
+    **dict.fromkeys(("preferred-election", "forced-election", "unclean-election", "reassignment"), NOBODY),
+    **dict.fromkeys(("delete-records", "retention"), NOBODY),
+    "fast-failover": DEAF,
 }
-_OF_NOBODY = frozenset(
-    {"preferred-election", "forced-election", "unclean-election", "reassignment", "delete-records", "retention"}
-)
-"""What is asked for at once, and holds nobody back; they are never healed."""
-_FAST_FAILOVER = "fast-failover"
-"""Two elections, and perhaps one broker that is deaf to the controller."""
+"""What is meant by histories that do not say it: ours did not until November 2026. No kind comes to these any more."""
 
 
 class FaultsInForce:
@@ -48,9 +41,11 @@ class FaultsInForce:
     False
     """
 
-    def __init__(self) -> None:
+    def __init__(self, holds_back: Mapping[str, str] | None = None) -> None:
+        """None are; ``holds_back`` is the meta line's."""
+        self._holds_back = _UNTOLD | {**(holds_back or {})}
         self._faults: dict[int, tuple[str, frozenset[int] | None]] = {}
-        """Fault → its kind, and whom it touches; `None`: everyone."""
+        """Fault → what its kind does, and whom it touches; `None`: everyone."""
         self._everyone = False
         self._touched: set[int] = set()
         self._cut: set[int] = set()
@@ -59,19 +54,20 @@ class FaultsInForce:
         """Take an operation in."""
         _, what, index, kind, detail = op
         if what == "strike":
-            nodes = _touched(kind, detail)
+            whom = self._holds_back.get(kind, "")
+            nodes = _touched(whom, detail)
             if nodes is None or nodes:
-                self._faults[index] = kind, nodes
+                self._faults[index] = whom, nodes
         elif what == "heal":
             for healed in [index] if index >= 0 else [*self._faults]:
                 self._faults.pop(healed, None)
         self._everyone, self._touched, self._cut = False, set(), set()
-        for kind, nodes in self._faults.values():
+        for whom, nodes in self._faults.values():
             if nodes is None:
                 self._everyone = True
             else:
                 self._touched |= nodes
-                if kind in CUT:
+                if whom == CUT_OFF:
                     self._cut |= nodes
 
     def in_force(self) -> bool:
@@ -87,12 +83,12 @@ class FaultsInForce:
         return node in self._cut
 
 
-def _touched(kind: str, detail: Mapping[str, Any]) -> frozenset[int] | None:
-    if kind in _OF_NOBODY:
+def _touched(whom: str, detail: Mapping[str, Any]) -> frozenset[int] | None:
+    if whom == NOBODY:
         return frozenset()
-    if kind == _FAST_FAILOVER:
+    if whom == DEAF:
         return frozenset(detail[name] for name in ("deaf",) if name in detail)
     nodes = frozenset(
         node for node in (detail.get("node"), *(detail.get("nodes") or ())) if isinstance(node, int) and node > 0
     )
-    return nodes if kind in _OF_ONE and nodes else None
+    return nodes if whom in (NODE, CUT_OFF) and nodes else None

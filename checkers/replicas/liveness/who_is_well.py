@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -28,10 +28,16 @@ class WhoIsWell:
     and no fault touches it. Where a trace does not tell who is unfenced, who is accepted counts as unfenced.
     """
 
-    def __init__(self, trace: Sequence[TraceEvent], nemesis: Sequence[NemesisOp], brokers: Sequence[int]) -> None:
+    def __init__(
+        self,
+        trace: Sequence[TraceEvent],
+        nemesis: Sequence[NemesisOp],
+        brokers: Sequence[int],
+        holds_back: Mapping[str, str] | None = None,
+    ) -> None:
         self.brokers = brokers
         self.life = IsrLife(trace)
-        self.faults = FaultsInForce()
+        self.faults = FaultsInForce(holds_back)
         self.elected: dict[str, Elected] = {}
         self.without_log: set[int] = set()
         """Brokers whose disk was lost while they were in some ISR: nobody should want them to lead."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.nemesis import PROFILES, cluster_of_plans
-from tidemark.nemesis.fault import REASSIGNMENT
+from tidemark.nemesis import PROFILES, REASSIGNMENT, cluster_of_plans
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.settings import MS
 

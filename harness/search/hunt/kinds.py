@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault
-from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, DELETIONS, LINK_FAULTS, REASSIGNMENT
+from tidemark.nemesis import KINDS, PROFILES, SIMULATED_ONLY, Fault
+from tidemark.nemesis.kind import Part, Stop, log_uniform
+from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS
 from tidemark.nodes.core.settings import MS
 
 if TYPE_CHECKING:
@@ -13,7 +14,14 @@ if TYPE_CHECKING:
 
     from tidemark.nodes.core.cluster import ClusterSpec
 
-_STOPS = ("crash", "restart", "crash-all", "power", "power-all", "power-metadata", "disk")
+_STOPS = dict.fromkeys(
+    (
+        "crash",
+        "restart",
+        *(word for word, kind in KINDS.items() if kind.on is Part.PROCESS and isinstance(kind.doing, Stop)),
+    )
+)
+"""In the order in which hunts draw."""
 _ELECTIONS = ("forced-election", "forced-election", "forced-election", "fast-failover", "preferred-election")
 _TALKS = 0.1
 """Share of hindrances that disturb a broker's talks with the controller, of which there are many kinds."""
@@ -40,7 +48,8 @@ class Kinds:
         self.hindrances = (*(kind for kind in LINK_FAULTS if kind in known), "pause", "pause", "crash", "restart")
         self.elections = (*_ELECTIONS, *(("unclean-election",) if "unclean-election" in known else ()))
         self.failures = (*(kind for kind in _STOPS if kind in known), "pause", "isolate")
-        self.others = tuple(kind for kind in (*DELETIONS, REASSIGNMENT, *CONTROLLER_KINDS) if kind in known)
+        parts = {*self.hindrances, *self.elections, *self.failures, *CONTROLLER_LINKS}
+        self.others = tuple(kind for kind in KINDS if kind in known and kind not in parts)
         self._all = (*self.hindrances, *self.elections, *self.failures, *self.others)
 
     def hindrance(self, rng: Random) -> str:
@@ -62,19 +71,9 @@ def some_fault(
     """A fault of a kind, with whatever it needs."""
     if lasts is None:
         lasts = log_uniform(rng, 100 * MS, 1_600 * MS)
-    amount = 0
-    if kind in {"slow", "slow-controller"} or kind.startswith("late-"):
-        amount = log_uniform(rng, 20 * MS, 600 * MS)
-    elif kind in {"lossy", "lossy-controller"}:
-        amount = rng.choice((200, 500, 800))
-    elif kind == "fast-failover":
-        amount = log_uniform(rng, 2 * MS, 300 * MS)
-    elif kind == "power-metadata":
-        amount = log_uniform(rng, 5 * MS, 3_000 * MS)
-    elif kind in DELETIONS:
-        amount = rng.choice((1000, rng.randrange(1, 1000)))
+    amount = KINDS[kind].draw_amount(rng, hunt=True)
     target = some_target(rng, cluster)
-    if kind in {"forced-election", "fast-failover"} and rng.random() < 0.7:
+    if KINDS[kind].aimed_at == "follower" and rng.random() < 0.7:
         target = "follower"
     elif role is not None and rng.random() < 0.7:
         target = role
@@ -85,8 +84,3 @@ def some_fault(
 def some_target(rng: Random, cluster: ClusterSpec) -> str:
     """A role, or a broker by its number."""
     return rng.choice(("leader", "follower", *(f"b{broker}" for broker in cluster.broker_ids())))
-
-
-def log_uniform(rng: Random, low: int, high: int) -> int:
-    """Short and long are equally likely."""
-    return int(low * (high / low) ** rng.random())

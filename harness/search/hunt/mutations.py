@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tidemark.harness.search.hunt.episodes import with_faults
-from tidemark.harness.search.hunt.kinds import log_uniform, some_fault, some_target
+from tidemark.harness.search.hunt.kinds import some_fault, some_target
 from tidemark.harness.search.hunt.scenes import some_scene
-from tidemark.nemesis.fault import PER_MILLE, WHOLE
 from tidemark.nodes.core.settings import LONGEST_US, MS
 
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from tidemark.harness.search.hunt.circumstances import Circumstances
     from tidemark.harness.search.hunt.kinds import Kinds
     from tidemark.nemesis import Fault, Plan
+from tidemark.nemesis.kind import log_uniform
 
 EARLIEST_US = 20 * MS
 _AGAIN = 0.5
@@ -117,7 +117,7 @@ class Mutations:
 
         def stretched(fault: Fault) -> Fault:
             if fault.amount and rng.random() < 0.3:
-                most = WHOLE if fault.kind in PER_MILLE else LONGEST_US
+                most = LONGEST_US if fault.row.amount is None else fault.row.amount.most
                 amount = int(fault.amount * 4 ** rng.uniform(-1, 1))
                 return replace(fault, amount=min(max(amount, 1), most))
             return replace(fault, lasts_us=int(fault.lasts_us * 4 ** rng.uniform(-1, 1)))

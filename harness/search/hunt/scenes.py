@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tidemark.harness.search.hunt.kinds import Kinds, log_uniform, some_fault
+from tidemark.harness.search.hunt.kinds import Kinds, some_fault
 from tidemark.nemesis import PROFILES, Fault, Trigger
+from tidemark.nemesis.kind import log_uniform
 from tidemark.nodes.core.settings import MS
 
 if TYPE_CHECKING:

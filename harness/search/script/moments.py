@@ -12,7 +12,7 @@ from tidemark.nodes.core.messages import CONTROLLER
 if TYPE_CHECKING:
     from tidemark.checkers.history.history import History, TraceEvent
     from tidemark.harness.search.script.witness import Deed, Witnessed
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
 
 BY_HAND = {"forced": "elect {}", "unclean": "elect {} uncleanly", "preferred": "elect the preferred leader"}
 """How an operator has somebody elected; all other elections are the controller's own."""

@@ -11,7 +11,7 @@ from tidemark.nodes.core.messages import CONTROLLER
 if TYPE_CHECKING:
     from tidemark.checkers import History
     from tidemark.nemesis import Plan
-    from tidemark.nemesis.injector import Link
+    from tidemark.nemesis.links import Link
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.core.variant import Variant
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tidemark.harness.search.shrink.judge import noises_of
 from tidemark.nemesis import Send
-from tidemark.nemesis.fault import CONTROLLER_KINDS
+from tidemark.nemesis.kind import Part
 
 if TYPE_CHECKING:
     from tidemark.checkers import History
@@ -56,5 +56,5 @@ def sends_of(history: History) -> list[Send]:
 
 
 def _struck(fault: Fault, time: int, node: int, brokers: int) -> Fault:
-    by_role = fault.kind in CONTROLLER_KINDS or not 1 <= node <= brokers
+    by_role = fault.row.on is Part.CONTROLLER or not 1 <= node <= brokers
     return replace(fault, at_us=time, after=None, target=fault.target if by_role else f"b{node}")

@@ -5,19 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tidemark.harness.search.shrink.size import records_of
-from tidemark.nemesis.fault import AMOUNT_IS_TIME, CONTROLLER_KINDS
 
 if TYPE_CHECKING:
     from tidemark.nemesis import Fault, Plan, Send
 
-AT_ONCE = frozenset(
-    {"preferred-election", "forced-election", "unclean-election", "delete-records", "retention", "reassignment"}
-)
-"""Faults that are over when they have struck."""
 MOST_SENDS = 10
 """So many are told one by one."""
-OF_ALL = frozenset({"crash-all", "power-all", *CONTROLLER_KINDS})
-"""Faults whose target means nothing."""
 
 
 def shape(plan: Plan) -> str:
@@ -91,12 +84,12 @@ def _failover(fault: Fault) -> str:
 def _fault(fault: Fault) -> str:
     if fault.kind == "fast-failover":
         return _failover(fault) + _waiting(fault) + _details(fault)
-    words = fault.kind if fault.kind in OF_ALL else f"{fault.kind} of {_target(fault)}"
+    words = f"{fault.kind} of {_target(fault)}" if fault.row.of_one_broker else fault.kind
     words += _waiting(fault)
-    if fault.lasts_us and fault.kind not in AT_ONCE:
+    if fault.lasts_us and not fault.row.doing.at_once:
         words += f", for {_time(fault.lasts_us)}"
     if fault.amount:
-        words += f", {_time(fault.amount) if fault.kind in AMOUNT_IS_TIME else f'amount {fault.amount}'}"
+        words += f", {_time(fault.amount) if fault.amount_is_time else f'amount {fault.amount}'}"
     return words + _details(fault)
 
 

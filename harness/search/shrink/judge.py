@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 DELAYS_US = (1_000, 500, 2_000, 1_500, 5_000, 800, 1_200, 3_000)
 """What fixed delays are tried, in this order."""
-BY_CHANCE = frozenset({"lossy", "power", "power-all", "power-metadata", "container-kill"})
-"""Faults that draw from their noise streams though delays are fixed: which message is lost, how much a disk has kept."""
 
 
 class Judge:
@@ -83,6 +81,6 @@ def noises_of(plan: Plan, count: int) -> Iterator[Plan]:
     others = [replace(plan, noise_seed=seed) for seed in range(count + 1) if seed != plan.noise_seed]
     if plan.fixed_delay_us is not None:
         delays = [replace(plan, fixed_delay_us=delay) for delay in DELAYS_US if delay != plan.fixed_delay_us]
-        by_chance = any(fault.kind in BY_CHANCE for fault in plan.faults)
+        by_chance = any(fault.row.by_chance for fault in plan.faults)
         others = [other for pair in zip(delays, others, strict=False) for other in pair] if by_chance else delays
     yield from others[: count - 1]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tidemark.nemesis import KINDS
+
 if TYPE_CHECKING:
     from tidemark.nemesis import Fault, Plan
 
@@ -17,17 +19,6 @@ UNBOUNDED = 1 << 40
 
 SPECIAL = {"b": 4, "any": 3, "isr-member": 2}
 """A role says more than a broker's number. Leader and follower are what protocols are told with."""
-
-MANY_AT_ONCE = {"crash-all": "crash", "power-all": "power", "fast-failover": "forced-election"}
-"""Kinds that do several things at once, and one that does a part of it."""
-KEEPS_LESS = {
-    "disk": "power",
-    "power-metadata": "power",
-    "power": "crash",
-    "crash": "restart",
-    "unclean-election": "forced-election",
-}
-"""Kinds that destroy more, or may, and the next that destroys less."""
 
 Size = tuple[int, ...]
 """Compared from left to right; the smaller plan has the smaller one."""
@@ -81,10 +72,9 @@ def _trouble(time: int) -> int:
 
 
 def _severity(fault: Fault) -> int:
-    kind, steps = fault.kind, 0
-    while kind in MANY_AT_ONCE or kind in KEEPS_LESS:
-        kind = MANY_AT_ONCE.get(kind) or KEEPS_LESS[kind]
-        steps += 1
+    row, steps = fault.row, 0
+    while row.gentler:
+        row, steps = KINDS[row.gentler], steps + 1
     return steps
 
 

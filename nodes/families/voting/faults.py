@@ -7,14 +7,9 @@ from tidemark.nodes.families.voting.messages import VoteRequest
 NO_CONTROLLER = "there is no controller that could be cut off or fail: the servers elect among themselves"
 NO_LOG_START = "there is no log start: nothing is deleted"
 NOT_SUFFERED = {
-    "from-controller": NO_CONTROLLER,
-    **dict.fromkeys(("slow-controller", "lossy-controller", "late-isr-changes", "lost-isr-changes"), NO_CONTROLLER),
-    **dict.fromkeys(("late-heartbeats", "lost-heartbeats", "late-registrations", "lost-registrations"), NO_CONTROLLER),
-    "controller-isolated": NO_CONTROLLER,
-    "controller-crash": NO_CONTROLLER,
+    "controller": NO_CONTROLLER,
     "unclean-election": "nobody can make a server lead that a majority does not vote for",
-    "delete-records": NO_LOG_START,
-    "retention": NO_LOG_START,
+    "log-start": NO_LOG_START,
     "reassignment": "the members of a group never change",
 }
 STANDS = "the server stands for election at once, as after a time-out; whether it leads is for the votes to say"

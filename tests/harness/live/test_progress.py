@@ -4,9 +4,11 @@ import io
 import threading
 from types import SimpleNamespace
 
+import pytest
 from rich.console import Console
 
 from tidemark.harness.live.progress import RunProgress, shown
+from tidemark.nemesis import KINDS
 
 
 def test_faults_are_in_force_from_strike_to_heal():
@@ -24,6 +26,24 @@ def test_faults_are_in_force_from_strike_to_heal():
     progress.note((4, "heal", -1, "all", {}))
 
     assert str(progress) == "faults"
+
+
+@pytest.mark.parametrize("kind", [word for word, row in KINDS.items() if row.doing.at_once])
+def test_what_is_over_when_it_has_struck_is_not_in_force(kind):
+    progress = RunProgress("faults")
+    progress.note((1, "strike", 0, kind, {"node": 1}))
+
+    assert str(progress) == "faults"
+
+
+@pytest.mark.parametrize(
+    ("detail", "told"), [({"then": 2}, "faults"), ({"then": 2, "deaf": 3}, "faults · fast-failover")]
+)
+def test_a_fast_failover_lasts_where_it_makes_a_broker_deaf(detail, told):
+    progress = RunProgress("faults")
+    progress.note((1, "strike", 0, "fast-failover", detail))
+
+    assert str(progress) == told
 
 
 def test_clients_are_counted_once_they_work():

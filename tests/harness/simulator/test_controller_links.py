@@ -5,7 +5,7 @@ import pytest
 from tidemark.harness.simulator import simulate
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from tidemark.nemesis.fault import CONTROLLER_LINKS
+from tidemark.nemesis.kinds import CONTROLLER_LINKS
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import parse_variant
 

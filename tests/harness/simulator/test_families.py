@@ -7,7 +7,8 @@ from tidemark.harness.runs.suffering import suffer
 from tidemark.harness.simulator import simulate
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import Fault, Plan, WorkloadSpec, generate_plan
-from tidemark.nemesis.fault import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, Trigger
+from tidemark.nemesis.fault import Trigger
+from tidemark.nemesis.kinds import CONTROLLER_KINDS, CONTROLLER_LINKS, KINDS, by_kind
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.families import family_of, parse_variant
 
@@ -162,13 +163,16 @@ def test_no_ops_are_not_shown_to_consumers():
 
 def test_what_is_about_a_controller_is_left_out_where_there_is_none():
     for kind in (*CONTROLLER_KINDS, *CONTROLLER_LINKS):
-        assert kind in family_of(parse_variant("raft")).not_suffered
+        assert kind in by_kind(family_of(parse_variant("raft")).not_suffered)
 
 
 def test_every_word_of_the_list_is_a_kind_of_fault():
     family = family_of(parse_variant("raft"))
 
-    assert {*family.not_suffered, *family.counterparts} <= set(KINDS)
+    assert {*family.not_suffered, *family.counterparts} <= {
+        *KINDS,
+        *(need for row in KINDS.values() for need in row.needs),
+    }
     assert not set(family.not_suffered) & set(family.counterparts)
 
 

@@ -14,7 +14,7 @@ from tidemark.harness.simulator.execute import execute
 from tidemark.harness.why import deciding_faults_of_example, why_of_stored
 from tidemark.harness.why.needed_faults import deciding_faults
 from tidemark.nemesis import generate_plan
-from tidemark.nemesis.fault import KINDS
+from tidemark.nemesis.kinds import KINDS
 from tidemark.nodes.core.cluster import ClusterSpec
 
 

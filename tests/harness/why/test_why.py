@@ -6,8 +6,8 @@ import pytest
 from markupsafe import escape
 
 from tidemark.checkers.verdict.verdict import Verdict
+from tidemark.harness.report.moments import Moment
 from tidemark.harness.report.pages import render_run
-from tidemark.harness.report.story import Moment
 from tidemark.harness.report.why_section import Deed, Parting
 from tidemark.harness.simulator.execute import execute
 from tidemark.harness.why import why_of, why_of_stored

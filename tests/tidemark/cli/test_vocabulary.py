@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tidemark.checkers.verdict.known_anomalies import NEAR_MISSES, OF_RUNS
 from tidemark.cli.vocabulary import anomalies_command, faults_command
 from tidemark.nemesis import PROFILES
-from tidemark.nemesis.fault import KINDS
+from tidemark.nemesis.kinds import KINDS
 
 
 def told(command, *arguments):
@@ -31,7 +31,7 @@ def test_faults_are_listed_with_the_profiles_that_draw_them():
     listed = json.loads(told(faults_command, "--profile", "intact", "--json"))
 
     assert set(listed) == set(PROFILES["intact"])
-    assert listed["isolate"]["does"] == KINDS["isolate"]
+    assert listed["isolate"]["does"] == KINDS["isolate"].sentence.in_plans
     assert "destructive" in listed["isolate"]["profiles"]
     with pytest.raises(click.UsageError, match="there is no profile 'none'"):
         told(faults_command, "--profile", "none")

@@ -10,13 +10,14 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from tidemark.nemesis.kind import Part
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidemark.harness.search.shrink.search import Search
     from tidemark.nemesis import Fault
 
-ELECTIONS = frozenset({"preferred-election", "forced-election", "unclean-election", "fast-failover"})
 PICKS = range(9)
 """Which second leader, and who is deaf: every case, with three replicas."""
 MOST = 6
@@ -30,7 +31,9 @@ def merged_elections(search: Search) -> None:
 
 
 def _pairs(search: Search) -> Iterator[tuple[int, int]]:
-    places = [i for i, fault in enumerate(search.best.faults) if fault.kind in ELECTIONS and fault.after is None]
+    places = [
+        i for i, fault in enumerate(search.best.faults) if fault.row.on is Part.LEADERSHIP and fault.after is None
+    ]
     return combinations(places, 2)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from tidemark.harness.search.shrink.passes.rounder_times import EARLIEST_US
 from tidemark.harness.search.shrink.round_numbers import near
-from tidemark.harness.search.shrink.size import KEEPS_LESS, MANY_AT_ONCE
 
 if TYPE_CHECKING:
     from tidemark.harness.search.shrink.search import Search
@@ -32,9 +31,8 @@ def _plain(fault: Fault) -> Fault:
 
 def _kind(search: Search, place: int) -> None:
     while True:
-        kind = search.best.faults[place].kind
-        gentler = [table[kind] for table in (MANY_AT_ONCE, KEEPS_LESS) if kind in table]
-        if not any(search.fault_changed(place, kind=one) for one in gentler):
+        gentler = search.best.faults[place].row.gentler
+        if not gentler or not search.fault_changed(place, kind=gentler):
             return
 
 

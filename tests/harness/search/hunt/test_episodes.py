@@ -16,7 +16,7 @@ from tidemark.harness.search.hunt.mutations import EARLIEST_US, Mutations
 from tidemark.harness.search.hunt.scenes import SCENES, some_scene
 from tidemark.harness.simulator import simulate
 from tidemark.nemesis import PROFILES, SIMULATED_ONLY, Fault, Plan, WorkloadSpec, cluster_of_plans
-from tidemark.nemesis.fault import CONTROLLER_LINKS
+from tidemark.nemesis.kinds import CONTROLLER_LINKS
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import Settings
 from tidemark.nodes.families import parse_variant

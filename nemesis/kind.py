@@ -1,0 +1,201 @@
+"""What there is to know of a kind of fault: the shape of a row of :data:`tidemark.nemesis.kinds.KINDS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from random import Random
+from typing import TYPE_CHECKING, ClassVar
+
+from tidemark.nodes.core.settings import LONGEST_US
+
+if TYPE_CHECKING:
+    from tidemark.nemesis.links import WhichLinks
+    from tidemark.nemesis.sentence import Sentence
+
+WHOLE = 1000
+"""Thousandths."""
+
+Draw = Callable[[Random], int]
+
+
+class Part(StrEnum):
+    """What a kind acts on."""
+
+    LINKS = "links"
+    TALK = "a broker's talk with the controller"
+    PROCESS = "process"
+    LEADERSHIP = "leadership"
+    RECORDS = "records"
+    REPLICAS = "replicas"
+    CONTROLLER = "controller"
+    MACHINE = "machine"
+
+
+class Unit(StrEnum):
+    """What an amount is: a time that belongs to the protocol's own times, another time (both in µs), or a share in thousandths."""
+
+    TIME = "time"
+    WALL_TIME = "wall time"
+    SHARE = "share"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What a kind's `amount` means.
+
+    Attributes:
+        drawn: how random plans draw it; None: they do not have the kind. hunted: how hunts do, if otherwise.
+    """
+
+    unit: Unit
+    drawn: Draw | None = None
+    hunted: Draw | None = None
+
+    @property
+    def most(self) -> int:
+        """The largest."""
+        return WHOLE if self.unit is Unit.SHARE else LONGEST_US
+
+
+class Doing:
+    """What the injector does. What is done ``at_once`` leaves nothing to undo; of what is ``traced`` the trace tells the end."""
+
+    at_once: ClassVar[bool] = False
+    traced: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True)
+class OnLinks(Doing):
+    """Put an effect on links: ``cut``, ``slow``, ``lossy``, or late or lost messages of a kind."""
+
+    effect: str
+    links: WhichLinks
+
+
+@dataclass(frozen=True, slots=True)
+class Stop(Doing):
+    """End a process, or all brokers'; start it again at the end.
+
+    Attributes:
+        how: ``crash``, ``power``, ``disk``, ``container`` or ``clean``.
+        of_all: of all brokers. takes_back: the file system had not committed metadata (`amount`, `pick`).
+    """
+
+    traced = True
+    how: str
+    of_all: bool = False
+    takes_back: bool = False
+
+
+class Pause(Doing):
+    """SIGSTOP, and SIGCONT at the end."""
+
+    traced = True
+
+
+@dataclass(frozen=True, slots=True)
+class Hinder(Doing):
+    """Whatever else is done to a broker, and undone: the world knows how, by the kind. By ``signed``, an odd `pick` turns the
+    amount round.
+    """
+
+    signed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Elect(Doing):
+    """Ask the controller for an election: ``preferred``, ``forced`` or ``unclean``."""
+
+    at_once = True
+    how: str
+
+
+class FailOver(Doing):
+    """Two forced elections, and perhaps one broker that is deaf to the controller meanwhile."""
+
+
+class DeleteRecords(Doing):
+    """Have a client delete records."""
+
+    at_once = True
+
+
+class Retain(Doing):
+    """Have a broker's retention delete."""
+
+    at_once = True
+
+
+class Move(Doing):
+    """Ask the controller for a reassignment."""
+
+    at_once = True
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of fault.
+
+    Attributes:
+        word: what plans call it.
+        sentence: what it does.
+        on: what it acts on.
+        doing: what the injector does, and with that when it ends: at once, or when its duration is over.
+        drawn_with: the set of kinds with which profiles have it (:data:`tidemark.nemesis.generate.PROFILES`); empty: none has.
+        amount: what `amount` means; None: nothing.
+        needs: what must be there for it, the most telling first; families and systems say what they lack.
+        gentler: the next kind that does less.
+        holds_back: whom it keeps from what it should do, as the history's meta line says it (docs/history.md).
+        aimed_at: whom random plans have it strike; empty: any role.
+        by_event: share of random faults of the kind that wait for a trace event.
+        by_chance: whether it draws from its noise stream though delays are fixed.
+        only_simulated: only a simulated disk can do it. only_real: it needs a real disk or clock.
+    """
+
+    word: str
+    sentence: Sentence
+    on: Part
+    doing: Doing
+    drawn_with: str = ""
+    amount: Amount | None = None
+    needs: tuple[str, ...] = ()
+    gentler: str = ""
+    holds_back: str = "node"
+    aimed_at: str = ""
+    by_event: float = 0.25
+    by_chance: bool = False
+    only_simulated: bool = False
+    only_real: bool = False
+
+    def draw_amount(self, rng: Random, *, hunt: bool = False) -> int:
+        """An amount for a random plan, or for a hunt's; 0 where it means nothing."""
+        draw = self.amount and ((hunt and self.amount.hunted) or self.amount.drawn)
+        return draw(rng) if draw else 0
+
+    @property
+    def of_one_broker(self) -> bool:
+        """Whether its target means anything."""
+        return self.on is not Part.CONTROLLER and not (isinstance(self.doing, Stop) and self.doing.of_all)
+
+    def over_at_once(self, detail: object) -> bool:
+        """Whether a fault was over when it had struck, by what the nemesis noted of it."""
+        if isinstance(self.doing, FailOver):
+            return isinstance(detail, Mapping) and "then" in detail and "deaf" not in detail
+        return self.doing.at_once
+
+
+def between(low: int, high: int) -> Draw:
+    """Short and long are equally likely."""
+    return lambda rng: log_uniform(rng, low, high)
+
+
+def one_of(*values: int) -> Draw:
+    """Any of these."""
+    return lambda rng: rng.choice(values)
+
+
+def log_uniform(rng: Random, low: int, high: int) -> int:
+    """Short and long are equally likely."""
+    return int(low * (high / low) ** rng.random())
