@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tidemark.checkers import History
     from tidemark.harness.scenario.model import Scenario
     from tidemark.harness.scenario.play import ScenarioOutcome
-    from tidemark.harness.scenario.target import ReplicaSnapshot
+    from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 _EPOCHS = re.compile(r"\b\d+(?=:[A-Za-z]|@\d)")
 """Of ``0:m1`` and ``0@1`` the 0."""

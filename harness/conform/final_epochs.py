@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from tidemark.checkers.history.history import TraceEvent
     from tidemark.harness.scenario.play import ScenarioOutcome
-    from tidemark.harness.scenario.target import ReplicaSnapshot
+    from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 _Log = dict[int, tuple[int, int]]
 """Offset → (leader epoch, value)."""

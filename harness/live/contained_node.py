@@ -203,16 +203,15 @@ class ContainedNode:
                 self._if_alive(lambda: self.control.admin.watch(events, self._on_trace))
 
     def took_leave(self) -> tuple[str, str] | None:
-        """After the admin connection was lost: how the process ended by its own account (empty: it gave none), and its last
-        log lines.
-
-        None: it is alive, and connected again.
-        """
+        """After the admin connection was lost: its :meth:`last_words`, or None: it is alive, and connected again."""
         with self.reachable():
             if self.links.answering and self._if_alive(self.control.admin.open):
                 return None
-            if self.control.running():
-                return None
+            return None if self.control.running() else self.last_words()
+
+    def last_words(self) -> tuple[str, str]:
+        """The process has ended: how by its own account (empty: it gave none), and its last log lines."""
+        with self.reachable():
             self._process_away()
             return self.control.own_end(), self.control.log_tail()
 

@@ -1,6 +1,6 @@
 """One run in containers: boot, work under faults, heal, demand convergence, read everything back.
 
-The phases are those of a simulated run (:mod:`tidemark.harness.simulator.simulate`), in real time.
+The phases are those of every run (:mod:`tidemark.harness.runs.phases`), in real time.
 """
 
 from __future__ import annotations
@@ -13,30 +13,34 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tidemark.checkers.history.history import History
 from tidemark.harness.clients import ClientsError, Workload
 from tidemark.harness.evidence.collect import fetch_all
-from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, doubts_in_meta
+from tidemark.harness.evidence.replica_evidence import doubts_in_meta
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.evidence.trace_history import TracedAnswer, TraceHistory, parse_trace
-from tidemark.harness.live import healing, phases
+from tidemark.harness.evidence.trace_history import TracedAnswer, parse_trace
+from tidemark.harness.evidence.whole_trace import whole_trace
+from tidemark.harness.live import healing
+from tidemark.harness.live.final_states import all_answer, dump_logs
 from tidemark.harness.live.link_faults import NETEM, TRANSPORT
 from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.netem import has_netem
-from tidemark.harness.runs.coming_to_rest import converge_us
 from tidemark.harness.runs.meta import holds_back, run_meta, times_of
+from tidemark.harness.runs.phases import carry_out, in_real_time
 from tidemark.harness.runs.suffering import Suffered, suffer
 from tidemark.harness.systems.tidemark import TidemarkSystem
-from tidemark.nemesis import Injector
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from tidemark.harness.clients import Library
+    from tidemark.harness.evidence.collect import Evidence
+    from tidemark.harness.evidence.replica_evidence import Segment
     from tidemark.harness.machines.cluster import Cluster
+    from tidemark.harness.runs.at_rest import PartitionView
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
     from tidemark.nodes.core.cluster import ClusterSpec
@@ -140,11 +144,11 @@ def _save_evidence(cluster: LiveCluster, folder: Path | None) -> None:
         with suppress(ContainerWorldError), node.reachable():
             pass
     with suppress(ContainerWorldError):
-        fetch_all({node: one.control for node, one in cluster.nodes.items()}, folder)
+        fetch_all(cluster.controls, folder)
 
 
 class _Run:
-    """A run under way."""
+    """A run under way, and its driver through the phases (:class:`tidemark.harness.runs.phases.Run`)."""
 
     def __init__(
         self,
@@ -155,52 +159,65 @@ class _Run:
         progress: RunProgress,
         folder: Path | None,
     ) -> None:
-        self._cluster = cluster
+        self.world = cluster
         self._plan = plan
         self._suffered = suffered
         self._recorder = recorder
         self._progress = progress
         self._folder = folder
+        self._workload: Workload
+        self._clients_work = False
+        self._evidence: dict[int, Evidence] = {}
+        self._segments: dict[int, dict[str, Segment]] = {}
 
     def carry_out(self, clients: str, meta: dict[str, Any]) -> ContainedRun:
-        cluster, plan, progress = self._cluster, self._plan, self._progress
-        settings = plan.cluster.settings
-        workload = self._workload(clients)  # loading a client library takes seconds on a busy machine
-        cluster.boot()
+        plan = self._plan
+        self._workload = self._make_workload(clients)  # loading a client library takes seconds on a busy machine
         try:
-            self._disturb(workload)
+            meta["read_back"] = carry_out(
+                self, plan, self._suffered, in_real_time(plan.cluster.settings), self._progress.enter
+            )
         except BaseException:
-            with suppress(ClientsError):
-                workload.stop()
+            if self._clients_work:
+                with suppress(ClientsError):
+                    self._workload.stop()
             raise
-        self._clients(workload.stop)
-        progress.phase = "coming to rest"
-        phases.converge(cluster, converge_us(settings))
-        progress.phase = "reading back"
-        deadline = cluster.now_us() + phases.final_read_us(settings)
-        meta["read_back"] = self._clients(lambda: workload.final_read(deadline))
-        progress.phase = "collecting"
-        return self._collect(meta)
+        return self._told(meta)
 
-    def _disturb(self, workload: Workload) -> None:
-        """The phases in which clients work."""
-        cluster, plan, progress = self._cluster, self._plan, self._progress
-        cluster.ask_to_delete = workload.delete
-        progress.began_s = time.monotonic()
-        self._clients(workload.start)
-        progress.phase = "faults"
-        injector = Injector(cluster, self._suffered.faults, self._suffered.left_out)
-        injector.arm()
-        cluster.run_until(plan.faults_end_us)
-        progress.phase = "healing"
-        injector.heal_all()
-        cluster.settle()
-        healing.verify(cluster)
-        progress.phase = "working on"
-        phases.work_on(cluster, phases.after_heal_us(plan.cluster.settings))
+    # tidemark.harness.runs.phases.Run
 
-    def _workload(self, clients: str) -> Workload:
-        plan, cluster = self._plan, self._cluster
+    def begin_clients(self) -> None:
+        self.world.ask_to_delete = self._workload.delete
+        self._progress.began_s = time.monotonic()
+        self._clients_work = True
+        self._clients(self._workload.start)
+
+    def healed(self) -> None:
+        self.world.settle()
+        healing.verify(self.world)
+
+    def stop_clients(self) -> None:
+        self._clients_work = False
+        self._clients(self._workload.stop)
+
+    def views(self, partitions: Iterable[str], *, with_reasons: bool = True) -> dict[str, PartitionView]:
+        found = self.world.observation.views()
+        return {name: found[name] for name in partitions if name in found}
+
+    def all_answer(self) -> None:
+        all_answer(self.world)
+
+    def read_back(self, within_us: int) -> bool:
+        deadline = self.world.now_us() + within_us
+        return self._clients(lambda: self._workload.final_read(deadline))
+
+    def collect(self) -> None:
+        self._evidence, self._segments = dump_logs(self.world, self._folder)
+
+    # Its clients, and what came of it
+
+    def _make_workload(self, clients: str) -> Workload:
+        plan, cluster = self._plan, self.world
         bootstrap = ",".join(cluster.nodes[broker].machine.advertised for broker in cluster.brokers())
         try:
             return Workload(
@@ -233,25 +250,28 @@ class _Run:
         except ClientsError as error:
             raise RunError(str(error)) from None
 
-    def _collect(self, meta: dict[str, Any]) -> ContainedRun:
-        cluster, recorder = self._cluster, self._recorder
-        evidence, segments = phases.dump_logs(cluster, self._folder)
+    def _told(self, meta: dict[str, Any]) -> ContainedRun:
+        cluster, recorder = self.world, self._recorder
         end_us = cluster.now_us()
-        traces = TraceHistory(cluster.run_loop.began_us)
-        for node, found in evidence.items():
-            traces.add(node, parse_trace(found.trace, found.name), cluster.clocks_us[node])
-        down = frozenset(broker for broker in cluster.brokers() if not cluster.processes.running(broker))
-        seen = cluster.system.interpret(ReplicaEvidence(traces.events, segments, down=down))
-        trace = traces.trace(recorder.trace, seen, cluster.processes.excused)
+        whole = whole_trace(
+            {node: parse_trace(found.trace, found.name) for node, found in self._evidence.items()},
+            cluster.clocks_us,
+            cluster.run_loop.began_us,
+            noted=recorder.trace,
+            logs=self._segments,
+            down=frozenset(broker for broker in cluster.brokers() if not cluster.processes.running(broker)),
+            interpret=cluster.system.interpret,
+            excused=cluster.processes.excused,
+        )
         meta |= {"end_us": end_us, "died": cluster.processes.died}
         if cluster.refused:
             meta["refused"] = cluster.refused
         if cluster.processes.started_again:
             meta["started_again"] = cluster.processes.started_again
-        meta |= doubts_in_meta(seen.not_understood, seen.doubted)
-        history = History(meta, recorder.ops, recorder.nemesis, trace)
+        meta |= doubts_in_meta(whole.seen.not_understood, whole.seen.doubted)
+        history = History(meta, recorder.ops, recorder.nemesis, whole.trace)
         recorder.replace(history)
-        return ContainedRun(history, traces.answers, len(trace) + len(history.ops) + len(history.nemesis), end_us)
+        return ContainedRun(history, whole.answers, len(whole.trace) + len(history.ops) + len(history.nemesis), end_us)
 
 
 def _is_linearizable(variant: AnyVariant) -> bool:

@@ -50,6 +50,20 @@ class LinkFault:
         return {node for link in self.links for node in link} - {EVERYONE}
 
 
+@dataclass(frozen=True, slots=True)
+class MessageRules:
+    """What the transports of some nodes are to do, in a script's own terms: rules by sender."""
+
+    by_sender: Mapping[int, list[dict[str, Any]]]
+
+    def nodes(self) -> set[int]:
+        """The nodes whose transport has something to do."""
+        return set(self.by_sender)
+
+
+AnyLinkFault = LinkFault | MessageRules
+
+
 def transport_rules(fault: LinkFault, node: int, delay: str = TRANSPORT) -> list[dict[str, Any]]:
     """What the transport of this node, as a sender, must do for a fault; empty if nothing."""
     found = late_or_lost(fault.effect)
@@ -98,19 +112,27 @@ class LinkFaults:
         self.addresses = addresses
         self.delay = delay
         self._spread = spread
-        self._faults: dict[int, LinkFault] = {}
+        self._faults: dict[int | str, AnyLinkFault] = {}
 
-    def add(self, key: int, fault: LinkFault) -> None:
-        """From now on the nodes should do this."""
+    def add(self, key: int | str, fault: AnyLinkFault) -> None:
+        """From now on the nodes should do this; what a firewall does has a number for a key."""
         self._faults[key] = fault
 
-    def remove(self, key: int) -> LinkFault | None:
+    def remove(self, key: int | str) -> AnyLinkFault | None:
         """And from now on no more; the fault that was in force."""
         return self._faults.pop(key, None)
 
+    def clear(self) -> None:
+        """From now on nothing is in force."""
+        self._faults.clear()
+
     def firewall_of(self, node: int) -> dict[int, list[str]]:
         """Key → what the node must drop."""
-        wanted = {key: drop_rules(fault, node, self.addresses) for key, fault in self._items()}
+        wanted = {
+            int(key): drop_rules(fault, node, self.addresses)
+            for key, fault in self._items()
+            if isinstance(fault, LinkFault)
+        }
         return {key: rules for key, rules in wanted.items() if rules}
 
     def transport_of(self, node: int) -> dict[str, list[dict[str, Any]]]:
@@ -118,27 +140,32 @@ class LinkFaults:
         wanted = {str(key): self._rules_of(fault, node) for key, fault in self._items()}
         return {key: rules for key, rules in wanted.items() if rules}
 
-    def _rules_of(self, fault: LinkFault, node: int) -> list[dict[str, Any]]:
+    def _rules_of(self, fault: AnyLinkFault, node: int) -> list[dict[str, Any]]:
         if self._spread is None:
-            return transport_rules(fault, node, self.delay)
-        by_sender = {sender: transport_rules(fault, sender, self.delay) for sender in self.addresses}
+            return self._sent_by(node, fault)
+        by_sender = {sender: self._sent_by(sender, fault) for sender in self.addresses}
         return self._spread(by_sender, self.addresses).get(node, [])
 
-    def told_of(self, fault: LinkFault) -> set[int]:
+    def _sent_by(self, node: int, fault: AnyLinkFault) -> list[dict[str, Any]]:
+        if isinstance(fault, MessageRules):
+            return fault.by_sender.get(node, [])
+        return transport_rules(fault, node, self.delay)
+
+    def told_of(self, fault: AnyLinkFault) -> set[int]:
         """The nodes whose transport may have something to do for a fault."""
         return fault.nodes() if self._spread is None else set(self.addresses)
 
     def delays_of(self, node: int) -> dict[str, int]:
         """Receiver's address → µs, all faults together; empty unless netem slows links."""
         delays: dict[str, int] = defaultdict(int)
-        if self.delay == NETEM:
-            for _, fault in self._items():
-                for source, to in fault.links if fault.effect == "slow" else ():
-                    if source == node and to != EVERYONE:
-                        delays[self.addresses[to]] += fault.amount
+        slow = [fault for _, fault in self._items() if isinstance(fault, LinkFault) and fault.effect == "slow"]
+        for fault in slow if self.delay == NETEM else ():
+            for source, to in fault.links:
+                if source == node and to != EVERYONE:
+                    delays[self.addresses[to]] += fault.amount
         return dict(delays)
 
-    def _items(self) -> list[tuple[int, LinkFault]]:
+    def _items(self) -> list[tuple[int | str, AnyLinkFault]]:
         return list(self._faults.items())
 
 

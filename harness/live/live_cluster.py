@@ -1,8 +1,7 @@
 """The container world: the verbs the nemesis uses, on real processes and machines.
 
-It means by each verb what the simulated world means (:mod:`tidemark.harness.simulator.simulation`). What the nemesis may ask
-for at once
-(whether a broker runs) is decided here, in the run_loop's thread; what takes time is done in the node's lanes, in order.
+It means by each verb what the simulated world means (:mod:`tidemark.harness.simulator.simulation`). What the nemesis may ask for at
+once (whether a broker runs) is decided here, in the run_loop's thread; what takes time is done in the node's lanes, in order.
 """
 
 from __future__ import annotations
@@ -13,47 +12,46 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tidemark.harness.evidence.partition_disk import read_memory
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.live.contained_node import CLOCK_JUMP, ContainedNode
-from tidemark.harness.live.disturbances import ADMIN, Disturbances
-from tidemark.harness.live.link_faults import LinkFaults
-from tidemark.harness.live.membership import LiveOperator
-from tidemark.harness.live.observation import Observation, compare_clocks
+from tidemark.harness.live.cluster_nodes import ClusterNodes
+from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL
+from tidemark.harness.live.link_faults import LinkFault
+from tidemark.harness.live.observation import compare_clocks
 from tidemark.harness.live.processes import Processes
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import ContainerWorldError, NodeError
-from tidemark.harness.systems.system import Deployment, has_controller
+from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
+from tidemark.harness.systems.system import Deployment
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT
-from tidemark.nemesis.links import CONTROLLER
-from tidemark.nodes.families import family_of
+from tidemark.nemesis.links import CONTROLLER, EVERYONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from tidemark.harness.evidence.partition_disk import Batches
+    from tidemark.harness.live.contained_node import ContainedNode
     from tidemark.harness.live.recorder import Recorder
     from tidemark.harness.machines.machine import Machine
-    from tidemark.harness.runs.at_rest import PartitionView
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
     from tidemark.nemesis.links import Link
     from tidemark.nodes.families import AnyVariant
+
+MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
+"""Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting
+for its clock."""
 
 BOOT_S = 20.0
 START_ALL_S = 240.0
 SETTLE_S = 240.0
 
 
-class LiveCluster:
+class LiveCluster(ClusterNodes):
     """Controller and brokers on machines. Implements ``nemesis.FaultTarget``.
 
     Attributes:
         run_loop: its time.
-        nodes: by id, the controller as 0.
-        processes: their processes.
-        system: what they run. deployment: what it must know of this run.
+        processes: of its nodes.
         ask_to_delete: has a client delete the records of a partition below an offset, without waiting for it; set by the run.
         refused: elections and reassignments that the system refused, with its reasons.
         clocks_us: node → how far its monotonic clock is ahead of the harness's; 0 where both run on one kernel.
@@ -79,52 +77,35 @@ class LiveCluster:
             delay: what slows links, ``netem`` or ``transport``.
             system: what runs on the machines; Tidemark's own nodes, unless told otherwise.
         """
-        self.cluster = plan.cluster
         self.run_loop = RunLoop()
+        of_nodes = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
+        super().__init__(Deployment(of_nodes, plan.cluster, variant), system or TidemarkSystem(), delay=delay)
         self.clocks_us: dict[int, int] = {}
         self.refused: list[dict[str, Any]] = []
-        self.system = system or TidemarkSystem()
         self._recorder = recorder
-        self._partitions = tuple(plan.cluster.assignment())
         self._homes = {name: set(replicas) for name, replicas in plan.cluster.assignment().items()}
         """Partition → brokers that have a replica, or had one, or were to get one."""
         self._controller_failed = False
         self._watched: dict[str, list[Callable[[int], None]]] = {}
-        self._machines = {node: machines[node] for node in (CONTROLLER, *plan.cluster.broker_ids())}
-        self.deployment = Deployment(self._machines, plan.cluster, variant)
-        ids = self.deployment.nodes
-        self._has_node_0 = CONTROLLER in ids
-        self._has_controller = has_controller(variant)
-        addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
-        self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
+        self._hindered: dict[int, tuple[int, str]] = {}
         self.ask_to_delete: Callable[[str, int], None] | None = None
-        self.nodes = {node: self._node(node) for node in ids}
         self.processes = Processes(
             self,
             clock_faults=any(fault.kind == CLOCK_JUMP for fault in plan.faults),
             noise=Random(f"{plan.noise_seed}/disk"),
         )
-        self._disturbances = Disturbances(
-            self.nodes, self._links, self._submit, self.processes, self.run_loop, tuple(self._machines)
-        )
-        controls = {node: one.control for node, one in self.nodes.items()}
-        first = plan.cluster.assignment()
-        self._operator = LiveOperator(self.system, controls, first) if family_of(variant).changes_members else None
-        self.observation = Observation(
-            controls,
-            lambda node: self.processes.away(node) if node == CONTROLLER else self.processes.paused(node),
-            first if self._operator is None else self._operator.wanted,
-            asks_controller=self._has_controller,
-        )
 
-    def _node(self, node: int) -> ContainedNode:
-        def lost() -> None:
-            self.run_loop.post(lambda: self.processes.lost(node))
+    def excused(self, node: int) -> bool:
+        """Whether a fault keeps a node from answering."""
+        return self.processes.away(node) if node == CONTROLLER else self.processes.paused(node)
 
-        def traced(event: list[Any]) -> None:
-            self.run_loop.post(lambda: self.notify(event[2], event[1]))
+    def lost(self, node: int) -> None:
+        """A process hung up on us."""
+        self.run_loop.post(lambda: self.processes.lost(node))
 
-        return ContainedNode(node, self._machines[node], self._links, lost, traced, self.system.control)
+    def traced(self, event: list[Any]) -> None:
+        """A process has traced what is watched."""
+        self.run_loop.post(lambda: self.notify(event[2], event[1]))
 
     def _submit(self, node: int, lane: str, what: str, deed: Callable[[], None]) -> None:
         name = self.nodes[node].name
@@ -140,20 +121,20 @@ class LiveCluster:
         """
         for node, one in self.nodes.items():
             self.processes.submit(node, "clean", one.clean)
-        if self._has_node_0:
+        if self.has_node_0:
             self.processes.start(CONTROLLER)
         if self.system.controller_first:
             self._started()
         for broker in self.brokers():
             self.processes.start(broker)
         self._started()
-        self.system.after_start({node: one.control for node, one in self.nodes.items()}, self.deployment)
+        self.after_start()
         deadline = self.now_us() + int(BOOT_S * 1e6)
         while any(self.leader_of(name) < 0 for name in self.partitions()):
             if self.now_us() > deadline:
                 raise RunError(f"not every partition had a leader {BOOT_S:g} s after the start of all brokers")
             self.run_loop.run_until(self.now_us() + 20_000)
-        self.clocks_us = compare_clocks({node: one.control for node, one in self.nodes.items()})
+        self.clocks_us = compare_clocks(self.controls)
         self.run_loop.begin()
 
     def _started(self) -> None:
@@ -179,14 +160,10 @@ class LiveCluster:
         """
         self.run_loop.settle(SETTLE_S)
 
-    def views(self) -> dict[str, PartitionView]:
-        """All partitions, as they are now."""
-        return self.observation.views()
-
     def close(self) -> None:
         """End lanes, processes and faults; what cannot be ended (a machine that is gone) is let be."""
-        if self._operator is not None:
-            self._operator.close()
+        if self.operator is not None:
+            self.operator.close()
         self.run_loop.close()
 
         def end(node: ContainedNode) -> None:
@@ -197,31 +174,6 @@ class LiveCluster:
             list(threads.map(end, self.nodes.values()))
 
     # nemesis.FaultTarget
-
-    def brokers(self) -> tuple[int, ...]:
-        """All broker ids."""
-        return self.cluster.broker_ids()
-
-    def partitions(self) -> tuple[str, ...]:
-        """All partition names."""
-        return self._partitions
-
-    def leader_of(self, partition: str) -> int:
-        """The controller's leader, −1 if there is none."""
-        return int(self.observation.partition(partition)["leader"])
-
-    def isr_of(self, partition: str) -> tuple[int, ...]:
-        """The controller's committed ISR."""
-        return tuple(self.observation.partition(partition)["isr"])
-
-    def replicas_of(self, partition: str) -> tuple[int, ...]:
-        """The partition's replicas, preferred leader first."""
-        return tuple(self.observation.partition(partition)["replicas"])
-
-    def target_of(self, partition: str) -> tuple[int, ...]:
-        """The replicas it will have when a reassignment that is under way has ended."""
-        state = self.observation.partition(partition)
-        return tuple(b for b in state["replicas"] if b not in state.get("removing", ()))
 
     def now_us(self) -> int:
         """µs since the run began."""
@@ -249,27 +201,6 @@ class LiveCluster:
         """Add to the nemesis operations."""
         self._recorder.nemesis_op(entry)
 
-    def config(self, node: int, incarnation: int) -> dict[str, Any]:
-        """What a process is told when it starts."""
-        return self.system.configure(node, incarnation, self.deployment)
-
-    def before_start(self, node: int) -> None:
-        """Wait for what would keep a process from starting again; called in its lane."""
-        self.system.before_start(node, {n: one.control for n, one in self.nodes.items()}, self.deployment)
-
-    @property
-    def container_kill(self) -> str:
-        """What the kill of its container is to a process's files, ``power`` or ``crash``."""
-        return self.system.container_kill
-
-    def is_halt(self, words: str) -> bool:
-        """Whether these last words are those of a process that its protocol told to give up."""
-        return self.system.is_halt(words)
-
-    def came_too_early(self, words: str) -> bool:
-        """Whether these last words are those of a process that a later start gets further than."""
-        return self.system.came_too_early(words)
-
     def partitions_on(self, broker: int) -> tuple[str, ...]:
         """The partitions that a broker may have something of."""
         return tuple(name for name, brokers in self._homes.items() if broker in brokers)
@@ -282,7 +213,7 @@ class LiveCluster:
 
     def running(self, broker: int) -> bool:
         """Whether the process exists, as far as the nemesis has decided; of the controller, whether there is one."""
-        if broker == CONTROLLER and not self._has_node_0:
+        if broker == CONTROLLER and not self.has_node_0:
             return False
         return self.processes.running(broker) and not (broker == CONTROLLER and self._controller_failed)
 
@@ -313,9 +244,8 @@ class LiveCluster:
 
     def _hand_over(self, *, there: bool) -> None:
         self._controller_failed = not there
-        controls = {node: one.control for node, one in self.nodes.items()}
         deed = self.system.elect_controller if there else self.system.fail_controller
-        self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(controls))
+        self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(self.controls))
 
     def pause(self, broker: int) -> None:
         """SIGSTOP."""
@@ -329,7 +259,7 @@ class LiveCluster:
         """Ask the controller for an election, as an operator's tool would; not before what is being done now is in force. Without
         one, the server itself.
         """
-        if not self._has_controller:
+        if not self.has_controller:
             server = self.target_of(partition)[0] if how == "preferred" else target
             stand = partial(
                 self.nodes[server].stand, lambda control, wait: self.system.stand(control, partition, wait=wait)
@@ -339,12 +269,10 @@ class LiveCluster:
 
         def ask() -> None:
             asked_us = self.now_us()
-            refused = self.system.elect({node: one.control for node, one in self.nodes.items()}, partition, how, target)
+            refused = self.system.elect(self.controls, partition, how, target)
             self.observation.forget()
             if refused:
-                self.refused.append(
-                    {"time": asked_us, "partition": partition, "how": how, "target": target, "why": refused}
-                )
+                self._refuse(asked_us, partition, how, target, refused)
 
         self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, f"elect {target} by the", ask))
 
@@ -356,15 +284,14 @@ class LiveCluster:
             def ask() -> None:
                 replica = self._replica(leader, partition)
                 if replica is not None and self.ask_to_delete is not None:
-                    start, hw = replica.get("start", 0), replica["hw"]
-                    self.ask_to_delete(partition, start + max(hw - start, 0) * share // 1000)
+                    self.ask_to_delete(partition, deleted_below(replica.get("start", 0), replica["hw"], share))
 
             self._submit(leader, ADMIN, "delete records on", ask)
 
     def retain(self, partition: str, broker: int, share: int) -> None:
         """Let a broker's retention delete; of one that does not answer, nothing goes."""
         if self.running(broker):
-            control = self.nodes[broker].control
+            control = self.controls[broker]
 
             def ask() -> None:
                 replica = self._replica(broker, partition)
@@ -372,21 +299,10 @@ class LiveCluster:
                     return
                 with suppress(NodeError):
                     batches = control.admin.ask("log", partition=partition)["batches"]
-                    below = sum(1 for base, _, count in batches if base + count <= replica["hw"])
-                    self.system.retain(control, partition, -(-below * share // 1000))
+                    ends = (base + count for base, _, count in batches)
+                    self.system.retain(control, partition, batches_retained_away(ends, replica["hw"], share))
 
             self._submit(broker, ADMIN, "let retention delete on", ask)
-
-    def log_in_memory(self, broker: int, partition: str) -> Batches:
-        """A log that lies in no file, as its process has it.
-
-        Raises:
-            RunError: the process does not say.
-        """
-        try:
-            return read_memory(self.nodes[broker].control, partition)
-        except NodeError as error:
-            raise RunError(f"the log of {self.nodes[broker].name} cannot be had: {error}") from None
 
     def _replica(self, broker: int, partition: str) -> dict[str, Any] | None:
         """How a replica stands; `None` if its broker does not say."""
@@ -398,42 +314,80 @@ class LiveCluster:
         Without one, whoever leads the group.
         """
         self._homes[partition].update(replicas)
-        if self._operator is not None:
-            self._operator.want(partition, replicas)
+        if self.operator is not None:
+            self.operator.want(partition, replicas)
             return
 
         def ask() -> None:
             asked_us = self.now_us()
-            controls = {node: one.control for node, one in self.nodes.items()}
-            refused = self.system.reassign(controls, partition, replicas)
+            refused = self.system.reassign(self.controls, partition, replicas)
             self.observation.forget()
             if refused:
-                self.refused.append(
-                    {
-                        "time": asked_us,
-                        "partition": partition,
-                        "how": REASSIGNMENT,
-                        "target": list(replicas),
-                        "why": refused,
-                    }
-                )
+                self._refuse(asked_us, partition, REASSIGNMENT, list(replicas), refused)
 
         self.call_at(self.now_us(), lambda: self._submit(CONTROLLER, ADMIN, "reassign replicas by the", ask))
+
+    def _refuse(self, asked_us: int, partition: str, how: str, target: int | list[int], why: str) -> None:
+        self.refused.append({"time": asked_us, "partition": partition, "how": how, "target": target, "why": why})
 
     # Links and machines
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
-        self._disturbances.set_link_fault(key, links, effect, amount)
+        if not self.has_node_0:
+            links = told_by_servers(links, effect, self.brokers())
+        fault = LinkFault(links, effect, amount)
+        self.links.add(key, fault)
+        self._apply_links(fault)
 
     def clear_link_fault(self, key: int) -> None:
         """Take it off."""
-        self._disturbances.clear_link_fault(key)
+        fault = self.links.remove(key)
+        if isinstance(fault, LinkFault):
+            self._apply_links(fault)
+
+    def _apply_links(self, fault: LinkFault) -> None:
+        what = f"put or clear '{fault.effect}' on"
+        for node in sorted(self.links.told_of(fault) & self.nodes.keys()):
+            self._submit(node, ADMIN, what, self.nodes[node].apply_rules)
+        for node in sorted(fault.nodes() & self.nodes.keys()):
+            self._submit(node, MACHINE, what, self.nodes[node].apply_links)
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
         """Put a fault on a broker's machine."""
-        self._disturbances.hinder(key, broker, kind, amount)
+        self._hindered[key] = (broker, kind)
+        if kind == DISCONNECT:
+            others = [node for node in (EVERYONE, *self.machines) if node != broker]
+            links = (*((broker, other) for other in others), *((other, broker) for other in others))
+            self.set_link_fault(key, links, "cut", 0)
+            self._submit(
+                broker, MACHINE, "disconnect", lambda: self.nodes[broker].unplug(wanted=lambda: key in self._hindered)
+            )
+        else:
+            self.nodes[broker].hindrances[key] = (kind, amount)
+            if kind == DISK_FULL:
+                self.processes.disk_filled(broker)
+            self._apply_hindrance(broker, kind)
 
     def unhinder(self, key: int) -> None:
         """Take it off."""
-        self._disturbances.unhinder(key)
+        broker, kind = self._hindered.pop(key, (0, ""))
+        if kind == DISCONNECT:
+            self.clear_link_fault(key)
+            if (broker, kind) not in self._hindered.values():
+                self._submit(broker, MACHINE, "connect", self.nodes[broker].plug_in)
+        elif kind:
+            self.nodes[broker].hindrances.pop(key, None)
+            self._apply_hindrance(broker, kind)
+
+    def _apply_hindrance(self, broker: int, kind: str) -> None:
+        node = self.nodes[broker]
+
+        def apply() -> None:
+            node.apply_hindrances()
+            if kind == CLOCK_JUMP:
+                self._submit(broker, CLOCK, "see the clock jump on", node.check_clock)
+            elif kind == DISK_FULL:
+                self.run_loop.post(lambda: self.processes.start_if_there_is_room(broker))
+
+        self._submit(broker, MACHINE, f"put or clear '{kind}' on", apply)

@@ -179,22 +179,31 @@ def compare_clocks(controls: Mapping[int, NodeControl]) -> dict[int, int]:
     Raises:
         RunError: a node does not tell its time.
     """
-    measured = {node: _clock_ahead(control) for node, control in controls.items()}
     clocks: dict[int, int] = {}
-    for node, ahead in measured.items():
-        known = [0, *clocks.values()]
-        clocks[node] = next((other for other in known if abs(ahead - other) < SAME_CLOCK_US), ahead)
+    for node, control in controls.items():
+        try:
+            ahead = clock_ahead_us(control)
+        except NodeError as error:
+            raise RunError(f"{control.name} does not tell its time: {error}") from None
+        clocks[node] = as_one_clock(ahead, clocks.values())
     return clocks
 
 
-def _clock_ahead(control: NodeControl) -> int:
+def as_one_clock(ahead_us: int, known: Iterable[int]) -> int:
+    """How far a clock is ahead of ours: exactly as far as ours, or one of those known, if they are one kernel's."""
+    return next((other for other in (0, *known) if abs(ahead_us - other) < SAME_CLOCK_US), ahead_us)
+
+
+def clock_ahead_us(control: NodeControl) -> int:
+    """How far a node's monotonic clock is ahead of ours, as far as questions can tell.
+
+    Raises:
+        NodeError: it does not tell its time.
+    """
     best = (1 << 62, 0)
     for _ in range(QUESTIONS):
         before = monotonic_us()
-        try:
-            there = int(control.status()["mono_us"])
-        except NodeError as error:
-            raise RunError(f"{control.name} does not tell its time: {error}") from None
+        there = int(control.status()["mono_us"])
         after = monotonic_us()
         best = min(best, (after - before, there - (before + after) // 2))
     return best[1]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from tidemark.harness.live.contained_node import ContainedNode
     from tidemark.harness.live.run_loop import RunLoop
+    from tidemark.harness.systems.system import System
 
 LANE = "process"
 FATAL = "fatal"
@@ -75,8 +76,8 @@ class Surroundings(Protocol):
         ...
 
     @property
-    def container_kill(self) -> str:
-        """What the kill of its container is to a process's files, ``power`` or ``crash``."""
+    def system(self) -> System:
+        """What they run: how its processes end, and what that means."""
         ...
 
     def config(self, node: int, incarnation: int) -> dict[str, Any]:
@@ -93,14 +94,6 @@ class Surroundings(Protocol):
 
     def before_start(self, node: int) -> None:
         """A process is about to be started again: wait for what would keep it from starting."""
-        ...
-
-    def is_halt(self, words: str) -> bool:
-        """Whether these last words are those of a process that its protocol told to give up."""
-        ...
-
-    def came_too_early(self, words: str) -> bool:
-        """Whether these last words are those of a process that a later start gets further than."""
         ...
 
     def partitions_on(self, broker: int) -> tuple[str, ...]:
@@ -222,7 +215,7 @@ class Processes:
         surroundings = self._surroundings
         one = surroundings.nodes[node]
         if how == "container":
-            one.restart_machine(lambda: surroundings.trace_event(node, "stop", "", surroundings.container_kill))
+            one.restart_machine(lambda: surroundings.trace_event(node, "stop", "", surroundings.system.container_kill))
             return
         dead_us, own_end = one.kill()
         if own_end == FATAL:
@@ -279,9 +272,9 @@ class Processes:
         """A process that was to be killed had given up just before."""
         if starved:
             self.starved.add((node, incarnation))
-        elif self._surroundings.came_too_early(words):
+        elif self._surroundings.system.came_too_early(words):
             self._came_too_early(node, incarnation, words)
-        elif not self._surroundings.is_halt(words):
+        elif not self._surroundings.system.is_halt(words):
             self._died(node, incarnation, BROKEN_OFF, words)
 
     def _died(self, node: int, incarnation: int, how: str, words: str) -> None:
@@ -302,7 +295,7 @@ class Processes:
         state = self._states[node]
         if state.incarnation != incarnation or not state.running:
             return
-        again = how == FATAL and state.too_early < MOST_AGAIN and self._surroundings.came_too_early(words)
+        again = how == FATAL and state.too_early < MOST_AGAIN and self._surroundings.system.came_too_early(words)
         if node == CONTROLLER and not again:
             raise RunError(f"the controller's process ended: {words or 'it printed nothing'}")
         stopping, restart = state.stopping, state.restart_wanted
@@ -320,7 +313,7 @@ class Processes:
         elif starved:
             self.starved.add((node, incarnation))
         elif not asked:
-            self._died(node, incarnation, manner(how, words, self._surroundings.is_halt), words)
+            self._died(node, incarnation, manner(how, words, self._surroundings.system.is_halt), words)
         if restart:
             self.start(node)
         else:

@@ -40,6 +40,10 @@ class RunProgress:
     counters: Counters = field(default_factory=Counters)
     began_s: float | None = None
 
+    def enter(self, phase: str) -> None:
+        """Another phase begins."""
+        self.phase = phase
+
     def note(self, entry: NemesisOp) -> None:
         """A fault struck, or was healed."""
         _, what, index, kind, detail = entry

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from tidemark.harness.scenario.model import ReplicaText
 from tidemark.harness.scenario.records import Names, compact, expand_list
-from tidemark.harness.scenario.target import ReplicaSnapshot, ScriptTarget
+from tidemark.harness.scenario.snapshots import ReplicaSnapshot
+from tidemark.harness.scenario.target import ScriptTarget
 from tidemark.harness.scenario.words import BrokerNames, parse_replica
 
 _Builder = Callable[[BrokerNames, Names, re.Match[str]], Callable[[ScriptTarget], None]]

@@ -14,7 +14,8 @@ from tidemark.harness.scenario.links import LeaderAnswer
 from tidemark.harness.scenario.model import Expected, Scenario
 from tidemark.harness.scenario.records import compact
 from tidemark.harness.scenario.simulated import SimulatedTarget
-from tidemark.harness.scenario.target import ReplicaSnapshot, ScriptError, ScriptTarget
+from tidemark.harness.scenario.snapshots import ReplicaSnapshot
+from tidemark.harness.scenario.target import ScriptError, ScriptTarget
 from tidemark.nodes.families import AnyVariant, parse_variant
 
 SetUp = Callable[[Scenario, AnyVariant], ScriptTarget]

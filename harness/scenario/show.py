@@ -17,7 +17,7 @@ from tidemark.harness.scenario.expectations import epochs
 from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.play import ScenarioOutcome, Scene, variants_of
 from tidemark.harness.scenario.records import compact
-from tidemark.harness.scenario.target import ReplicaSnapshot
+from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 _ROLE_STYLE = {"leader": "green", "down": "red", "no leader": "yellow"}
 _VERDICT_STYLE = {

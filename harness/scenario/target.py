@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 from tidemark.checkers.history.history import Op
+from tidemark.harness.runs.phases import Ending, end, in_a_script
 from tidemark.harness.scenario.links import LeaderAnswer, Link
 from tidemark.harness.scenario.model import GivenReplica, Scenario
-from tidemark.harness.scenario.records import LogRecord, compact
+from tidemark.harness.scenario.records import compact
+from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot, Sent
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import AnyVariant, family_of
 
@@ -35,48 +37,6 @@ class CannotPlayError(RuntimeError):
     """
 
 
-class Glance(NamedTuple):
-    """What can be seen of a replica at little cost, which is all that ``until`` needs; of a broker that is down, its disk.
-
-    `role` is ``leader``, ``follower``, ``no leader``, ``no replica`` or ``down``; `epoch` is −1 if unknown; `leader` is whom a
-    follower follows, else −1; `start` is the log start.
-    """
-
-    role: str
-    epoch: int
-    leader: int
-    leo: int
-    hw: int
-    hw_on_disk: int
-    start: int = 0
-    start_on_disk: int = 0
-
-
-class ReplicaSnapshot(NamedTuple):
-    """One replica at one moment; of a broker that is down, what lies on its disk.
-
-    `role` and `epoch` as in `Glance`; `log` is what lies from `start` on.
-    """
-
-    broker: int
-    role: str
-    epoch: int
-    log: tuple[LogRecord, ...]
-    leo: int
-    hw: int
-    cache: tuple[tuple[int, int], ...]
-    paused: bool = False
-    start: int = 0
-
-
-class Sent(Protocol):
-    """A batch that was sent once."""
-
-    @property
-    def state(self) -> str:
-        """``sent``, ``acked``, or the error's name."""
-
-
 class ScriptTarget(ABC):
     """Carries a scenario's commands out under one variant.
 
@@ -87,6 +47,7 @@ class ScriptTarget(ABC):
         last_read: what the last consumer read, `None` if it was refused.
         ops, nemesis, trace: the history (docs/history.md); the trace need not be there before the end.
         answers: what followers heard about where their logs must end; need not be there before the end.
+        time_scale: every time of the script is multiplied by it.
         spends_epochs: leader epochs may be spent that no script counts.
         not_understood: why the trace cannot be relied on; empty if it can. doubted: the same of single nodes.
         died: processes that ended though nobody asked them to (docs/history.md).
@@ -95,6 +56,7 @@ class ScriptTarget(ABC):
 
     world = "sim"
     """As the history's meta line has it; the simulator is not named there (docs/history.md)."""
+    time_scale = 1.0
 
     def __init__(self, scenario: Scenario, variant: AnyVariant) -> None:
         self.scenario = scenario
@@ -127,9 +89,30 @@ class ScriptTarget(ABC):
             ScriptError: as all commands do.
         """
 
-    @abstractmethod
     def finish(self) -> int:
-        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs."""
+        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs.
+
+        Raises:
+            ContainerWorldError: on machines, a fault could not be healed, or evidence is missing.
+        """
+        healed = self.now_us
+        self.heal()
+        self.nemesis.append((healed, "heal", -1, "all", {}))
+        bounds = in_a_script(
+            self.scenario.cluster.settings, has_controller=family_of(self.variant).has_isr, scale=self.time_scale
+        )
+        ending = self.ending()
+        ending.world.run_until(ending.world.now_us() + bounds.work_on_us)
+        self.read_back = end(ending, bounds)
+        return healed
+
+    @abstractmethod
+    def heal(self) -> None:
+        """Take every fault off, and start whatever does not run."""
+
+    @abstractmethod
+    def ending(self) -> Ending:
+        """The last phases in this world."""
 
     @abstractmethod
     def dispose(self) -> None:
@@ -235,7 +218,6 @@ class ScriptTarget(ABC):
     def read(self, broker: int | None) -> None:
         """Read from the start up to the high watermark."""
 
-    @abstractmethod
     def delete_records(self, offset: int, broker: int | None) -> None:
         """A client asks the leader, or a broker that may think so, to delete the records before an offset; ends when its log
         starts there, which the followers need not know yet.
@@ -243,6 +225,20 @@ class ScriptTarget(ABC):
         Raises:
             ScriptError: it refuses.
         """
+        to = self.leader() if broker is None else broker
+        if to < 1:
+            raise ScriptError("there is no leader that could delete records")
+        refusal = self.ask_to_delete(offset, to)
+        self.wait(
+            f"the log of {self.name(to)} starts at {offset}",
+            lambda: self.glance(to).start >= offset or refusal() != "",
+        )
+        if self.glance(to).start < offset:
+            raise ScriptError(f"{self.name(to)} does not delete: {refusal()}")
+
+    @abstractmethod
+    def ask_to_delete(self, offset: int, broker: int) -> Callable[[], str]:
+        """A client asks a broker, without waiting; gives what tells the error's name, empty while there is none."""
 
     def addressee(self, names: tuple[str, ...], broker: int | None) -> int:
         """Where a batch goes: the named broker, or the controller's leader.
@@ -305,21 +301,40 @@ class ScriptTarget(ABC):
             ScriptError: it was refused.
         """
 
-    @abstractmethod
     def block(self, links: tuple[Link, ...]) -> None:
         """Messages on these links are lost from now on."""
+        self._stop("cut", links)
 
-    @abstractmethod
     def unblock(self, links: tuple[Link, ...]) -> None:
         """They arrive again."""
+        self._let_pass("cut", links, "these messages were not blocked")
 
-    @abstractmethod
     def hold(self, links: tuple[Link, ...]) -> None:
         """Messages on these links wait from now on."""
+        self._stop("hold", links)
 
-    @abstractmethod
     def release(self, links: tuple[Link, ...]) -> None:
         """What waited arrives now, in order."""
+        self._let_pass("hold", links, "these messages were not held")
+
+    def _stop(self, kind: str, links: tuple[Link, ...]) -> None:
+        for link in self.as_meant(links):
+            self.disturb_link(kind, link)
+            self.stop_messages(kind, link)
+
+    def _let_pass(self, kind: str, links: tuple[Link, ...], otherwise: str) -> None:
+        for link in self.as_meant(links):
+            if not self.let_messages_pass(kind, link):
+                raise ScriptError(otherwise)
+            self.mend(kind, f"{kind} {link}")
+
+    @abstractmethod
+    def stop_messages(self, kind: str, link: Link) -> None:
+        """Messages on a link are lost (``cut``) or wait (``hold``)."""
+
+    @abstractmethod
+    def let_messages_pass(self, kind: str, link: Link) -> bool:
+        """They do not any more; says whether they did."""
 
     def as_meant(self, links: tuple[Link, ...]) -> tuple[Link, ...]:
         """Links in the variant's terms. Without a controller word of who leads comes from whoever stands for election, or leads.

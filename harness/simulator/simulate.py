@@ -10,24 +10,21 @@ from typing import TYPE_CHECKING
 
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.history import History
-from tidemark.harness.runs.coming_to_rest import converge_us
 from tidemark.harness.runs.meta import holds_back, run_meta, times_of
-from tidemark.harness.runs.suffering import Suffered, suffer
-from tidemark.harness.simulator.at_rest import restored, waiting_for
+from tidemark.harness.runs.phases import LOOK_US, carry_out, in_virtual_time
+from tidemark.harness.runs.suffering import suffer
+from tidemark.harness.simulator.at_rest import view_of
 from tidemark.harness.simulator.network import CLIENTS_FROM
 from tidemark.harness.simulator.simulation import Simulation
 from tidemark.harness.simulator.workload import AdminClient, Consumer, FinalReader, Producer
-from tidemark.nemesis import REAL_ONLY, Injector, PlanError
+from tidemark.nemesis import REAL_ONLY, PlanError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tidemark.harness.runs.at_rest import PartitionView
     from tidemark.nemesis import Plan
     from tidemark.nodes.families import AnyVariant
-
-AFTER_HEAL_US = 1_000_000
-"""Producers go on this long after healing, so that a replica that is stuck has something to be stuck on."""
-LOOK_US = 200_000
-WATCH_US = 50_000
-FINAL_READ_US = 5_000_000
 
 
 @dataclass(slots=True)
@@ -71,7 +68,7 @@ def simulate(
 def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simulation]) -> SimulatedRun:
     simulation = world(plan.cluster, variant, plan.noise_seed, plan.fixed_delay_us)
     suffered = suffer(plan, simulation.family)
-    read = _drive(simulation, plan, suffered)
+    read = carry_out(_Run(simulation, plan), plan, suffered, in_virtual_time(plan.cluster.settings))
     history = History(
         meta={
             **run_meta(plan.cluster, variant, contract),
@@ -95,102 +92,83 @@ def _run(plan: Plan, variant: AnyVariant, contract: str | None, world: type[Simu
     return result
 
 
-def _drive(simulation: Simulation, plan: Plan, suffered: Suffered) -> bool:
-    """Carry the run out; returns whether the final reads came to an end."""
-    simulation.boot()
-    work = plan.workload
-    producers = [Producer(simulation, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
-    consumers = [
-        Consumer(simulation, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)
-    ]
-    admin = AdminClient(simulation, 4 * CLIENTS_FROM) if _deletes(plan) else None
-    simulation.ask_to_delete = admin.delete if admin is not None else None
-    clients: list[Producer | Consumer] = [*producers, *consumers]
-    for client in clients:
-        client.begin()
-    injector = Injector(simulation, suffered.faults, suffered.left_out)
-    injector.arm()
-    simulation.run_until(plan.faults_end_us)
-    injector.heal_all()
-    _work_on(simulation)
-    for client in clients:
-        client.stopped = True
-    _finish_sends(simulation, producers)
-    converge(simulation, converge_us(plan.cluster.settings))
-    if admin is not None:
-        admin.give_up()
-    read = read_back(simulation)
-    dump_logs(simulation)
-    return read
+class SimulatedEnding:
+    """The last phases in a simulation (:class:`tidemark.harness.runs.phases.Ending`).
+
+    Args:
+        simulation: whose clients have stopped.
+        give_up: lets what has no answer yet stay unknown.
+    """
+
+    def __init__(self, simulation: Simulation, give_up: Callable[[], None]) -> None:
+        """Nothing is asked yet."""
+        self.world = simulation
+        self._give_up = give_up
+
+    def views(self, partitions: Iterable[str], *, with_reasons: bool = True) -> dict[str, PartitionView]:
+        """How these partitions stand."""
+        return {name: view_of(self.world, name, with_reasons=with_reasons) for name in partitions}
+
+    def all_answer(self) -> None:
+        """Everybody does."""
+
+    def read_back(self, within_us: int) -> bool:
+        """Read every partition from the start, as a consumer; whether that came to an end in time."""
+        self._give_up()
+        reader = FinalReader(self.world, 3 * CLIENTS_FROM)
+        reader.begin()
+        deadline = self.world.now + within_us
+        while not reader.done and self.world.now < deadline:
+            self.world.run_until(self.world.now + LOOK_US)
+        reader.stopped = True
+        return reader.done
+
+    def collect(self) -> None:
+        """Trace every running replica's final state. What a broker has that is no replica (any more) owes nothing."""
+        simulation = self.world
+        for broker in simulation.brokers():
+            machine = simulation.broker(broker)
+            for name, replica in machine.replicas.items() if machine is not None else ():
+                if broker not in simulation.replicas_of(name):
+                    continue
+                role = "leader" if replica.leading else "follower"
+                batches = tuple([(b.base, b.epoch, b.values) for b in replica.log.batches])
+                cache = replica.cache.entries()
+                known = role, replica.leader_epoch, replica.log.leo, replica.hw, cache, batches
+                simulation.trace_event(broker, "final", name, *known)
+
+
+class _Run(SimulatedEnding):
+    """Drives a simulation through the phases of a plan (:class:`tidemark.harness.runs.phases.Run`)."""
+
+    def __init__(self, simulation: Simulation, plan: Plan) -> None:
+        self._admin = AdminClient(simulation, 4 * CLIENTS_FROM) if _deletes(plan) else None
+        super().__init__(simulation, self._admin.give_up if self._admin is not None else lambda: None)
+        self._plan = plan
+        self._producers: list[Producer] = []
+        self._clients: list[Producer | Consumer] = []
+
+    def begin_clients(self) -> None:
+        world, work = self.world, self._plan.workload
+        self._producers = [Producer(world, CLIENTS_FROM + i, i, work) for i in range(1, work.producers + 1)]
+        consumers = [Consumer(world, 2 * CLIENTS_FROM + i, f"c{i}", work.poll_us) for i in range(1, work.consumers + 1)]
+        self._clients = [*self._producers, *consumers]
+        world.ask_to_delete = self._admin.delete if self._admin is not None else None
+        for client in self._clients:
+            client.begin()
+
+    def healed(self) -> None:
+        """Whatever is told to heal has."""
+
+    def stop_clients(self) -> None:
+        for client in self._clients:
+            client.stopped = True
+        while any(producer.is_sending for producer in self._producers):
+            self.world.run_until(self.world.now + LOOK_US)
 
 
 def _deletes(plan: Plan) -> bool:
     return any(fault.kind == "delete-records" for fault in plan.faults)
-
-
-def _work_on(simulation: Simulation) -> None:
-    """Go on with the workload for a while, and note when each partition is whole again."""
-    hurt = list(simulation.partitions())
-    end = simulation.now + AFTER_HEAL_US
-    while simulation.now < end:
-        for name in [name for name in hurt if restored(simulation, name)]:
-            hurt.remove(name)
-            simulation.trace_event(0, "restored", name)
-        simulation.run_until(simulation.now + WATCH_US)
-
-
-def _finish_sends(simulation: Simulation, producers: list[Producer]) -> None:
-    """Let every send come to its end: what is acknowledged after the final read could not have been read."""
-    while any(producer.is_sending for producer in producers):
-        simulation.run_until(simulation.now + LOOK_US)
-
-
-def converge(simulation: Simulation, bound_us: int) -> None:
-    """Run until every partition is at rest, or the bound is over; trace which."""
-    deadline = simulation.now + bound_us
-    waiting = dict.fromkeys(simulation.partitions(), "")
-    while True:
-        simulation.run_until(simulation.now + LOOK_US)
-        waiting = {name: waiting_for(simulation, name) for name in waiting}
-        if not any(waiting.values()) or simulation.now >= deadline:
-            break
-    for name, why in waiting.items():
-        simulation.trace_event(0, "converged", name, not why, why)
-
-
-def read_back(simulation: Simulation) -> bool:
-    """Read every partition from the start, as a consumer; returns whether that came to an end in time."""
-    reader = FinalReader(simulation, 3 * CLIENTS_FROM)
-    reader.begin()
-    deadline = simulation.now + FINAL_READ_US
-    while not reader.done and simulation.now < deadline:
-        simulation.run_until(simulation.now + LOOK_US)
-    reader.stopped = True
-    return reader.done
-
-
-def dump_logs(simulation: Simulation) -> None:
-    """Trace every running replica's final state. What a broker has that is no replica (any more) owes nothing."""
-    for broker in simulation.brokers():
-        machine = simulation.broker(broker)
-        if machine is None:
-            continue
-        for name, replica in machine.replicas.items():
-            if broker not in simulation.replicas_of(name):
-                continue
-            role = "leader" if replica.leading else "follower"
-            batches = tuple([(b.base, b.epoch, b.values) for b in replica.log.batches])
-            simulation.trace_event(
-                broker,
-                "final",
-                name,
-                role,
-                replica.leader_epoch,
-                replica.log.leo,
-                replica.hw,
-                replica.cache.entries(),
-                batches,
-            )
 
 
 def digest_of(simulation: Simulation) -> str:

@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
 from tidemark.harness.simulator.actors import Actor, Caller, Port, SimNode, StateMachine
 from tidemark.harness.simulator.membership import MembershipOperator
 from tidemark.harness.simulator.network import BASE_US, SPREAD_US, NetworkFaults
@@ -283,8 +284,8 @@ class Simulation:
 
     def set_link_fault(self, key: int, links: tuple[Link, ...], effect: str, amount: int) -> None:
         """Put a fault on links. Where there is no controller, the others stand for it if what is meant is word of who leads."""
-        if self.nodes[CONTROLLER].machine is None and effect.endswith("-leadership"):
-            links = tuple((other, to) for _, to in links for other in self._brokers if other != to)
+        if self.nodes[CONTROLLER].machine is None:
+            links = told_by_servers(links, effect, self._brokers)
         self.faults.add(key, links, effect, amount)
 
     def clear_link_fault(self, key: int) -> None:
@@ -428,16 +429,15 @@ class Simulation:
         machine = self.broker(leader) if leader > 0 else None
         replica = machine.replicas.get(partition) if machine is not None else None
         if replica is not None and self.ask_to_delete is not None:
-            start, hw = replica.log.start, replica.hw
-            self.ask_to_delete(partition, start + max(hw - start, 0) * share // 1000, leader)
+            self.ask_to_delete(partition, deleted_below(replica.log.start, replica.hw, share), leader)
 
     def retain(self, partition: str, broker: int, share: int) -> None:
         """Let a broker's retention delete; of one that does not run, nothing goes."""
         machine = self.broker(broker)
         replica = machine.replicas.get(partition) if machine is not None else None
         if replica is not None:
-            below = sum(1 for batch in replica.log.batches if batch.end <= replica.hw)
-            self.push(self.now, self.nodes[broker], RetentionDue(partition, -(-below * share // 1000)))
+            batches = batches_retained_away((batch.end for batch in replica.log.batches), replica.hw, share)
+            self.push(self.now, self.nodes[broker], RetentionDue(partition, batches))
 
     def now_us(self) -> int:
         """The virtual time."""

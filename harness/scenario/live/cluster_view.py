@@ -1,75 +1,34 @@
-"""Looking at node processes: what they say of themselves, and what lies on their disks."""
+"""Looking at a script's replicas: what processes say of them, and what lies on their disks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.evidence.partition_disk import Batches, Disk, read_journal, read_memory
-from tidemark.harness.live.observation import partition_view, voted_view
-from tidemark.harness.live.state_among import state_among
-from tidemark.harness.machines.errors import NodeError
-from tidemark.harness.runs.at_rest import waiting_for
-from tidemark.harness.scenario.target import PARTITION, Glance, ReplicaSnapshot, ScriptError
-from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.harness.live.final_states import final_fields
+from tidemark.harness.scenario.live.observation import carried_out
+from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
+from tidemark.harness.scenario.target import PARTITION
 from tidemark.nodes.formats.journal import directory_of
 
 if TYPE_CHECKING:
-    from tidemark.harness.machines.admin_channel import AdminReply as Status
     from tidemark.harness.scenario.live.nodes import Nodes
     from tidemark.harness.scenario.model import Scenario
-
-
-@contextmanager
-def carried_out() -> Iterator[None]:
-    """What a node refuses is a command that could not be carried out.
-
-    Raises:
-        ScriptError: in place of a ``NodeError``.
-    """
-    try:
-        yield
-    except NodeError as error:
-        raise ScriptError(str(error)) from error
 
 
 class ClusterView:
     """Looks at the nodes of one scenario; every look may raise ``ScriptError``."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        nodes: Nodes,
-        *,
-        has_controller: bool = True,
-        wanted: Mapping[str, tuple[int, ...]] | None = None,
-        in_memory: bool = False,
-    ) -> None:
-        """``wanted``: the replicas, where an operator may want others than those of the assignment; ``in_memory``: logs lie in no
-        file.
-        """
+    def __init__(self, scenario: Scenario, nodes: Nodes, *, in_memory: bool = False) -> None:
+        """``in_memory``: logs lie in no file."""
         self._scenario = scenario
-        self._wanted = scenario.cluster.assignment() if wanted is None else wanted
-        self._has_controller = has_controller
         self._nodes = nodes
         self._in_memory = in_memory
         self._logs: dict[int, Batches] = {}
-        self._last: dict[int, Status] = {}
-
-    def status(self, node: int) -> Status | None:
-        """How a node stands; of one that is paused, how it stood before; `None` if its process is gone."""
-        if node in self._nodes.paused:
-            return self._last.get(node)
-        with carried_out():
-            found = self._nodes.status(node)
-        if found is not None:
-            self._last[node] = found
-        return found
 
     def replica(self, broker: int) -> dict[str, Any] | None:
         """How a broker's replica stands; `None` if its process is gone, or knows no partition."""
-        status = self.status(broker)
+        status = self._nodes.observation.status(broker)
         return status["partitions"].get(PARTITION) if status is not None else None
 
     def disk(self, broker: int) -> Disk:
@@ -125,47 +84,20 @@ class ClusterView:
 
     def _role(self, broker: int, replica: dict[str, Any]) -> str:
         """What a server is; one that is in no group that changes its members has no replica, whatever it has."""
-        outside = "members" in replica and broker not in self.partition()["replicas"]
+        outside = "members" in replica and broker not in self._nodes.replicas_of(PARTITION)
         return "no replica" if outside else str(replica["role"])
 
     def _without_partition(self, broker: int) -> str:
         if broker in self._nodes.down:
             return "down"
-        return "no leader" if broker in self.partition()["replicas"] else "no replica"
-
-    def controller(self) -> Status:
-        """How the controller stands."""
-        status = self.status(CONTROLLER)
-        if status is None:
-            raise ScriptError("the controller's process has ended")
-        return status
-
-    def partition(self) -> dict[str, Any]:
-        """The controller's state of the partition; without one, what the brokers say put together."""
-        if not self._has_controller:
-            return state_among(PARTITION, self._wanted[PARTITION], self._brokers())
-        found: dict[str, Any] | None = self.controller()["partitions"].get(PARTITION)
-        if found is None:
-            raise ScriptError(f"the controller knows of no partition {PARTITION}")
-        return found
-
-    def waiting_for(self) -> str:
-        """What keeps the partition from rest; empty if nothing does."""
-        brokers = self._brokers()
-        view = partition_view if self._has_controller else voted_view
-        return waiting_for(view(PARTITION, self.partition(), brokers))
-
-    def _brokers(self) -> dict[int, Status | None]:
-        return {broker: self.status(broker) for broker in self._scenario.cluster.broker_ids()}
+        return "no leader" if broker in self._nodes.replicas_of(PARTITION) else "no replica"
 
     def final(self, broker: int) -> tuple[object, ...] | None:
         """The fields of the trace's ``final``; `None` if the broker has no replica that runs."""
         replica = self.replica(broker)
-        if replica is None or broker not in self.partition()["replicas"]:
+        if replica is None or broker not in self._nodes.replicas_of(PARTITION):
             return None
-        role = "leader" if replica["role"] == "leader" else "follower"
-        cache = tuple(map(tuple, replica["epochs"]))
-        return role, replica["leader_epoch"], replica["leo"], replica["hw"], cache, tuple(self.disk(broker).batches)
+        return final_fields(replica, self.disk(broker).batches)
 
 
 def _end(disk: Disk) -> int:

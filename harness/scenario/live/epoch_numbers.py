@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 UNKNOWN = -1
 
@@ -25,6 +30,7 @@ class EpochNumbers:
         self._begins: list[int] = []
         self._leader: int | None = None
         self._lock = Lock()
+        self._sent_in: dict[str, int] = {}
 
     def heard(self, event: list[Any]) -> None:
         """Take a trace event of the controller's; may be called by another thread."""
@@ -52,3 +58,14 @@ class EpochNumbers:
             if not found or found[-1][0] != number:
                 found.append((number, start))
         return tuple(found)
+
+    def sent(self, names: Iterable[str], epoch: int) -> None:
+        """Records were sent to a leader of this epoch, which is known where the system keeps none with its records."""
+        self._sent_in.update(dict.fromkeys(names, epoch))
+
+    def of_replica(self, state: ReplicaSnapshot) -> ReplicaSnapshot:
+        """A replica in the script's numbers."""
+        log = tuple(
+            (self.number(epoch if epoch >= 0 else self._sent_in.get(name, epoch)), name) for epoch, name in state.log
+        )
+        return state._replace(epoch=self.number(state.epoch), log=log, cache=self.cache(state.cache))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tidemark.harness.machines.errors import ContainerWorldError
@@ -64,7 +63,4 @@ class LiveTargets:
             first_leader_epoch=scenario.first_epoch,
             given=bool(scenario.given),
         )
-        configure = partial(self._system.configure, deployment=deployment)
-        of_nodes = {node: machines[node] for node in deployment.nodes}
-        nodes = Nodes(of_nodes, configure, system=self._system, deployment=deployment)
-        return LiveTarget(scenario, variant, nodes, self._time_scale)
+        return LiveTarget(scenario, variant, Nodes(deployment, self._system), self._time_scale)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tidemark.harness.runs.coming_to_rest import LEAST_US, converge_us
 from tidemark.harness.scenario.links import Link
 from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.records import LogRecord
 from tidemark.harness.scenario.simulated.clients import BatchProducer, StartReader
 from tidemark.harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
-from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, Glance, ReplicaSnapshot, ScriptError, ScriptTarget
+from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
+from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, ScriptError, ScriptTarget
 from tidemark.harness.simulator.at_rest import waiting_for
 from tidemark.harness.simulator.disk import SimLogFile
-from tidemark.harness.simulator.simulate import AFTER_HEAL_US, converge, digest_of, dump_logs, read_back
+from tidemark.harness.simulator.simulate import SimulatedEnding, digest_of
 from tidemark.harness.simulator.workload import AdminClient
 from tidemark.nodes.core.events import RetentionDue
 from tidemark.nodes.core.log import Batch
@@ -197,18 +197,10 @@ class SimulatedTarget(ScriptTarget):
             if reader.seen is not None:
                 self.last_read = tuple(map(self.scenario.records.name, reader.seen))
 
-    def delete_records(self, offset: int, broker: int | None) -> None:
-        """Ask a leader to delete; ends when its log starts there."""
-        to = self.leader() if broker is None else broker
-        if to < 1:
-            raise ScriptError("there is no leader that could delete records")
-        admin, number = self._admin, self._admin.delete(PARTITION, offset, to)
-        self.wait(
-            f"the log of {self.name(to)} starts at {offset}",
-            lambda: self.glance(to).start >= offset or admin.ended(number) not in ("", "ok"),
-        )
-        if self.glance(to).start < offset:
-            raise ScriptError(f"{self.name(to)} does not delete: {admin.ended(number)}")
+    def ask_to_delete(self, offset: int, broker: int) -> Callable[[], str]:
+        """A client asks a broker, without waiting."""
+        admin, number = self._admin, self._admin.delete(PARTITION, offset, broker)
+        return lambda: "" if (state := admin.ended(number)) == "ok" else state
 
     # Faults
 
@@ -291,58 +283,34 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.reassign(PARTITION, replicas)
         self.simulation.run_until(self.simulation.now)
 
-    def block(self, links: tuple[Link, ...]) -> None:
-        """Messages on these links are lost from now on."""
-        links = self.as_meant(links)
-        for link in links:
-            self.disturb_link("cut", link)
-            self.simulation.block(link)
+    def stop_messages(self, kind: str, link: Link) -> None:
+        """Messages on a link are lost, or wait."""
+        (self.simulation.block if kind == "cut" else self.simulation.hold)(link)
 
-    def unblock(self, links: tuple[Link, ...]) -> None:
-        """They arrive again."""
-        links = self.as_meant(links)
-        for link in links:
-            if not self.simulation.unblock(link):
-                raise ScriptError("these messages were not blocked")
-            self.mend("cut", f"cut {link}")
-
-    def hold(self, links: tuple[Link, ...]) -> None:
-        """Messages on these links wait from now on."""
-        links = self.as_meant(links)
-        for link in links:
-            self.disturb_link("hold", link)
-            self.simulation.hold(link)
-
-    def release(self, links: tuple[Link, ...]) -> None:
-        """What waited arrives now, in order."""
-        links = self.as_meant(links)
-        for link in links:
-            if not self.simulation.release(link):
-                raise ScriptError("these messages were not held")
-            self.mend("hold", f"hold {link}")
+    def let_messages_pass(self, kind: str, link: Link) -> bool:
+        """They do not any more; says whether they did."""
+        return (self.simulation.unblock if kind == "cut" else self.simulation.release)(link)
 
     # The end
 
-    def finish(self) -> int:
-        """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs."""
+    def heal(self) -> None:
+        """Take every fault off, and start whatever does not run."""
         simulation = self.simulation
-        healed = simulation.now
         simulation.heal()
         simulation.start(CONTROLLER)
         for broker in simulation.brokers():
             simulation.resume(broker)
             simulation.start(broker)
-        simulation.record((healed, "heal", -1, "all", {}))
-        simulation.run_until(healed + AFTER_HEAL_US)
-        settings = simulation.cluster.settings
-        converge(simulation, LEAST_US if simulation.family.has_isr else converge_us(settings))
+
+    def ending(self) -> SimulatedEnding:
+        """Producers and the admin client give up when all is at rest."""
+        return SimulatedEnding(self.simulation, self._give_up)
+
+    def _give_up(self) -> None:
         for producer in dict.fromkeys(self.sends.values()):
             if isinstance(producer, BatchProducer):
                 producer.give_up()
         self._admin.give_up()
-        self.read_back = read_back(simulation)
-        dump_logs(simulation)
-        return healed
 
 
 def _role(replica: Any) -> str:  # noqa: ANN401 (of any family)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.live import live_cluster
+from tidemark.harness.live import cluster_nodes
 from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.machines.errors import NodeError
@@ -162,7 +162,7 @@ def played_cluster(system=None):
 @contextmanager
 def quiet_cluster(system=None):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live_cluster, "ContainedNode", PlayedNode)
+        patch.setattr(cluster_nodes, "ContainedNode", PlayedNode)
         made = played_cluster(system)
         made.boot()
         for node in made.nodes.values():
@@ -505,7 +505,7 @@ def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(cluster):
     settle(cluster)
 
     assert [what for what in cluster.nodes[2].done if what != "rules"] == ["links", "unplug"]
-    assert cluster._links.firewall_of(2)[4] == [
+    assert cluster.links.firewall_of(2)[4] == [
         "-p tcp -m tcp --sport 19092 -j DROP",
         "-p tcp -m tcp --dport 19092 -j DROP",
         "-s 10.0.0.0/32 -j DROP",
@@ -517,7 +517,7 @@ def test_a_disconnected_broker_is_cut_off_before_its_cable_is_pulled(cluster):
     settle(cluster)
 
     assert [what for what in cluster.nodes[2].done if what != "rules"] == ["links", "unplug", "links", "plug in"]
-    assert cluster._links.firewall_of(2) == {}
+    assert cluster.links.firewall_of(2) == {}
 
 
 def test_a_cable_is_not_pulled_any_more_once_the_disconnection_has_ended(cluster):
@@ -643,7 +643,7 @@ def test_a_broker_that_ends_while_the_cluster_starts_is_named(monkeypatch):
             if self.node == 2:
                 self.end_itself("fatal")
 
-    monkeypatch.setattr(live_cluster, "ContainedNode", Dying)
+    monkeypatch.setattr(cluster_nodes, "ContainedNode", Dying)
     machines = {node: played_machine(node) for node in range(3)}
     plan = Plan(0, 0, 1, "by hand", ClusterSpec(brokers=2, replication_factor=2), WorkloadSpec(), (), 0)
     made = LiveCluster(machines, plan, parse_variant("kafka-2.7"), Recorder({}), delay="transport")
@@ -719,7 +719,7 @@ class PlayedSystem(TidemarkSystem):
 @pytest.fixture
 def system(monkeypatch):
     """Of a cluster that boots when it is asked to."""
-    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
+    monkeypatch.setattr(cluster_nodes, "ContainedNode", PlayedNode)
     system = PlayedSystem()
     system.cluster = played_cluster(system)
     system.nodes = system.cluster.nodes
@@ -931,7 +931,7 @@ def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monke
             said = [{**rule, "from": sender} for sender, of_sender in rules.items() for rule in of_sender]
             return dict.fromkeys(nodes, said)
 
-    monkeypatch.setattr(live_cluster, "ContainedNode", PlayedNode)
+    monkeypatch.setattr(cluster_nodes, "ContainedNode", PlayedNode)
     system = Everywhere()
     cluster = system.cluster = played_cluster(system)
     try:

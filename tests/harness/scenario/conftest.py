@@ -14,11 +14,14 @@ from local_machine import local_machines
 
 from tidemark.harness.conform.expectation import judged
 from tidemark.harness.machines.cluster import ContainerCluster
+from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.machines.node_places import Places
 from tidemark.harness.scenario import find, run_scenario
 from tidemark.harness.scenario.live.nodes import Nodes
 from tidemark.harness.scenario.live.target_factory import LiveTargets
 from tidemark.harness.systems.registry import find_system
+from tidemark.harness.systems.system import Deployment
+from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.formats.wire.codec import codec
 from tidemark.nodes.formats.wire.frames import response_frame
 
@@ -96,29 +99,32 @@ class LocalNodes(Nodes):
         cluster = replace(scenario.cluster, settings=scenario.cluster.settings.scaled(time_scale))
         ids = (0, *cluster.broker_ids())
         machines = local_machines(ids, kept)
-        places = {node: Places(str(folder / str(node))) for node in ids}
+        self.places = {node: Places(str(folder / str(node))) for node in ids}
+        super().__init__(Deployment(machines, cluster, variant, scenario.first_epoch), TidemarkSystem())
 
-        def configure(node, incarnation):
-            here, where = machines[node], places[node]
-            listeners = {"internal": {"bind": here.internal, "advertise": here.internal}}
-            if node:
-                listeners["host"] = {"bind": here.advertised, "advertise": here.advertised}
-            return {
-                "node": node,
-                "incarnation": incarnation,
-                "variant": variant.name,
-                "cluster": cluster.to_json(),
-                "first_leader_epoch": scenario.first_epoch,
-                "listeners": listeners,
-                "peers": {str(n): machine.internal for n, machine in machines.items()},
-                "hosts": {str(n): machine.advertised for n, machine in machines.items() if n},
-                "admin": f"127.0.0.1:{here.admin_port}",
-                "data": where.data,
-                "volatile": where.volatile,
-                "trace": where.trace,
-            }
+    def control(self, machine, on_lost):
+        return NodeControl(machine, self.places[machine.node], on_lost)
 
-        super().__init__(machines, configure, places)
+    def config(self, node, incarnation):
+        machines = self.machines
+        here, where = machines[node], self.places[node]
+        listeners = {"internal": {"bind": here.internal, "advertise": here.internal}}
+        if node:
+            listeners["host"] = {"bind": here.advertised, "advertise": here.advertised}
+        return {
+            "node": node,
+            "incarnation": incarnation,
+            "variant": self.deployment.variant.name,
+            "cluster": self.deployment.cluster.to_json(),
+            "first_leader_epoch": self.deployment.first_leader_epoch,
+            "listeners": listeners,
+            "peers": {str(n): machine.internal for n, machine in machines.items()},
+            "hosts": {str(n): machine.advertised for n, machine in machines.items() if n},
+            "admin": f"127.0.0.1:{here.admin_port}",
+            "data": where.data,
+            "volatile": where.volatile,
+            "trace": where.trace,
+        }
 
     def clean(self):
         self.all_at_once(lambda node: self.controls[node].clean(), self.ids)

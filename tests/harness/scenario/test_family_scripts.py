@@ -7,7 +7,7 @@ import pytest
 from tidemark.harness.scenario.parser import read_scenario
 from tidemark.harness.scenario.play import run_scenario, variants_of
 
-FOLDER = Path(__file__).parents[3] / "harness" / "scenarios" / "families"
+FOLDER = Path(__file__).parents[3] / "harness" / "scenario" / "scripts" / "families"
 SCRIPTS = sorted(FOLDER.glob("*.scenario"))
 NOTHING_IS_LOST = {"cut-off-server-returns"}
 CASES = [(script, variant) for script in SCRIPTS for variant in variants_of(read_scenario(script))]

@@ -5,10 +5,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from tidemark.harness.live import link_faults
+from tidemark.harness.live.run_loop import monotonic_us
 from tidemark.harness.machines import node_control
 from tidemark.harness.machines.errors import NodeError
-from tidemark.harness.scenario.live import nodes as module
 from tidemark.harness.scenario.live.nodes import Nodes
+from tidemark.harness.systems.system import Deployment
+from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.nodes.core.variant import parse_variant
 
 AHEAD_US = 7_000_000_000
 
@@ -24,7 +29,7 @@ class FakeControl:
         self.configured = []
         self.last_words = None
         self.rules = {}
-        self.admin = SimpleNamespace(ask=self._ask, close=lambda: None)
+        self.admin = SimpleNamespace(ask=self._ask, open=lambda: None, close=lambda: None)
 
     def _ask(self, do, **fields):
         if not self.alive:
@@ -34,7 +39,7 @@ class FakeControl:
         else:
             del self.rules[fields["key"]]
 
-    def start(self, config):
+    def start(self, config, *, clock_faults):
         self.rules = {}
         self.configured.append(config)
         if self.last_words is not None:
@@ -67,7 +72,12 @@ class FakeControl:
     def status(self):
         if not self.alive:
             raise NodeError(f"{self.name} hung up")
-        return {"mono_us": module.monotonic_us() + (AHEAD_US if self.name == "far" else 0)}
+        return {"mono_us": monotonic_us() + (AHEAD_US if self.name == "far" else 0)}
+
+
+class Configured(Nodes):
+    def config(self, node, incarnation):
+        return (node, incarnation)
 
 
 class FakeFirewall:
@@ -75,7 +85,7 @@ class FakeFirewall:
         self.chains = {}
 
     def drop_rules(self, fault, node, addresses):
-        return [(source, to) for source, to in fault.links]
+        return [(source, to) for source, to in fault.links if to == node]
 
     def install(self, control, key, rules):
         self.chains[control.name, key] = rules
@@ -87,8 +97,8 @@ class FakeFirewall:
 @pytest.fixture
 def firewall(monkeypatch):
     fake = FakeFirewall()
-    monkeypatch.setattr(module, "firewall", fake)
-    monkeypatch.setattr(module, "drop_rules", fake.drop_rules)
+    monkeypatch.setattr(link_faults, "firewall", fake)
+    monkeypatch.setattr(link_faults, "drop_rules", fake.drop_rules)
     return fake
 
 
@@ -98,7 +108,8 @@ def nodes(monkeypatch, firewall):
     machines = {
         node: SimpleNamespace(name=name, inner_ip=f"10.0.0.{node}") for node, name in enumerate(["c", "near", "far"])
     }
-    nodes = Nodes(machines, lambda node, incarnation: (node, incarnation))
+    cluster = ClusterSpec(brokers=2, replication_factor=2)
+    nodes = Configured(Deployment(machines, cluster, parse_variant("kafka-2.7")), TidemarkSystem())
     nodes.all_at_once(nodes.start, nodes.ids)
     return nodes
 
@@ -136,6 +147,17 @@ def test_a_process_that_starts_anew_gets_the_rules_in_force(nodes):
     nodes.start(2)
 
     assert [nodes.controls[node].rules for node in (1, 2)] == [{"b": RULE}, {}]
+
+
+def test_a_paused_process_has_the_rules_of_then_when_it_goes_on(nodes):
+    nodes.put_rules("a", {1: RULE})
+    nodes.pause(1)
+    nodes.put_rules("b", {1: RULE})
+    nodes.drop_rules("a")
+
+    assert nodes.controls[1].rules == {"a": RULE}
+    nodes.resume(1)
+    assert nodes.controls[1].rules == {"b": RULE}
 
 
 def test_rules_are_taken_off_once(nodes):
@@ -234,5 +256,5 @@ def test_a_process_that_runs_and_does_not_answer_is_an_error(nodes):
 
 
 def test_the_clock_of_another_machine_is_compared_with_ours(nodes):
-    assert nodes.clock_ahead_us[1] == 0
-    assert abs(nodes.clock_ahead_us[2] - AHEAD_US) < 1_000_000
+    assert nodes.clocks_us[1] == 0
+    assert abs(nodes.clocks_us[2] - AHEAD_US) < 1_000_000

@@ -13,7 +13,8 @@ from tidemark.harness.scenario.live.target import LiveTarget
 from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.records import Names
 from tidemark.harness.scenario.simulated import SimulatedTarget
-from tidemark.harness.scenario.target import Glance, ScriptError, ScriptTarget
+from tidemark.harness.scenario.snapshots import Glance
+from tidemark.harness.scenario.target import ScriptError, ScriptTarget
 from tidemark.harness.scenario.verbs import Vocabulary, parse_command
 from tidemark.harness.scenario.words import BrokerNames
 from tidemark.nodes.core.variant import parse_variant

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tidemark.harness.runs.at_rest import restored
 from tidemark.harness.simulator import simulate
-from tidemark.harness.simulator.at_rest import restored, waiting_for
+from tidemark.harness.simulator.at_rest import view_of, waiting_for
 from tidemark.nodes.core.log import Batch
 from tidemark.nodes.core.variant import parse_variant
 
@@ -15,14 +16,14 @@ def test_a_healthy_world_waits_for_nothing(simulation):
     w = simulation()
 
     assert waiting_for(w, T) == ""
-    assert restored(w, T)
+    assert restored(view_of(w, T))
 
 
 def test_a_world_that_has_not_begun_has_no_leader(simulation):
     w = simulation(until=0)
 
     assert waiting_for(w, T) == "no leader: ISR [1, 2, 3], ELR []"
-    assert not restored(w, T)
+    assert not restored(view_of(w, T))
 
 
 def test_a_broker_that_does_not_run(simulation):
@@ -74,14 +75,14 @@ def test_an_isr_that_is_not_full(simulation):
     w.controller.partitions[T].isr = (1, 2)
 
     assert waiting_for(w, T) == "ISR is [1, 2] (leader: [1, 2, 3]), replicas are [1, 2, 3]"
-    assert not restored(w, T)
+    assert not restored(view_of(w, T))
 
 
 def test_being_restored_does_not_ask_for_equal_logs(simulation):
     w = simulation()
     w.broker(1).replicas[T].log.append(Batch(0, 0, (7,)))
 
-    assert restored(w, T)
+    assert restored(view_of(w, T))
     assert waiting_for(w, T) != ""
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tidemark.harness.runs.at_rest import restored
 from tidemark.harness.simulator import simulate
-from tidemark.harness.simulator.at_rest import restored, waiting_for
+from tidemark.harness.simulator.at_rest import view_of, waiting_for
 from tidemark.harness.simulator.disk import SimDisk
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import Fault, generate_plan
@@ -88,13 +89,13 @@ def test_it_is_over_when_the_new_replicas_are_in_sync(simulation):
     w.run_until(2 * SECOND)
     assert w.replicas_of(T) == (1, 2, 4, 3)
     assert w.target_of(T) == (1, 2, 4)
-    assert not restored(w, T)
+    assert not restored(view_of(w, T))
     assert "ISR is [1, 2, 3]" in waiting_for(w, T)
 
     w.clear_link_fault(0)
     w.run_until(5 * SECOND)
     assert w.replicas_of(T) == w.target_of(T) == (1, 2, 4)
-    assert restored(w, T)
+    assert restored(view_of(w, T))
     assert waiting_for(w, T) == ""
 
 

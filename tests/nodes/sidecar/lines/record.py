@@ -86,7 +86,7 @@ def delete_below_12(target: LiveTarget) -> None:
     from confluent_kafka.admin import AdminClient
 
     topic, _, index = PARTITION.rpartition("-")
-    host, port = target._address(1)
+    host, port = target._clients.address(1)
     admin = AdminClient({"bootstrap.servers": f"{host}:{port}"})
     for deleted in admin.delete_records([TopicPartition(topic, int(index), 12)]).values():
         deleted.result(timeout=20)

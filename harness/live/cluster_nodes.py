@@ -1,0 +1,135 @@
+"""The nodes of one run on machines: what they run, how they are told apart, which faults are on their links.
+
+Who acts on them is another's: a random run, whose decisions are ahead of the machines
+(:mod:`tidemark.harness.live.live_cluster`), or a script, one verb at a time (:mod:`tidemark.harness.scenario.live.nodes`).
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from tidemark.harness.live.contained_node import ContainedNode
+from tidemark.harness.live.link_faults import LinkFaults
+from tidemark.harness.live.membership import LiveOperator
+from tidemark.harness.live.observation import Observation
+from tidemark.harness.systems.system import has_controller
+from tidemark.nodes.core.messages import CONTROLLER
+from tidemark.nodes.families import family_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.harness.systems.system import Deployment, System
+
+
+class ClusterNodes:
+    """Controller, if there is one, and brokers.
+
+    Args:
+        deployment: machines, one for every node of the cluster; cluster and variant.
+        system: what runs on the machines.
+        delay: what slows links, ``netem`` or ``transport``.
+
+    Attributes:
+        machines: of all nodes of the cluster, node 0 included, whether or not anything runs there.
+        nodes: those that run a process, by id, the controller as 0. controls: of their processes.
+        links: the faults on links.
+        operator: asks whoever leads a group for the members that are wanted; None where members never change.
+        observation: how they stand.
+    """
+
+    def __init__(self, deployment: Deployment, system: System, *, delay: str) -> None:
+        """Touch nothing yet."""
+        cluster, variant = deployment.cluster, deployment.variant
+        self.system = system
+        self.deployment = deployment
+        self.machines = dict(deployment.machines)
+        self._partitions = tuple(cluster.assignment())
+        self.has_node_0 = CONTROLLER in deployment.nodes
+        self.has_controller = has_controller(variant)
+        addresses = {node: machine.inner_ip for node, machine in self.machines.items()}
+        self.links = LinkFaults(addresses, delay, system.spread if system.spreads_rules else None)
+        self.nodes = {node: self._node(node) for node in deployment.nodes}
+        self.controls = {node: one.control for node, one in self.nodes.items()}
+        first = cluster.assignment()
+        self.operator = LiveOperator(system, self.controls, first) if family_of(variant).changes_members else None
+        wanted = first if self.operator is None else self.operator.wanted
+        self.observation = self.observe(wanted)
+
+    def observe(self, wanted: Mapping[str, tuple[int, ...]]) -> Observation:
+        """Makes what asks the nodes how they stand, given the replicas, or those that an operator wants now."""
+        return Observation(self.controls, self.excused, wanted, asks_controller=self.has_controller)
+
+    def excused(self, node: int) -> bool:
+        """Whether a fault keeps a node from answering."""
+        raise NotImplementedError
+
+    def _node(self, node: int) -> ContainedNode:
+        lost = partial(self.lost, node)
+        return ContainedNode(node, self.machines[node], self.links, lost, self.traced, self.control)
+
+    def control(self, machine: Machine, on_lost: Callable[[], None]) -> NodeControl:
+        """Makes what controls a machine's process."""
+        return self.system.control(machine, on_lost)
+
+    def lost(self, node: int) -> None:
+        """A process hung up on us; called in any thread."""
+
+    def traced(self, event: list[Any]) -> None:
+        """A process has traced what is watched; called in any thread."""
+
+    def config(self, node: int, incarnation: int) -> dict[str, Any]:
+        """What a process is told when it starts."""
+        return self.system.configure(node, incarnation, self.deployment)
+
+    def before_start(self, node: int) -> None:
+        """A process is about to be started again: wait for what would keep it from starting."""
+        self.system.before_start(node, self.controls, self.deployment)
+
+    def after_start(self) -> None:
+        """All processes run for the first time: make the topic, if the system does not by itself.
+
+        Raises:
+            NodeError: it cannot be made.
+        """
+        self.system.after_start(self.controls, self.deployment)
+
+    def all_at_once(self, deed: Callable[[int], object], nodes: Iterable[int]) -> None:
+        """Do something on several nodes at the same time.
+
+        Raises:
+            NodeError: the first that failed.
+        """
+        with ThreadPoolExecutor(len(self.nodes)) as threads:
+            list(threads.map(deed, nodes))
+
+    # How they stand
+
+    def brokers(self) -> tuple[int, ...]:
+        """All broker ids."""
+        return self.deployment.cluster.broker_ids()
+
+    def partitions(self) -> tuple[str, ...]:
+        """All partition names."""
+        return self._partitions
+
+    def leader_of(self, partition: str) -> int:
+        """The controller's leader, −1 if there is none."""
+        return int(self.observation.partition(partition)["leader"])
+
+    def isr_of(self, partition: str) -> tuple[int, ...]:
+        """The controller's committed ISR."""
+        return tuple(self.observation.partition(partition)["isr"])
+
+    def replicas_of(self, partition: str) -> tuple[int, ...]:
+        """The partition's replicas, preferred leader first."""
+        return tuple(self.observation.partition(partition)["replicas"])
+
+    def target_of(self, partition: str) -> tuple[int, ...]:
+        """The replicas it will have when a reassignment that is under way has ended."""
+        state = self.observation.partition(partition)
+        return tuple(b for b in state["replicas"] if b not in state.get("removing", ()))
