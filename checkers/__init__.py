@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from tidemark.checkers.check import check
-from tidemark.checkers.history.history import TRACE_FIELDS, History, Op, deleted, polled, sent
+from tidemark.checkers.history.history import History, Op, deleted, polled, sent
 from tidemark.checkers.history.history_file import (
     HistoryFormatError,
     history_lines,
@@ -16,6 +16,7 @@ from tidemark.checkers.history.history_file import (
     write_history,
 )
 from tidemark.checkers.history.reading import read_any, read_stream
+from tidemark.checkers.history.trace_events import TRACE_FIELDS
 from tidemark.checkers.replicas.contract import ALL_PROMISES, PROMISES
 from tidemark.checkers.verdict.verdict import Anomaly, Judgement, Verdict
 

@@ -16,6 +16,7 @@ from tidemark.checkers.clients.stale_poll import stale_polls
 from tidemark.checkers.history.client_view import DELETE, ClientView, Counts
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.history import History, Value
+from tidemark.checkers.history.trace_events import Append, Stored
 from tidemark.checkers.history.turning_points import TurningPoint, turning_points
 from tidemark.checkers.replicas.acked_by_too_few import AckedByTooFew
 from tidemark.checkers.replicas.broken_log import BrokenLog
@@ -44,7 +45,8 @@ from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
 from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates, LostWrites
 from tidemark.checkers.replicas.missing_evidence import EndOfTrace, missing_of_clients
-from tidemark.checkers.replicas.replica_state import TooSparseError, replay
+from tidemark.checkers.replicas.replay import replay
+from tidemark.checkers.replicas.replayed_replica import TooSparseError
 from tidemark.checkers.replicas.stale_read import stale_reads
 from tidemark.checkers.replicas.stuck import Stuck
 from tidemark.checkers.replicas.stuck_because import explained
@@ -208,7 +210,7 @@ def check_replicas(
     min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
     has_isr, votes = meta.get("isr", True), meta.get("votes", True)
     enough = "min.insync.replicas is" if has_isr else "a majority is" if votes else "an ack quorum is"
-    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough, "append" if votes else "stored", assignment)
+    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough, Append if votes else Stored, assignment)
     finding = (
         two_leaders,
         isr_quorum,

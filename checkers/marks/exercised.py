@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.checkers.replicas.truncation_rounds import Mending
 
 MARKS: dict[str, str] = {

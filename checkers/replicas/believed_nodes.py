@@ -24,17 +24,29 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Elect,
+    Lead,
+    LogStart,
+    TraceEvent,
+)
 from tidemark.checkers.history.turning_points import turning_points
+from tidemark.checkers.replicas.baselines import Loss
 from tidemark.checkers.replicas.broken_log import BrokenLog
-from tidemark.checkers.replicas.committed import ON_PURPOSE, Committed, Loss
+from tidemark.checkers.replicas.committed import ON_PURPOSE, Committed
 from tidemark.checkers.replicas.divergence import Divergence
 from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
 from tidemark.checkers.replicas.hw_regression import HwRegression
 from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
 from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates, LostWrites
-from tidemark.checkers.replicas.replica_state import TooSparseError, replay
+from tidemark.checkers.replicas.replay import replay
+from tidemark.checkers.replicas.replayed_replica import TooSparseError
 from tidemark.checkers.replicas.two_leaders import TwoLeaders
 from tidemark.checkers.replicas.unasked_election import unasked_elections, unclean_elections
 from tidemark.checkers.verdict.verdict import Anomaly
@@ -48,14 +60,16 @@ _LIVES = frozenset({"start", "stop"})
 def without(trace: Sequence[TraceEvent], nodes: Collection[int]) -> list[TraceEvent]:
     """The trace, of the same length, without what some nodes say of their logs and leaderships."""
     return [
-        (event[0], event[1], LEFT_OUT, event[3]) if event[1] in nodes and event[2] not in _LIVES else event
+        (event[TIME], event[NODE], LEFT_OUT, event[PARTITION])
+        if event[NODE] in nodes and event[KIND] not in _LIVES
+        else event
         for event in trace
     ]
 
 
 def has_believed(trace: Sequence[TraceEvent], doubted: Collection[int]) -> bool:
     """Whether anybody but the doubted nodes tells of a log or a leadership."""
-    return any(event[1] not in doubted and event[2] in ("append", "lead") for event in trace)
+    return any(event[NODE] not in doubted and event[KIND] in ("append", "lead") for event in trace)
 
 
 def check_believed(
@@ -102,13 +116,13 @@ _Reigns = tuple[list[int], list[int]]
 
 def _reigns(trace: Sequence[TraceEvent]) -> dict[str, _Reigns]:
     """Who was told to lead, by anybody: a doubted node's word is enough to excuse."""
-    epoch_of = {"elect": 5, "lead": 4}
+    reigns: dict[str, type[Elect | Lead]] = {Elect.kind: Elect, Lead.kind: Lead}
     found: defaultdict[str, _Reigns] = defaultdict(lambda: ([], []))
     for index, event in enumerate(trace):
-        if event[2] in epoch_of:
-            indices, newest = found[event[3]]
+        if event[KIND] in reigns:
+            indices, newest = found[event[PARTITION]]
             indices.append(index)
-            newest.append(max(event[epoch_of[event[2]]], newest[-1] if newest else -1))
+            newest.append(max(reigns[event[KIND]](event).leader_epoch, newest[-1] if newest else -1))
     return found
 
 
@@ -121,4 +135,4 @@ def _certain(loss: Loss, reigns: _Reigns) -> bool:
 
 def _deleted_by(trace: Sequence[TraceEvent], nodes: Collection[int]) -> set[str]:
     """Partitions of which a doubted node says that records were deleted on purpose: nobody knows which."""
-    return {event[3] for event in trace if event[1] in nodes and event[2] == "log-start" and event[6] in ON_PURPOSE}
+    return {moved.partition for moved in LogStart.among(trace) if moved.node in nodes and moved.how in ON_PURPOSE}

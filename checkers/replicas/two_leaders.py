@@ -14,8 +14,9 @@ Broker 2 led t-0 in epoch 3 at 0.000020 s, which broker 1 had led since 0.000010
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, TraceChecker
+from tidemark.checkers.history.trace_events import Lead
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
+from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "two-leaders"
@@ -29,9 +30,9 @@ class TwoLeaders(TraceChecker):
         self._first: dict[tuple[str, int], tuple[int, int]] = {}
         self._told: set[tuple[str, int]] = set()
 
-    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
         """Somebody begins to lead an epoch."""
-        time, node, _, partition, epoch = event[:5]
+        time, node, partition, epoch = event.time, event.node, event.partition, event.leader_epoch
         first, since = self._first.setdefault((partition, epoch), (node, time))
         if first == node or (partition, epoch) in self._told:
             return

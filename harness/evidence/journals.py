@@ -20,7 +20,7 @@ from tidemark.nodes.formats.segment import scan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
 NO_ENTRY = (-1, 0, ())

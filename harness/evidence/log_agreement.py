@@ -16,7 +16,7 @@ from tidemark.nodes.core.messages import CONTROLLER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
 

@@ -17,7 +17,7 @@ from tidemark.nodes.formats.record_batch import BadBatchError, values_of
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 
 _START = re.compile(r'\[\d+,\d+,"start",.*')

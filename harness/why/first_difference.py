@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
-from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.harness.report.why_section import Deed, FirstDifference
 
 _WORDS: Final[Mapping[str, Callable[..., str]]] = {

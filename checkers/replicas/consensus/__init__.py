@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.checkers.replicas.consensus.double_vote import double_votes
 from tidemark.checkers.replicas.consensus.entry_matching import EntryMatching
 from tidemark.checkers.replicas.consensus.leader_append_only import LeaderAppendOnly

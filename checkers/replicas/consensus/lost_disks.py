@@ -30,6 +30,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Members, Stop
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, VOID_BECAUSE
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement
@@ -61,10 +62,10 @@ class LostDisks:
         self._servers: dict[str, set[int]] = {name: set(nodes) for name, nodes in meta.get("replicas", {}).items()}
         self._lost: defaultdict[int, list[int]] = defaultdict(list)
         for _, event in points:
-            if event[2] == "members":
-                self._servers.setdefault(event[3], set()).update(event[4])
-            elif event[2] == "stop" and event[4] == "disk":
-                self._lost[event[1]].append(event[0])
+            if event[KIND] == "members":
+                self._servers.setdefault(event[PARTITION], set()).update(Members(event).replicas)
+            elif event[KIND] == "stop" and Stop(event).how == "disk":
+                self._lost[event[NODE]].append(event[TIME])
 
     def judge(self, partition: str, time: int) -> Judgement | None:
         """How what follows from forgetting is to be taken at a time, in µs; `None` if enough had kept their disks."""

@@ -18,9 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import TIME, TraceEvent
+from tidemark.checkers.replicas.log_chain import first_difference
 from tidemark.checkers.replicas.lost_committed_write import Fates
-from tidemark.checkers.replicas.replica_state import Record, ReplayedReplica, TraceChecker, first_difference
+from tidemark.checkers.replicas.replayed_replica import Record, ReplayedReplica
+from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "state-machine-safety"
@@ -67,7 +69,7 @@ class StateMachineSafety(TraceChecker):
         ]
 
     def _differ(self, index: int, event: TraceEvent, replica: ReplayedReplica, applied: _Applied, end: int) -> None:
-        time, node, partition = event[0], replica.node, replica.partition
+        time, node, partition = event[TIME], replica.node, replica.partition
         if (partition, node) in self._told:
             return
         self._told.add((partition, node))

@@ -10,7 +10,8 @@ from tidemark.harness.search.script.moment import Moment, coalesced
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from tidemark.checkers.history.history import History, TraceEvent
+    from tidemark.checkers.history.history import History
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.search.script.witness import Deed, Witnessed
     from tidemark.nemesis.links import Link
 

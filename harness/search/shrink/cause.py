@@ -30,14 +30,14 @@ from tidemark.checkers.replicas.divergence import NAME as DIVERGENCE
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.log_matching import NAME as LOG_MATCHING
 from tidemark.checkers.replicas.lost_committed_write import NAME as LOST
-from tidemark.checkers.replicas.replica_state import replay
+from tidemark.checkers.replicas.replay import replay
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
 from tidemark.checkers.verdict.alike import without_numbers
 
 if TYPE_CHECKING:
     from tidemark.checkers import Anomaly, History, Verdict
-    from tidemark.checkers.history.history import TraceEvent
-    from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas
+    from tidemark.checkers.history.trace_events import TraceEvent
+    from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 
 FOLLOWS_FROM_LOSS = frozenset(
     {
