@@ -24,15 +24,16 @@ from tidemark.checkers.history.client_view import Ack, KeyView
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Append, Stored, TraceEvent
 from tidemark.checkers.replicas.consensus.groups import group_of
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import agree
+from tidemark.checkers.replicas.lost_committed_write import LostWrites
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
 
 
-class AckedByTooFew(TraceChecker):
+class AckedByTooFew(Finder):
     """Notes what was committed when fewer replicas than enough had it; of that, and of what was never committed, it looks at each
     acknowledgement.
 
@@ -56,6 +57,7 @@ class AckedByTooFew(TraceChecker):
         held_by: type[Append | Stored] = Append,
         first: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
+        super().__init__()
         self._first = first or {}
         self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
         """Per partition whose group changes: when a leader's high watermark moved, to where, and the group that it went by."""
@@ -103,9 +105,8 @@ class AckedByTooFew(TraceChecker):
                     return True
         return False
 
-    @property
-    def anomalies(self) -> list[Anomaly]:
-        """After the whole trace."""
+    def judged(self, losses: LostWrites) -> list[Anomaly]:
+        """What was acknowledged, looked at after the whole trace."""
         found = []
         for partition, view in sorted(self._keys.items()):
             few = [

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.history.trace_events import Append, Final, LogStart, TraceEvent
 from tidemark.checkers.replicas.committed import ON_PURPOSE
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "broken-log"
@@ -32,14 +32,14 @@ LOG_START_FORGOTTEN = "log-start-forgotten"
 """The epochs of deleted records are missing in the cache, though a crash has taken the log start back below those records."""
 
 
-class BrokenLog(TraceChecker):
+class BrokenLog(Finder):
     """Looks at appends that do not continue their log, and at final logs.
 
     `epoch_cache` says whether the variant keeps one; without, an empty cache is in order.
     """
 
     def __init__(self, *, epoch_cache: bool = True) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._epoch_cache = epoch_cache
         self._told_of_start: set[tuple[str, int]] = set()
         self._told: dict[tuple[str, int], str] = {}

@@ -21,19 +21,19 @@ Broker 2 keeps record 8 of epoch 1 while its leader has record 9 of epoch 2 ther
 from __future__ import annotations
 
 from tidemark.checkers.history.trace_events import TIME, Fetched, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import agree, first_difference, in_common
 from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica, ReplayedReplicas
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "divergence"
 
 
-class Divergence(TraceChecker):
+class Divergence(Finder):
     """Compares the logs of pairs whenever one of them grows; `open` holds the pairs that differ, for `log-matching`."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self.open: dict[ReplayedReplica, ReplayedReplica] = {}
         self._told: set[tuple[str, int, int]] = set()
 

@@ -14,18 +14,18 @@ The high watermark of broker 1 for t-0 moved to 2 at 0.000020 s, but its log end
 from __future__ import annotations
 
 from tidemark.checkers.history.trace_events import TIME, Final, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "hw-beyond-log"
 
 
-class HwBeyondLog(TraceChecker):
+class HwBeyondLog(Finder):
     """Compares the high watermarks of all replicas with their logs."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._told: set[tuple[str, int]] = set()
 
     def on_hw_beyond(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:

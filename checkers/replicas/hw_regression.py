@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.checkers.history.trace_events import Hw, Lead, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "hw-regression"
@@ -41,11 +41,11 @@ class _Visible:
     first: dict[str, Any] | None = None
 
 
-class HwRegression(TraceChecker):
+class HwRegression(Finder):
     """Follows the leaders' high watermarks."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._visible: dict[str, _Visible] = {}
         self._told: set[tuple[str, int, int]] = set()
 

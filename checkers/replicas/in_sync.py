@@ -29,25 +29,24 @@ Broker 2 is in the controller's ISR of t-0 and lacks record 7 (offset 0, epoch 1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from tidemark.checkers.history.trace_events import TIME, Elect, Event, Isr, Lead, LogStart, TraceEvent
 from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.replicas.contract import LostRecord
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.log_chain import agree, first_difference, in_common
+from tidemark.checkers.replicas.lost_committed_write import LostWrites
 from tidemark.checkers.replicas.replayed_replica import HOLE, Removal, ReplayedReplica, ReplayedReplicas
-from tidemark.checkers.replicas.trace_checker import TraceChecker
-from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION, Anomaly, Judgement, seconds
+from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION, Anomaly, seconds
 
 STRONG = "strong-isr"
 WEAK = "weak-isr"
 CANDIDATE = "leader-candidate-completeness"
 WHOSE = {STRONG: "the controller's ISR", WEAK: "the leader's ISR", CANDIDATE: "the ELR"}
-LIVE_PATIENCE_US = 2_000_000
-"""So long may a member seem to lack a record in a trace that several machines wrote, in µs."""
 
 
 class _Pair(NamedTuple):
@@ -67,7 +66,7 @@ class _Lack:
     count: int
 
 
-class InSync(TraceChecker):
+class InSync(Finder):
     """Compares the members of ISRs with leaders that commit.
 
     Args:
@@ -77,6 +76,7 @@ class InSync(TraceChecker):
     """
 
     def __init__(self, trace: Sequence[TraceEvent], committed: Committed, patience_us: int) -> None:
+        super().__init__()
         self._trace = trace
         self._committed = committed
         self._patience_us = patience_us
@@ -197,12 +197,12 @@ class InSync(TraceChecker):
         there = self._counts(pair) and self._life.alive(member.node)
         return there and leader.leading and leader.epoch == epoch and not _has_all(member, leader)
 
-    def anomalies(self, judge: Callable[[LostRecord], Judgement]) -> list[Anomaly]:
+    def judged(self, losses: LostWrites) -> list[Anomaly]:
         """What was found, of records that must not be lost by the judgement of the contract."""
         return [
             self._anomaly(lack)
             for lack in self._told.values()
-            if lack.lost.record != HOLE and judge(lack.lost).verdict == VIOLATION
+            if lack.lost.record != HOLE and losses.judgement(lack.lost).verdict == VIOLATION
         ]
 
     def _anomaly(self, lack: _Lack) -> Anomaly:

@@ -25,8 +25,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.checkers.history.trace_events import TIME, Elect, Event, Isr, IsrChange, Lead, Stop, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import NEAR_MISS, Anomaly, seconds
 
 NAME = "isr-quorum"
@@ -45,11 +45,11 @@ class _Seat:
     """Since which event the leader's is the smaller one: trace index, event, and both."""
 
 
-class IsrQuorum(TraceChecker):
+class IsrQuorum(Finder):
     """Compares the ISR that leaders go by with the controller's."""
 
     def __init__(self, trace: Sequence[TraceEvent], patience_us: int) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._patience_us = patience_us
         self._seats: dict[str, _Seat] = {}
         self._trace = trace

@@ -15,18 +15,18 @@ stuck - t-0 had not come to rest when the run ended at 0.000090 s: broker 2 is n
 from __future__ import annotations
 
 from tidemark.checkers.history.trace_events import Converged, Fatal, Stop
-from tidemark.checkers.replicas.trace_checker import TraceChecker
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 STUCK = "stuck"
 BROKER_STOPPED = "broker-stopped"
 
 
-class Stuck(TraceChecker):
+class Stuck(Finder):
     """Listens for brokers that give up, and for partitions that did not converge."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._last_words: dict[int, str] = {}
 
     def on_fatal(self, index: int, event: Fatal) -> None:

@@ -20,18 +20,18 @@ from __future__ import annotations
 
 from tidemark.checkers.history.trace_events import LogStart
 from tidemark.checkers.replicas.committed import ON_PURPOSE
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "wrong-deletion"
 
 
-class WrongDeletion(TraceChecker):
+class WrongDeletion(Finder):
     """Remembers how far each partition was deleted on purpose."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._deleted: dict[str, int] = {}
         self._told: set[tuple[str, int]] = set()
 

@@ -15,18 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidemark.checkers.history.trace_events import TIME, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "leader-append-only"
 
 
-class LeaderAppendOnly(TraceChecker):
+class LeaderAppendOnly(Finder):
     """Looks at what leaves the logs of leaders."""
 
     def __init__(self, trace: Sequence[TraceEvent]) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._trace = trace
         self._told: set[tuple[str, int, int]] = set()
 

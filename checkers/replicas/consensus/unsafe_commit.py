@@ -27,19 +27,19 @@ from collections.abc import Mapping, Sequence
 
 from tidemark.checkers.history.trace_events import Hw, Stop, TraceEvent
 from tidemark.checkers.replicas.consensus.groups import group_of
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import first_difference
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
-from tidemark.checkers.replicas.trace_checker import TraceChecker
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "unsafe-commit"
 
 
-class UnsafeCommit(TraceChecker):
+class UnsafeCommit(Finder):
     """Looks, with every commit, at who could be elected."""
 
     def __init__(self, members: Mapping[str, Sequence[int]]) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._members = members
         self._replicas = ReplayedReplicas()
         self._disk_lost = False

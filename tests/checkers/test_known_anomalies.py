@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tidemark.checkers.verdict.known_anomalies import MEANINGS, NEAR_MISS_MEANINGS, NEAR_MISSES, OF_RUNS, meaning
+from tidemark.checkers.known_anomalies import MEANINGS, NEAR_MISS_MEANINGS, NEAR_MISSES, OF_RUNS, meaning
 
 DOCS = Path(__file__).parents[3] / "docs" / "anomalies.md"
 EDGES = {"ww", "wr", "process", "realtime"}
