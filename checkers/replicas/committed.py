@@ -59,8 +59,7 @@ class Committed(Baselines, TraceChecker):
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Commit what the high watermark passed."""
         base = self._baselines.get(replica.partition) or self._baseline(replica.partition)
-        _, _, _, _, hw, epoch, _ = event
-        self._commit(base, index, hw, epoch, replica)
+        self._commit(base, index, replica.hw, event[5], replica)  # its epoch: by place, for speed
 
     def _commit(self, base: Baseline, index: int, hw: int, epoch: int, leader: ReplayedReplica) -> None:
         chain, its_chain = leader.chain, base.chain

@@ -73,7 +73,7 @@ class HwRegression(Finder):
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Within a leadership it only moves forward."""
         visible = self._visible.get(replica.partition)
-        _, _, _, _, hw, epoch, _ = event
+        hw, epoch = replica.hw, event[5]  # by place, for speed
         if visible is not None and epoch >= visible.epoch:
             visible.hw = hw
         if hw < previous and replica.leading and replica.epoch == epoch:

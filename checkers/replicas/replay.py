@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.history.trace_events import (
-    KIND,
     Converged,
     Elect,
     Event,
@@ -366,7 +365,7 @@ def replay(trace: Sequence[TraceEvent], checkers: Sequence[TraceChecker] = ()) -
     run.tell("on_begin", run.replicas)
     find = run.handlers().get
     for index, event in enumerate(trace):
-        handler = find(event[KIND])
+        handler = find(event[2])
         if handler is not None:
             handler(index, event)
     run.tell("on_end", len(trace), run.replicas)
@@ -381,7 +380,7 @@ def replay_before(trace: Sequence[TraceEvent], moments: Iterable[int]) -> Iterat
     for moment in sorted(moments):
         for index in range(begin, moment):
             event = trace[index]
-            handler = find(event[KIND])
+            handler = find(event[2])
             if handler is not None:
                 handler(index, event)
         begin = moment

@@ -13,6 +13,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checkers.history.trace_events import KIND, NODE
 from tidemark.harness.evidence.partition_disk import read_memory
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live.contained_node import CLOCK_JUMP, ContainedNode
@@ -122,7 +123,7 @@ class LiveCluster:
             self.run_loop.post(lambda: self.processes.lost(node))
 
         def traced(event: list[Any]) -> None:
-            self.run_loop.post(lambda: self.notify(event[2], event[1]))
+            self.run_loop.post(lambda: self.notify(event[KIND], event[NODE]))
 
         return ContainedNode(node, self._machines[node], self._links, lost, traced, self.system.control)
 
