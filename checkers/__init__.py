@@ -1,6 +1,6 @@
 """Checkers: they read a history, and say which anomalies it shows and whether the run's contract permits them.
 
-`check` is the way in. The anomalies and promises are defined in ``checkers/<name of the anomaly>.py`` and
+`check` is the way in. The anomalies are listed in ``checkers/registry.py``, and defined in the files named there; the promises in
 ``checkers/replicas/contract.py``, the history in ``docs/history.md``.
 """
 
