@@ -59,34 +59,29 @@ class Event(tuple[Any, ...]):
         return (cls(event) for event in of_kind if partition is None or event[PARTITION] == partition)
 
 
+# A table, with one line between its rows:
+# fmt: off
 class Start(Event):
     incarnation: int
-
 
 class Stop(Event):
     how: str
 
-
 class Pause(Event): ...
 
-
 class Resume(Event): ...
-
 
 class Waited(Event):
     what: str
     time_us: int
 
-
 class Fatal(Event):
     words: str
-
 
 class Recovered(Event):
     leo: int
     hw: int
     lost: int
-
 
 class Append(Event):
     base_offset: int
@@ -98,17 +93,14 @@ class Append(Event):
         place = offset - self.base_offset
         return 0 <= place < len(self.values) and (self.epoch, self.values[place]) == record
 
-
 class Stored(Event):
     base_offset: int
     epoch: int
     values: tuple[Any, ...]
 
-
 class OutOfOrder(Event):
     base_offset: int
     leo: int
-
 
 class Truncate(Event):
     to: int
@@ -116,23 +108,19 @@ class Truncate(Event):
     reason: str
     leader_epoch: int
 
-
 class LogStart(Event):
     start: int
     before: int
     how: str
 
-
 class Removed(Event):
     leo: int
     leader_epoch: int
-
 
 class Hw(Event):
     hw: int
     leader_epoch: int
     is_leader: bool
-
 
 class Lead(Event):
     leader_epoch: int
@@ -140,29 +128,24 @@ class Lead(Event):
     hw: int
     isr: Nodes
 
-
 class Follow(Event):
     leader_epoch: int
     leader: int
     leo: int
     hw: int
 
-
 class Fetched(Event):
     leader_epoch: int
     leader: int
-
 
 class Ask(Event):
     leader: int
     epoch: int
 
-
 class Isr(Event):
     isr: Nodes
     maximal: Nodes
     partition_epoch: int
-
 
 class Elect(Event):
     leader: int
@@ -173,37 +156,30 @@ class Elect(Event):
     clean: bool
     partition_epoch: int
 
-
 class IsrChange(Event):
     isr: Nodes
     elr: Nodes
     partition_epoch: int
-
 
 class Register(Event):
     broker: int
     broker_epoch: int
     clean: bool
 
-
 class Fence(Event):
     broker: int
 
-
 class Unfence(Event):
     broker: int
-
 
 class Reassign(Event):
     replicas: Nodes
     adding: Nodes
     removing: Nodes
 
-
 class Vote(Event):
     generation: int
     candidate: int
-
 
 class Members(Event):
     replicas: Nodes
@@ -211,14 +187,11 @@ class Members(Event):
     epoch: int
     committed: bool
 
-
 class Restored(Event): ...
-
 
 class Converged(Event):
     ok: bool
     waiting_for: str
-
 
 class Final(Event):
     role: str
