@@ -1,13 +1,13 @@
 """Checkers: they read a history, and say which anomalies it shows and whether the run's contract permits them.
 
-`check` is the way in. The anomalies and promises are defined in ``checkers/<name of the anomaly>.py`` and
+`check` is the way in. The anomalies are listed in ``checkers/registry.py``, and defined in the files named there; the promises in
 ``checkers/replicas/contract.py``, the history in ``docs/history.md``.
 """
 
 from __future__ import annotations
 
 from tidemark.checkers.check import check
-from tidemark.checkers.history.history import TRACE_FIELDS, History, Op, deleted, polled, sent
+from tidemark.checkers.history.history import History, Op, deleted, polled, sent
 from tidemark.checkers.history.history_file import (
     HistoryFormatError,
     history_lines,
@@ -16,6 +16,7 @@ from tidemark.checkers.history.history_file import (
     write_history,
 )
 from tidemark.checkers.history.reading import read_any, read_stream
+from tidemark.checkers.history.trace_events import TRACE_FIELDS
 from tidemark.checkers.replicas.contract import ALL_PROMISES, PROMISES
 from tidemark.checkers.verdict.verdict import Anomaly, Judgement, Verdict
 

@@ -12,47 +12,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.clients.nothing_to_find import nothing_to_find
-from tidemark.checkers.clients.stale_poll import stale_polls
 from tidemark.checkers.history.client_view import DELETE, ClientView, Counts
 from tidemark.checkers.history.collector_paused import collector_paused
 from tidemark.checkers.history.history import History, Value
-from tidemark.checkers.history.turning_points import TurningPoint, turning_points
-from tidemark.checkers.replicas.acked_by_too_few import AckedByTooFew
-from tidemark.checkers.replicas.broken_log import BrokenLog
-from tidemark.checkers.replicas.broker_crashed import crashes, told_once
-from tidemark.checkers.replicas.committed import Committed
-from tidemark.checkers.replicas.consensus import LostDisks, StateMachineSafety, double_votes, invariants
-from tidemark.checkers.replicas.contract import (
-    ACK_QUORUM,
-    ALL_PROMISES,
-    NEEDS_REPLICAS,
-    PROMISES,
-    UNDECIDED,
-    UNJUDGED,
-    WITH_LEDGERS,
-    WITHOUT_ISR,
-)
-from tidemark.checkers.replicas.dirty_read import dirty_reads
-from tidemark.checkers.replicas.divergence import Divergence
-from tidemark.checkers.replicas.fenced_in_isr import fenced_in_isrs
-from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
-from tidemark.checkers.replicas.hw_regression import HwRegression
-from tidemark.checkers.replicas.in_sync import LIVE_PATIENCE_US, InSync, LastingInSync
-from tidemark.checkers.replicas.isr_quorum import IsrQuorum
-from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
-from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
-from tidemark.checkers.replicas.log_matching import LogMatching
-from tidemark.checkers.replicas.lost_committed_write import Fates, LostWrites
-from tidemark.checkers.replicas.missing_evidence import EndOfTrace, missing_of_clients
-from tidemark.checkers.replicas.replica_state import TooSparseError, replay
-from tidemark.checkers.replicas.stale_read import stale_reads
-from tidemark.checkers.replicas.stuck import Stuck
-from tidemark.checkers.replicas.stuck_because import explained
-from tidemark.checkers.replicas.truncated_under_consumer import truncated_under_consumers
-from tidemark.checkers.replicas.two_leaders import TwoLeaders
-from tidemark.checkers.replicas.unasked_election import unasked_elections, unclean_elections
-from tidemark.checkers.replicas.unsettled_reads import unsettled_reads
-from tidemark.checkers.replicas.wrong_deletion import WrongDeletion
+from tidemark.checkers.history.turning_points import turning_points
+from tidemark.checkers.registry import OF_HISTORY, OF_REPLICAS, of_clients, rests_on_memory
+from tidemark.checkers.replicas.broker_crashed import told_once
+from tidemark.checkers.replicas.consensus.lost_disks import LostDisks
+from tidemark.checkers.replicas.contract import ALL_PROMISES, NEEDS_REPLICAS, PROMISES, UNDECIDED, UNJUDGED
+from tidemark.checkers.replicas.lost_committed_write import Fates
+from tidemark.checkers.replicas.missing_evidence import missing_of_clients
+from tidemark.checkers.replicas.replayed_replica import TooSparseError
+from tidemark.checkers.replicas.replica_run import ReplicaRun, check_replicas
 from tidemark.checkers.stats import TraceCounts, statistics
 from tidemark.checkers.verdict.verdict import (
     CLIENTS,
@@ -116,29 +87,40 @@ def _check(history: History, contract: str | None) -> Verdict:
         doubted = doubted_nodes(meta)
         if not doubted:
             try:
-                anomalies = check_replicas(history, points, view, own, fates, deleted, missing, alone=alone)
+                run = ReplicaRun(history, points, own, alone=alone, view=view)
+                anomalies = check_replicas(run, OF_REPLICAS)
+                fates.update(run.losses.fates)
+                missing += run.end.missing
+                deleted = {name: run.committed.deleted_values(name) for name in run.replicas.by_partition}
             except TooSparseError as error:
                 doubted = {error.node: [error.words]}
         if doubted:
             traced = False
             from tidemark.checkers.replicas.believed_nodes import check_believed, has_believed  # seldom needed
 
-            anomalies = check_believed(history, doubted, own, fates, alone=alone)
+            anomalies = check_believed(history, doubted, own, fates, OF_REPLICAS, alone=alone)
             doubts = [words for node in sorted(doubted) for words in doubted[node]]
             judged_from = CLIENTS_AND_REPLICAS if has_believed(history.trace, doubted) else CLIENTS
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
     if not (traced and isinstance(view, ClientView) and nothing_to_find(view)):
-        from tidemark.checkers.clients.check_clients import check_clients
+        from tidemark.checkers.clients.check_clients import ClientRun, check_clients  # they import numpy
 
-        found = check_clients(history, fates, unexplained, deleted=deleted if traced else None)
-        anomalies += found.anomalies
-        missing += found.missing
-    if "reads_within" in meta:
-        anomalies += stale_polls(history.ops, meta["reads_within"], meta.get("acks", "all"), fates)
+        clients = ClientRun(
+            history,
+            fates,
+            unexplained,
+            deleted=deleted if traced else None,
+            clients=None if isinstance(view, ClientView) else view,
+        )
+        anomalies += check_clients(clients, of_clients())
+        missing += clients.missing
+    for checker in OF_HISTORY:
+        anomalies += checker.find(history, fates)
     if not meta.get("isr", True):
-        anomalies = LostDisks(points, meta).excuse(anomalies)
+        names = rests_on_memory() if any(one.verdict == VIOLATION for one in anomalies) else ()
+        anomalies = LostDisks(points, meta).excuse(anomalies, names)
         _as_their_reads(fates, anomalies, unexplained)
-    anomalies = [*told_once(anomalies, history.trace, meta), *crashes(meta)]
+    anomalies = told_once(anomalies, history.trace, meta)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     stats = statistics(history, view.counts, view.is_acked, counts, fates, anomalies)
     if not isinstance(view, ClientView):
@@ -174,85 +156,6 @@ def doubted_nodes(meta: Mapping[str, Any]) -> dict[int, list[str]]:
         for node, said in meta.get("doubted_nodes", {}).items()
         if said
     }
-
-
-def check_replicas(
-    history: History,
-    points: Sequence[TurningPoint],
-    view: ClientView,
-    own: str,
-    fates: Fates,
-    deleted: dict[str, set[Value]] | None = None,
-    missing: list[str] | None = None,
-    *,
-    alone: bool = False,
-) -> list[Anomaly]:
-    """The replica checkers, in one pass over the trace.
-
-    `points` are the trace's turning points. `fates` receives how each lost record was judged, `deleted` the values per partition
-    that were deleted on purpose, `missing` what the trace does not tell of its end. `alone`: no promise counts but `own`.
-    """
-    meta, trace = history.meta, history.trace
-    committed = Committed(trace, view.keys)
-    patience_us = 0 if meta.get("world", "sim") == "sim" else LIVE_PATIENCE_US
-    two_leaders = TwoLeaders()
-    divergence = Divergence()
-    log_matching = LogMatching(divergence)
-    hw_regression = HwRegression()
-    broken_log = BrokenLog(epoch_cache=meta.get("epoch_cache", True))
-    wrong_deletion = WrongDeletion()
-    hw_beyond_log = HwBeyondLog()
-    stuck = Stuck()
-    end = EndOfTrace(meta.get("replicas") or {})
-    isr_quorum = IsrQuorum(trace, patience_us)
-    min_isr, assignment = meta.get("min_isr", 1), meta.get("replicas")
-    has_isr, votes = meta.get("isr", True), meta.get("votes", True)
-    enough = "min.insync.replicas is" if has_isr else "a majority is" if votes else "an ack quorum is"
-    too_few = AckedByTooFew(trace, view.keys, min_isr, patience_us, enough, "append" if votes else "stored", assignment)
-    finding = (
-        two_leaders,
-        isr_quorum,
-        too_few,
-        divergence,
-        log_matching,
-        hw_regression,
-        hw_beyond_log,
-        broken_log,
-        wrong_deletion,
-        stuck,
-    )
-    consensus = () if has_isr else invariants(trace, assignment or {}, votes=votes)
-    in_sync = (LastingInSync if patience_us else InSync)(trace, committed, patience_us)
-    watching = (committed, in_sync, *finding, *consensus, end)
-    replicas = replay(trace, watching)
-    anomalies: list[Anomaly] = []
-    unclean = unclean_elections(history, points)
-    anomalies += unasked_elections(trace, unclean)
-    anomalies += fenced_in_isrs(points)
-    losses = LostWrites(trace, replicas, view.keys, own, min_isr, assignment, unclean, alone=alone)
-    losses.promises = PROMISES if has_isr else WITHOUT_ISR if own != ACK_QUORUM else WITH_LEDGERS
-    anomalies += losses.judge(committed)
-    anomalies += losses.acknowledged_and_gone(committed)
-    unsettled = unsettled_reads(view.answered, committed)
-    anomalies += dirty_reads(unsettled, committed, patience_us)
-    anomalies += stale_reads(unsettled, committed, losses.fates, patience_us)
-    anomalies += truncated_under_consumers(view.answered, committed, losses.fates)
-    anomalies += in_sync.anomalies(losses.judgement)
-    anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
-    fates.update(losses.fates)
-    if missing is not None:
-        missing += end.missing
-    if deleted is not None:
-        deleted.update({name: committed.deleted_values(name) for name in replicas.by_partition})
-    gave_up = view.succeeded.get("send", 0) < view.invoked.get("send", 0)
-    anomalies += check_liveness(history, points, gave_up=gave_up)
-    for checker in (*finding, *consensus):
-        anomalies += checker.judged(losses.fates) if isinstance(checker, StateMachineSafety) else checker.anomalies
-    if not has_isr:
-        anomalies += double_votes(points)
-    anomalies = explained(anomalies, trace, replicas)
-    replicas.take_apart()
-    return anomalies
 
 
 def _unexplained(own: str, *, traced: bool, doubted: bool) -> Judgement:

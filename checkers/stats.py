@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tidemark.checkers.history.client_view import Counts
-from tidemark.checkers.history.history import History, TraceEvent, Value
+from tidemark.checkers.history.history import History, Value
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Ask,
+    Converged,
+    Elect,
+    Lead,
+    Recovered,
+    Restored,
+    Stop,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.truncation_rounds import rounds_needed
@@ -39,28 +55,29 @@ class TraceCounts:
     @classmethod
     def of(cls, points: Sequence[TurningPoint]) -> TraceCounts:
         """Count. Without the controller's `elect` events the leaders' `lead` events stand for them."""
-        counted = ("elect", "lead", "truncate", "recovered", "ask", "stop", "restored", "converged")
-        events: dict[str, list[TraceEvent]] = {name: [] for name in counted}
+        events: defaultdict[str, list[TraceEvent]] = defaultdict(list)
         for _, event in points:
-            if event[2] in events:
-                events[event[2]].append(event)
-        elects, leads = events["elect"], events["lead"]
-        chosen = [event for event in elects if event[4] != -1 and event[8] != "initial"]
-        rest = {event[3]: event[0] for event in [*events["converged"], *events["restored"]]}
-        began = {event[3] for event in leads}
-        stopped = {event[1]: event[0] for event in reversed(events["stop"])}
+            events[event[KIND]].append(event)
+        elects, leads = [*map(Elect, events[Elect.kind])], events[Lead.kind]
+        chosen = [elect for elect in elects if elect.leader != -1 and elect.how != "initial"]
+        truncated = [*map(Truncate, events[Truncate.kind])]
+        converged = [*map(Converged, events[Converged.kind])]
+        rest = {event[PARTITION]: event[TIME] for event in [*converged, *events[Restored.kind]]}
+        began = {event[PARTITION] for event in leads}
+        stopped = {event[NODE]: event[TIME] for event in reversed(events[Stop.kind])}
+        recovered = events[Recovered.kind]
         rounds = rounds_needed(points)
         return cls(
             elections=len(chosen) if elects else len(leads) - len(began),
-            unclean_elections=sum(not event[9] and event[8] != "last-known" for event in chosen),
-            truncations=len(events["truncate"]),
-            records_truncated=sum(event[5] - event[4] for event in events["truncate"]),
-            recoveries=sum(stopped.get(event[1], event[0] + 1) <= event[0] for event in events["recovered"]),
-            epoch_round_trips=len(events["ask"]),
+            unclean_elections=sum(not elect.clean and elect.how != "last-known" for elect in chosen),
+            truncations=len(truncated),
+            records_truncated=sum(cut.old_leo - cut.to for cut in truncated),
+            recoveries=sum(stopped.get(event[NODE], event[TIME] + 1) <= event[TIME] for event in recovered),
+            epoch_round_trips=len(events[Ask.kind]),
             one_round=rounds[1],
             two_rounds=rounds[2],
             more_rounds=rounds.total() - rounds[1] - rounds[2],
-            whole_us=max(rest.values(), default=None) if all(event[4] for event in events["converged"]) else None,
+            whole_us=max(rest.values(), default=None) if all(one.ok for one in converged) else None,
         )
 
 

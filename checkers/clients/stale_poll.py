@@ -18,7 +18,7 @@ c1 polled t-0 from offset 0 on at 0.000020 s and was given nothing up to offset 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tidemark.checkers.history.history import Op, Value
 from tidemark.checkers.verdict.verdict import VIOLATES, Anomaly, Judgement, seconds
@@ -37,16 +37,18 @@ class _Stale(NamedTuple):
 
 
 def stale_polls(
-    ops: Sequence[Op], within: int, acks: str, fates: Mapping[tuple[str, Value], Judgement]
+    ops: Sequence[Op], meta: Mapping[str, Any], fates: Mapping[tuple[str, Value], Judgement]
 ) -> list[Anomaly]:
-    """One anomaly for each key.
+    """One anomaly for each key, where it is promised how many offsets from its position a poll looks at, at least.
 
     Args:
         ops: of all clients, in order of time.
-        within: how many offsets from its position a poll looks at, at least.
-        acks: of sends that do not say otherwise.
+        meta: the history's.
         fates: how the loss of a record is judged.
     """
+    within, acks = meta.get("reads_within", 0), meta.get("acks", "all")
+    if "reads_within" not in meta:
+        return []
     known: dict[str, dict[int, tuple[int, Value]]] = {}
     positions: dict[tuple[str, bool, str], int] = {}
     invoked: dict[str, int] = {}

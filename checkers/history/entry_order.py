@@ -7,7 +7,10 @@ times go back.
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import History, Op, TraceEvent
+from operator import itemgetter
+
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.history.trace_events import NODE, TIME, TraceEvent
 
 
 class EntryOrder:
@@ -35,7 +38,7 @@ class EntryOrder:
 
     def event(self, number: int, event: TraceEvent) -> None:
         """A trace event, in line `number`."""
-        self._in_time(number, "node", event[1], event[0])
+        self._in_time(number, "node", event[NODE], event[TIME])
 
     def _in_time(self, number: int, kind: str, name: object, time: int) -> None:
         latest = self._latest.get((kind, name), time)
@@ -51,5 +54,5 @@ class EntryOrder:
     def sort(history: History) -> None:
         """By time, entries of one time as they were."""
         history.ops.sort(key=lambda op: op.time)
-        history.trace.sort(key=lambda event: event[0])
+        history.trace.sort(key=itemgetter(TIME))
         history.nemesis.sort(key=lambda op: op[0])

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tidemark.checkers.history.trace_events import TraceEvent
+
 if TYPE_CHECKING:
     from tidemark.checkers.history.columns.columns import Columns
     from tidemark.checkers.history.edn.forms import Form
@@ -18,45 +20,8 @@ if TYPE_CHECKING:
 Value = Any
 """A record's value: an integer, unique per key. In foreign histories anything hashable."""
 
-TraceEvent = tuple[Any, ...]
-"""``(time, node, event, partition, …)``; `TRACE_FIELDS` names what follows the partition."""
-
 NemesisOp = tuple[Any, ...]
 """``(time, "strike" | "heal", index, kind, detail)``."""
-
-TRACE_FIELDS: dict[str, tuple[str, ...]] = {
-    "start": ("incarnation",),
-    "stop": ("how",),
-    "pause": (),
-    "resume": (),
-    "recovered": ("leo", "hw", "lost"),
-    "append": ("base_offset", "epoch", "values"),
-    "stored": ("base_offset", "epoch", "values"),
-    "out-of-order": ("base_offset", "leo"),
-    "truncate": ("to", "old_leo", "reason", "leader_epoch"),
-    "log-start": ("start", "before", "how"),
-    "hw": ("hw", "leader_epoch", "is_leader"),
-    "lead": ("leader_epoch", "leo", "hw", "isr"),
-    "follow": ("leader_epoch", "leader", "leo", "hw"),
-    "fetched": ("leader_epoch", "leader"),
-    "ask": ("leader", "epoch"),
-    "isr": ("isr", "maximal", "partition_epoch"),
-    "fatal": ("words",),
-    "waited": ("what", "time_us"),
-    "elect": ("leader", "leader_epoch", "isr", "elr", "how", "clean", "partition_epoch"),
-    "isr-change": ("isr", "elr", "partition_epoch"),
-    "register": ("broker", "broker_epoch", "clean"),
-    "fence": ("broker",),
-    "unfence": ("broker",),
-    "vote": ("generation", "candidate"),
-    "members": ("replicas", "offset", "epoch", "committed"),
-    "reassign": ("replicas", "adding", "removing"),
-    "removed": ("leo", "leader_epoch"),
-    "restored": (),
-    "converged": ("ok", "waiting_for"),
-    "final": ("role", "leader_epoch", "leo", "hw", "cache", "batches"),
-}
-"""The fields of every trace event after ``(time, node, event, partition)``."""
 
 
 class Op(NamedTuple):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.history.entry_order import EntryOrder
-from tidemark.checkers.history.history import TRACE_FIELDS, History, NemesisOp, Op, TraceEvent
+from tidemark.checkers.history.history import History, NemesisOp, Op
 from tidemark.checkers.history.line_count import LineCount
 from tidemark.checkers.history.line_shapes import (
     DEEPEST,
@@ -33,6 +33,7 @@ from tidemark.checkers.history.line_shapes import (
     trace_event_of,
 )
 from tidemark.checkers.history.plain_ops import plain_op
+from tidemark.checkers.history.trace_events import TIME, TRACE_FIELDS, TraceEvent
 
 if TYPE_CHECKING:
     from tidemark.checkers.history.columns import Columns, ColumnsBuilder
@@ -83,7 +84,9 @@ def history_lines(history: History) -> Iterator[str]:
     operations = history.ops if history.columns is None else _from_columns(history.columns)
     lines = 1 + len(history.trace) + len(history.nemesis) + len(operations)
     yield meta_line(history.meta, lines if whole else None)
-    timed: list[tuple[int, Callable[[Any, int], str], Any]] = [(event[0], trace_line, event) for event in history.trace]
+    timed: list[tuple[int, Callable[[Any, int], str], Any]] = [
+        (event[TIME], trace_line, event) for event in history.trace
+    ]
     timed += [(op[0], nemesis_line, op) for op in history.nemesis]
     timed += [(op.time, op_line, op) for op in operations]
     timed.sort(key=lambda entry: entry[0])

@@ -6,7 +6,8 @@ import reprlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tidemark.checkers.history.history import TRACE_FIELDS, NemesisOp, Op, TraceEvent
+from tidemark.checkers.history.history import NemesisOp, Op
+from tidemark.checkers.history.trace_events import TRACE_FIELDS, TraceEvent
 
 Json = Any
 """What `json.loads` gives, or the same with tuples for arrays."""

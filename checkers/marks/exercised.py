@@ -18,7 +18,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import (
+    NODE,
+    PARTITION,
+    Ask,
+    Elect,
+    Follow,
+    IsrChange,
+    Lead,
+    LogStart,
+    Members,
+    Recovered,
+    Stop,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.checkers.replicas.truncation_rounds import Mending
 
 MARKS: dict[str, str] = {
@@ -141,7 +155,9 @@ def exercised(trace: Sequence[TraceEvent]) -> dict[str, Mark]:
     partitions = run.partitions
     for event in trace:
         kind = event[2]
-        if kind == "append":  # nine of ten events are this one or the next, so no more is done for them than they need
+        if (
+            kind == "append"
+        ):  # nine of ten events are this one or the next: they are read by place, and no more is done than they need
             partition = partitions[event[3]]
             replica = partition.replicas[event[1]]
             replica.leo = event[4] + len(event[6])
@@ -179,19 +195,23 @@ class _Run:
             self.found[name] = 1
             self.first[name] = self.now
 
+    def _replica(self, event: TraceEvent) -> _Seen:
+        return self.partitions[event[PARTITION]].replicas[event[NODE]]
+
     def members(self, event: TraceEvent) -> None:
-        if not event[7]:
+        if not Members(event).committed:
             self.mark("reassigned")
 
     def lead(self, event: TraceEvent) -> None:
-        _, node, _, name, epoch, leo, hw, isr = event
-        partition = self.partitions[name]
+        lead = Lead(event)
+        node, epoch, leo, hw = lead.node, lead.leader_epoch, lead.leo, lead.hw
+        partition = self.partitions[lead.partition]
         replica = partition.replicas[node]
         if epoch > partition.elected:  # nobody told of the election: there is no controller
             self._elected(partition, node, epoch)
         if leo < partition.committed and epoch >= partition.elected:  # else it hears late, and another leads
             self.mark("elected-behind-committed")
-        others = [partition.replicas[other].leo for other in isr if other != node]
+        others = [partition.replicas[other].leo for other in lead.isr if other != node]
         if any(other < leo for other in others):
             self.mark("elected-while-a-member-lags")
         if any(other > leo for other in others):
@@ -204,9 +224,10 @@ class _Run:
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
     def follow(self, event: TraceEvent) -> None:
-        _, node, _, name, epoch, leader, leo, hw = event
-        partition = self.partitions[name]
-        replica = partition.replicas[node]
+        follow = Follow(event)
+        epoch, leader, leo, hw = follow.leader_epoch, follow.leader, follow.leo, follow.hw
+        partition = self.partitions[follow.partition]
+        replica = partition.replicas[follow.node]
         if replica.epoch >= 0 and epoch > replica.epoch + 1:
             self.mark("reign-skipped-by-follower")
         if leader >= 0 and leo > partition.replicas[leader].leo:
@@ -216,8 +237,9 @@ class _Run:
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
     def truncate(self, event: TraceEvent) -> None:
-        _, node, _, name, to, before, reason, _ = event
-        partition = self.partitions[name]
+        cut = Truncate(event)
+        node, to, reason = cut.node, cut.to, cut.reason
+        partition = self.partitions[cut.partition]
         replica = partition.replicas[node]
         if to < replica.hw:
             self.mark("cut-below-high-watermark")
@@ -228,7 +250,7 @@ class _Run:
         else:
             self.mark("cut-to-high-watermark" if "high watermark" in reason else "cut-by-epoch")
         self._rounds(replica.mending.cut(reason))
-        if to == 0 and before:
+        if to == 0 and cut.old_leo:
             self.mark("cut-whole-log")
         for other, seen in partition.replicas.items():
             if other != node and seen.leading and seen.epoch < replica.epoch:
@@ -237,44 +259,42 @@ class _Run:
         replica.leo, replica.hw = to, min(replica.hw, to)
 
     def recovered(self, event: TraceEvent) -> None:
-        _, node, _, name, leo, hw, lost = event
-        replica = self.partitions[name].replicas[node]
-        if lost > 0:
+        found, replica = Recovered(event), self._replica(event)
+        if found.lost > 0:
             self.mark("recovery-dropped-records")
-        if hw < replica.hw:
+        if found.hw < replica.hw:
             self.mark("checkpoint-behind")
-        replica.leo, replica.hw = leo, hw
+        replica.leo, replica.hw = found.leo, found.hw
 
     def log_start(self, event: TraceEvent) -> None:
-        how = event[6]
-        if how == "begin-anew":
+        moved = LogStart(event)
+        if moved.how == "begin-anew":
             self.mark("began-anew")
-            self.partitions[event[3]].replicas[event[1]].leo = event[4]
-        elif how in ("delete-records", "retention"):
+            self._replica(event).leo = moved.start
+        elif moved.how in ("delete-records", "retention"):
             self.mark("deleted")
 
     def ask(self, event: TraceEvent) -> None:
-        replica = self.partitions[event[3]].replicas[event[1]]
-        self._rounds(replica.mending.ask(event[5]))
+        self._rounds(self._replica(event).mending.ask(Ask(event).epoch))
 
     def fetched(self, event: TraceEvent) -> None:
-        self.partitions[event[3]].replicas[event[1]].mending.begin()
+        self._replica(event).mending.begin()
 
     def _rounds(self, rounds: int) -> None:
         if rounds in (2, 3):
             self.mark(f"rounds-{rounds}")
 
     def elect(self, event: TraceEvent) -> None:
-        _, _, _, name, leader, epoch, isr, _, how, clean, _ = event
-        partition = self.partitions[name]
-        if leader < 0:
+        elect = Elect(event)
+        partition = self.partitions[elect.partition]
+        if elect.leader < 0:
             self.mark("no-leader-left")
-        elif not clean:
+        elif not elect.clean:
             self.mark("elected-from-outside")
-        if how != "shrunk":
-            self._elected(partition, leader, epoch)
-        partition.elected = epoch
-        self._isr(partition, isr)
+        if elect.how != "shrunk":
+            self._elected(partition, elect.leader, elect.leader_epoch)
+        partition.elected = elect.leader_epoch
+        self._isr(partition, elect.isr)
 
     def _elected(self, partition: _Partition, leader: int, epoch: int) -> None:
         if any(
@@ -285,7 +305,7 @@ class _Run:
         partition.elected = epoch
 
     def isr_change(self, event: TraceEvent) -> None:
-        self._isr(self.partitions[event[3]], event[4])
+        self._isr(self.partitions[event[PARTITION]], IsrChange(event).isr)
 
     def _isr(self, partition: _Partition, isr: tuple[int, ...]) -> None:
         before, partition.isr = partition.isr, isr
@@ -297,11 +317,10 @@ class _Run:
             self.mark("isr-grew")
 
     def stop(self, event: TraceEvent) -> None:
-        _, node, _, _, how = event
-        if how in _LOG_LOST:
+        if Stop(event).how in _LOG_LOST:
             self.mark("log-lost")
         for partition in self.partitions.values():
-            replica = partition.replicas.get(node)
+            replica = partition.replicas.get(event[NODE])
             if replica is None:
                 continue
             self.mark("leader-stopped" if replica.leading else "follower-stopped")
@@ -311,18 +330,18 @@ class _Run:
 
     def start(self, event: TraceEvent) -> None:
         for partition in self.partitions.values():
-            replica = partition.replicas.get(event[1])
+            replica = partition.replicas.get(event[NODE])
             if replica is not None:
                 replica.up = True
 
     def pause(self, event: TraceEvent) -> None:
         for partition in self.partitions.values():
-            replica = partition.replicas.get(event[1])
+            replica = partition.replicas.get(event[NODE])
             if replica is not None:
                 self.mark("leader-paused" if replica.leading else "follower-paused")
 
     def removed(self, event: TraceEvent) -> None:
-        self.partitions[event[3]].replicas[event[1]].leo = 0
+        self._replica(event).leo = 0
 
 
 _HANDLERS: dict[str, Callable[[_Run, TraceEvent], None]] = {

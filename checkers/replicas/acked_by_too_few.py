@@ -21,15 +21,19 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from tidemark.checkers.history.client_view import Ack, KeyView
-from tidemark.checkers.history.history import TraceEvent, Value
+from tidemark.checkers.history.history import Value
+from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Append, Stored, TraceEvent
 from tidemark.checkers.replicas.consensus.groups import group_of
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, agree
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.log_chain import agree
+from tidemark.checkers.replicas.lost_committed_write import LostWrites
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
 
 
-class AckedByTooFew(TraceChecker):
+class AckedByTooFew(Finder):
     """Notes what was committed when fewer replicas than enough had it; of that, and of what was never committed, it looks at each
     acknowledgement.
 
@@ -39,7 +43,7 @@ class AckedByTooFew(TraceChecker):
         min_isr: how many replicas are enough.
         patience_us: how much later a replica may get the record, in µs.
         enough: how the message says how many that are.
-        held_by: the event that tells who has a record; `stored` where bookies have it, and replicas only read along.
+        held_by: the event that tells who has a record; `Stored` where bookies have it, and replicas only read along.
         first: partition → its group at the beginning, for runs in which groups change.
     """
 
@@ -50,9 +54,10 @@ class AckedByTooFew(TraceChecker):
         min_isr: int,
         patience_us: int,
         enough: str = "min.insync.replicas is",
-        held_by: str = "append",
+        held_by: type[Append | Stored] = Append,
         first: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
+        super().__init__()
         self._first = first or {}
         self._groups: defaultdict[str, list[tuple[int, int, Sequence[int]]]] = defaultdict(list)
         """Per partition whose group changes: when a leader's high watermark moved, to where, and the group that it went by."""
@@ -75,17 +80,17 @@ class AckedByTooFew(TraceChecker):
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits what its high watermark passes."""
-        partition, hw = replica.partition, event[4]
-        self._moves[partition].append((event[0], hw))
+        partition, time, hw = replica.partition, event[TIME], replica.hw
+        self._moves[partition].append((time, hw))
         if partition in self._replicas.configurations:
             group = group_of(self._replicas, replica, self._first.get(partition, ()))
-            self._groups[partition].append((event[0], hw, group))
+            self._groups[partition].append((time, hw, group))
         if hw > previous and not self._have_enough(replica, previous, hw):
             self._few.setdefault(partition, []).append((previous, hw))
 
     def _have_enough(self, leader: ReplayedReplica, begin: int, end: int) -> bool:
         chain = leader.chain
-        if begin < 0 or end >= len(chain) or self._held_by != "append":
+        if begin < 0 or end >= len(chain) or self._held_by is not Append:
             return False
         link = chain[end]
         group = self._groups[leader.partition][-1][2] if leader.partition in self._groups else None
@@ -100,9 +105,8 @@ class AckedByTooFew(TraceChecker):
                     return True
         return False
 
-    @property
-    def anomalies(self) -> list[Anomaly]:
-        """After the whole trace."""
+    def judged(self, losses: LostWrites) -> list[Anomaly]:
+        """What was acknowledged, looked at after the whole trace."""
         found = []
         for partition, view in sorted(self._keys.items()):
             few = [
@@ -134,13 +138,14 @@ class AckedByTooFew(TraceChecker):
         """Who had ever had the record in time; `None` if that is enough, or if nobody has told of it."""
         nodes = set()
         told = False
-        for event in self._tellers(ack.value) if self._held_by != "append" else self._trace:
-            if event[2] == self._held_by and event[3] == partition:
-                place = (ack.offset or 0) - event[4]
-                if 0 <= place < len(event[6]) and event[6][place] == ack.value:
+        for event in self._tellers(ack.value) if self._held_by is not Append else self._trace:
+            if event[KIND] == self._held_by.kind and event[PARTITION] == partition:
+                held = self._held_by(event)
+                place = (ack.offset or 0) - held.base_offset
+                if 0 <= place < len(held.values) and held.values[place] == ack.value:
                     told = True
-                    if event[0] <= ack.time + self._patience_us:
-                        nodes.add(event[1])
+                    if held.time <= ack.time + self._patience_us:
+                        nodes.add(held.node)
         group = self._group_of(partition, ack)
         if group is not None:
             nodes &= set(group)
@@ -166,10 +171,9 @@ class AckedByTooFew(TraceChecker):
         """The events that tell of a record, looked up once for all."""
         if self._told_by is None:
             self._told_by = defaultdict(list)
-            for event in self._trace:
-                if event[2] == self._held_by:
-                    for one in event[6]:
-                        self._told_by[one].append(event)
+            for held in self._held_by.among(self._trace):
+                for one in held.values:
+                    self._told_by[one].append(held)
         return self._told_by.get(value, ())
 
     def _anomaly(self, partition: str, few: Sequence[tuple[Ack, list[int]]]) -> Anomaly:

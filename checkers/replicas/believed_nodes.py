@@ -22,21 +22,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Elect, Lead, LogStart, TraceEvent
 from tidemark.checkers.history.turning_points import turning_points
-from tidemark.checkers.replicas.broken_log import BrokenLog
-from tidemark.checkers.replicas.committed import ON_PURPOSE, Committed, Loss
-from tidemark.checkers.replicas.divergence import Divergence
-from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
-from tidemark.checkers.replicas.hw_regression import HwRegression
-from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
-from tidemark.checkers.replicas.log_matching import LogMatching
-from tidemark.checkers.replicas.lost_committed_write import Fates, LostWrites
-from tidemark.checkers.replicas.replica_state import TooSparseError, replay
-from tidemark.checkers.replicas.two_leaders import TwoLeaders
-from tidemark.checkers.replicas.unasked_election import unasked_elections, unclean_elections
+from tidemark.checkers.replicas.baselines import Loss
+from tidemark.checkers.replicas.committed import ON_PURPOSE
+from tidemark.checkers.replicas.lost_committed_write import Fates
+from tidemark.checkers.replicas.replayed_replica import TooSparseError
+from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun, check_replicas
 from tidemark.checkers.verdict.verdict import Anomaly
 
 LEFT_OUT = "not-believed"
@@ -48,52 +43,47 @@ _LIVES = frozenset({"start", "stop"})
 def without(trace: Sequence[TraceEvent], nodes: Collection[int]) -> list[TraceEvent]:
     """The trace, of the same length, without what some nodes say of their logs and leaderships."""
     return [
-        (event[0], event[1], LEFT_OUT, event[3]) if event[1] in nodes and event[2] not in _LIVES else event
+        (event[TIME], event[NODE], LEFT_OUT, event[PARTITION])
+        if event[NODE] in nodes and event[KIND] not in _LIVES
+        else event
         for event in trace
     ]
 
 
 def has_believed(trace: Sequence[TraceEvent], doubted: Collection[int]) -> bool:
     """Whether anybody but the doubted nodes tells of a log or a leadership."""
-    return any(event[1] not in doubted and event[2] in ("append", "lead") for event in trace)
+    return any(event[NODE] not in doubted and event[KIND] in ("append", "lead") for event in trace)
 
 
 def check_believed(
-    history: History, doubted: dict[int, list[str]], own: str, fates: Fates, *, alone: bool = False
+    history: History,
+    doubted: dict[int, list[str]],
+    own: str,
+    fates: Fates,
+    checkers: Iterable[ReplicaChecker],
+    *,
+    alone: bool = False,
 ) -> list[Anomaly]:
     """What can be said of a run whatever the doubted nodes did; `fates` receives how each lost record was judged.
 
     `doubted`: node → why. A node whose log cannot be kept joins them.
     """
+    checkers = [checker for checker in checkers if checker.believed]
+    points, reigns = turning_points(history.trace), _reigns(history.trace)
+
+    def certain(loss: Loss) -> bool:
+        return _certain(loss, reigns[loss.partition]) and loss.partition not in _deleted_by(history.trace, doubted)
+
     while True:
+        run = ReplicaRun(history, points, own, alone=alone, trace=without(history.trace, doubted), silent=doubted)
+        run.certain = certain
         try:
-            return _check(history, doubted, own, fates, alone=alone)
+            anomalies = check_replicas(run, checkers)
         except TooSparseError as error:
             doubted[error.node] = [error.words]
-
-
-def _check(history: History, doubted: Collection[int], own: str, fates: Fates, *, alone: bool) -> list[Anomaly]:
-    meta = history.meta
-    trace = without(history.trace, doubted)
-    committed = Committed(trace, {})
-    two_leaders, divergence, hw_regression, hw_beyond_log = TwoLeaders(), Divergence(), HwRegression(), HwBeyondLog()
-    log_matching, broken_log = LogMatching(divergence), BrokenLog(epoch_cache=meta.get("epoch_cache", True))
-    finding = (two_leaders, divergence, log_matching, hw_regression, hw_beyond_log, broken_log)
-    replicas = replay(trace, (committed, *finding))
-    deleted = _deleted_by(history.trace, doubted)
-    reigns = _reigns(history.trace)
-    committed.losses = [
-        loss for loss in committed.losses if _certain(loss, reigns[loss.partition]) and loss.partition not in deleted
-    ]
-    unclean = unclean_elections(history, turning_points(history.trace))
-    losses = LostWrites(trace, replicas, {}, own, meta.get("min_isr", 1), meta.get("replicas"), unclean, alone=alone)
-    losses.silent = doubted
-    anomalies = [*unasked_elections(trace, unclean), *losses.judge(committed)]
-    anomalies += incomplete_leaders(committed, losses.fate, losses.time_of)
-    fates.update(losses.fates)
-    for checker in finding:
-        anomalies += checker.anomalies
-    return anomalies
+        else:
+            fates.update(run.losses.fates)
+            return anomalies
 
 
 _Reigns = tuple[list[int], list[int]]
@@ -102,13 +92,13 @@ _Reigns = tuple[list[int], list[int]]
 
 def _reigns(trace: Sequence[TraceEvent]) -> dict[str, _Reigns]:
     """Who was told to lead, by anybody: a doubted node's word is enough to excuse."""
-    epoch_of = {"elect": 5, "lead": 4}
+    reigns: dict[str, type[Elect | Lead]] = {Elect.kind: Elect, Lead.kind: Lead}
     found: defaultdict[str, _Reigns] = defaultdict(lambda: ([], []))
     for index, event in enumerate(trace):
-        if event[2] in epoch_of:
-            indices, newest = found[event[3]]
+        if event[KIND] in reigns:
+            indices, newest = found[event[PARTITION]]
             indices.append(index)
-            newest.append(max(event[epoch_of[event[2]]], newest[-1] if newest else -1))
+            newest.append(max(reigns[event[KIND]](event).leader_epoch, newest[-1] if newest else -1))
     return found
 
 
@@ -121,4 +111,4 @@ def _certain(loss: Loss, reigns: _Reigns) -> bool:
 
 def _deleted_by(trace: Sequence[TraceEvent], nodes: Collection[int]) -> set[str]:
     """Partitions of which a doubted node says that records were deleted on purpose: nobody knows which."""
-    return {event[3] for event in trace if event[1] in nodes and event[2] == "log-start" and event[6] in ON_PURPOSE}
+    return {moved.partition for moved in LogStart.among(trace) if moved.node in nodes and moved.how in ON_PURPOSE}

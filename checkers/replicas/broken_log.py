@@ -20,9 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.checkers.history.history import TraceEvent, Value
+from tidemark.checkers.history.history import Value
+from tidemark.checkers.history.trace_events import Append, Final, LogStart, TraceEvent
 from tidemark.checkers.replicas.committed import ON_PURPOSE
-from tidemark.checkers.replicas.replica_state import Removal, ReplayedReplica, TraceChecker
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "broken-log"
@@ -30,14 +32,14 @@ LOG_START_FORGOTTEN = "log-start-forgotten"
 """The epochs of deleted records are missing in the cache, though a crash has taken the log start back below those records."""
 
 
-class BrokenLog(TraceChecker):
+class BrokenLog(Finder):
     """Looks at appends that do not continue their log, and at final logs.
 
     `epoch_cache` says whether the variant keeps one; without, an empty cache is in order.
     """
 
     def __init__(self, *, epoch_cache: bool = True) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._epoch_cache = epoch_cache
         self._told_of_start: set[tuple[str, int]] = set()
         self._told: dict[tuple[str, int], str] = {}
@@ -47,11 +49,11 @@ class BrokenLog(TraceChecker):
         self._deleted: dict[str, int] = {}
         """Up to where anybody deleted a partition's records on purpose."""
 
-    def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+    def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """The epoch cache is cut with the log. A log must not start beyond its end."""
-        anew = event[6] == "begin-anew"
+        time, node, partition, start, how = event.time, event.node, event.partition, event.start, event.how
+        anew = how == "begin-anew"
         self._cut_to[replica] = replica.start if anew else max(self._cut_to.get(replica, 0), replica.start)
-        time, node, _, partition, start, _, how = event
         if how in ON_PURPOSE:
             self._deleted[partition] = max(self._deleted.get(partition, 0), min(start, replica.hw))
         leo = len(replica.records)
@@ -70,7 +72,14 @@ class BrokenLog(TraceChecker):
 
     def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The batch does not continue the log."""
-        time, node, _, partition, base_offset, epoch, _ = event
+        batch = Append(event)
+        time, node, partition, base_offset, epoch = (
+            batch.time,
+            batch.node,
+            batch.partition,
+            batch.base_offset,
+            batch.epoch,
+        )
         if (partition, node) in self._told:
             return
         leo = len(replica.records)
@@ -96,11 +105,12 @@ class BrokenLog(TraceChecker):
         message = f"Broker {node} wrote a batch {wrong}."
         self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
-    def on_final(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_final(self, index: int, event: Final, replica: ReplayedReplica) -> None:
         """The final log and its epoch cache. A stopped replica will be judged by what its recovery leaves."""
         if not replica.up:
             return
-        time, node, _, partition, _, _, leo, _, cache, batches = event
+        time, node, partition = event.time, event.node, event.partition
+        leo, cache, batches = event.leo, event.cache, event.batches
         deleted = self._deleted.get(partition, 0)
         wrong, starts = _broken_batches(batches, leo, replica.start, deleted)
         verdict, clause = VIOLATION, None

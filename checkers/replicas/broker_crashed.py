@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import KIND, NODE, Start, TraceEvent
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
@@ -45,8 +45,9 @@ def told_once(anomalies: Sequence[Anomaly], trace: Sequence[TraceEvent], meta: M
     lives: dict[int, int] = {}
     same: set[int] = set()
     for index, event in enumerate(trace) if crashed else ():
-        if event[2] == "start":
-            lives[event[1]] = event[4]
-        elif event[2] == "stop" and (event[1], lives.get(event[1], 1)) in crashed:
+        node = event[NODE]
+        if event[KIND] == "start":
+            lives[node] = Start(event).incarnation
+        elif event[KIND] == "stop" and (node, lives.get(node, 1)) in crashed:
             same.add(index)
     return [one for one in anomalies if one.name != BROKER_STOPPED or one.evidence["trace_index"] not in same]

@@ -53,10 +53,10 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Append, Elect, Stop, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.isr_life import isr_dead_intervals
-from tidemark.checkers.replicas.replica_state import Record, ReplayedReplica, ReplayedReplicas, Stop
+from tidemark.checkers.replicas.replayed_replica import LogAtStop, Record, ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.unasked_election import UncleanElection
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Judgement
 
@@ -149,18 +149,18 @@ class Contract:
         self._replicas = replicas
         self._min_isr = min_isr
         self._silent_stops = [
-            (index, event[1], event[4])
+            (index, event[NODE], Stop(event).how)
             for index, event in (enumerate(trace) if silent else ())
-            if event[2] == "stop" and event[1] in silent
+            if event[KIND] == "stop" and event[NODE] in silent
         ]
         self._unclean_elections = [one for one in unclean if one.asked_for]
-        self._stops: dict[tuple[str, frozenset[str]], list[tuple[ReplayedReplica, list[Stop]]]] = {}
+        self._stops: dict[tuple[str, frozenset[str]], list[tuple[ReplayedReplica, list[LogAtStop]]]] = {}
         self._isr_dead = isr_dead_intervals(trace, points)
         self._elections: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         for index, event in points:
-            if event[2] == "elect":
-                self._elections[event[3]].append((index, event[5]))
-        lost = (index for index, event in points if event[2] == "stop" and event[4] in _LOG_LOSSES)
+            if event[KIND] == "elect":
+                self._elections[event[PARTITION]].append((index, Elect(event).leader_epoch))
+        lost = (index for index, event in points if event[KIND] == "stop" and Stop(event).how in _LOG_LOSSES)
         self._first_log_lost = next(lost, len(trace))
 
     def judge(self, lost: LostRecord) -> Judgement:
@@ -229,7 +229,7 @@ class Contract:
                     break
         return count
 
-    def _stopped(self, partition: str, kinds: frozenset[str]) -> list[tuple[ReplayedReplica, list[Stop]]]:
+    def _stopped(self, partition: str, kinds: frozenset[str]) -> list[tuple[ReplayedReplica, list[LogAtStop]]]:
         """The replicas that had such stops, and these: looked up once, when the trace is over."""
         found = self._stops.get((partition, kinds))
         if found is None:
@@ -238,22 +238,20 @@ class Contract:
             found = self._stops[partition, kinds] = [(replica, such) for replica, such in stops if such]
         return found
 
-    def _copy_gone(self, replica: ReplayedReplica, stop: Stop, lost: LostRecord) -> bool:
+    def _copy_gone(self, replica: ReplayedReplica, stop: LogAtStop, lost: LostRecord) -> bool:
         """Whether the copy that this stop put an end to was missing when the record was committed.
 
         It was if the process was still down then, or had come back without the record and not fetched it again.
         """
         between = range(stop.at + 1, lost.committed)
-        events = [(index, self._trace[index]) for index in between if self._trace[index][1] == replica.node]
-        if not any(event[2] == "start" for _, event in events):
+        events = [(index, self._trace[index]) for index in between if self._trace[index][NODE] == replica.node]
+        if not any(event[KIND] == "start" for _, event in events):
             return True
         removal = replica.removal_of(lost.offset, lost.record, before=lost.committed)
         if removal is None or removal.at < stop.at:
             return False
         return not any(
-            index > removal.at
-            and event[2:4] == ("append", replica.partition)
-            and event[4] <= lost.offset < event[4] + len(event[6])
-            and (event[5], event[6][lost.offset - event[4]]) == lost.record
+            index > removal.at and event[KIND] == "append" and Append(event).wrote(lost.offset, lost.record)
             for index, event in events
+            if event[PARTITION] == replica.partition
         )

@@ -20,26 +20,20 @@ Broker 2 keeps record 8 of epoch 1 while its leader has record 9 of epoch 2 ther
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import (
-    Removal,
-    ReplayedReplica,
-    ReplayedReplicas,
-    TraceChecker,
-    agree,
-    first_difference,
-    in_common,
-)
+from tidemark.checkers.history.trace_events import TIME, Fetched, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.log_chain import agree, first_difference, in_common
+from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "divergence"
 
 
-class Divergence(TraceChecker):
+class Divergence(Finder):
     """Compares the logs of pairs whenever one of them grows; `open` holds the pairs that differ, for `log-matching`."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self.open: dict[ReplayedReplica, ReplayedReplica] = {}
         self._told: set[tuple[str, int, int]] = set()
 
@@ -47,13 +41,13 @@ class Divergence(TraceChecker):
         """Let others see which pairs differ."""
         replicas.differing = self.open
 
-    def on_fetched(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+    def on_fetched(self, index: int, event: Fetched, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """A new pair."""
-        self._compare(index, event[0], replica, leader)
+        self._compare(index, event[TIME], replica, leader)
 
     def on_unlike(self, index: int, event: TraceEvent, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """Two logs of which one is the prefix of the other can only come to differ when the shorter one grows."""
-        self._compare(index, event[0], replica, leader)
+        self._compare(index, event[TIME], replica, leader)
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """What is cut is compared again with the next fetch."""
@@ -63,7 +57,7 @@ class Divergence(TraceChecker):
         """The final logs, should they not be what the trace led to."""
         for replica in replicas.by_place.values():
             if replica.source is not None and replica.final is not None:
-                self._compare(index, replica.final[0], replica, replica.source)
+                self._compare(index, replica.final.time, replica, replica.source)
 
     def _compare(self, index: int, time: int, follower: ReplayedReplica, leader: ReplayedReplica) -> None:
         end = min(len(follower.records), len(leader.records))

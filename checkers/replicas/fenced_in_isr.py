@@ -17,48 +17,44 @@ The controller elects broker 1 for t-0 in epoch 2 at 0.000009 s with the ISR [1,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import KIND, Elect, Fence, IsrChange, Register, Unfence
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import NEAR_MISS, Anomaly, seconds
 
 NAME = "fenced-in-isr"
-_FENCING = ("fence", "unfence", "register")
-_TOLD = frozenset({*_FENCING, "elect", "isr-change"})
+_KINDS = {kind.kind: kind for kind in (Fence, Unfence, Register, Elect, IsrChange)}
 
 
 def fenced_in_isrs(points: Iterable[TurningPoint]) -> list[Anomaly]:
     """All of a run."""
-    told = [event for _, event in points if event[2] in _TOLD]
-    if not any(event[2] == "unfence" for event in told):
+    told = [_KINDS[event[KIND]](event) for _, event in points if event[KIND] in _KINDS]
+    if not any(isinstance(event, Unfence) for event in told):
         return []
     fenced: dict[int, int] = {}
     leaders: dict[str, tuple[int, int]] = {}
     seen: set[tuple[str, int, int]] = set()
     found = []
     for event in told:
-        time, name, partition = event[0], event[2], event[3]
-        if name in _FENCING:
-            if name == "unfence":
-                fenced.pop(event[4], None)
-            else:
-                fenced.setdefault(event[4], time)
-            continue
-        if name == "elect":
-            leaders[partition] = event[4], event[5]
-        leader, epoch = leaders.get(partition, (-1, -1))
-        isr = event[6] if name == "elect" else event[4]
-        for member in isr if leader >= 0 else ():
-            if member in fenced and (partition, epoch, member) not in seen:
-                seen.add((partition, epoch, member))
-                found.append(_anomaly(event, leader, epoch, isr, member, fenced[member]))
+        if isinstance(event, Unfence):
+            fenced.pop(event.broker, None)
+        elif isinstance(event, (Fence, Register)):
+            fenced.setdefault(event.broker, event.time)
+        elif isinstance(event, (Elect, IsrChange)):
+            if isinstance(event, Elect):
+                leaders[event.partition] = event.leader, event.leader_epoch
+            leader, epoch = leaders.get(event.partition, (-1, -1))
+            for member in event.isr if leader >= 0 else ():
+                if member in fenced and (event.partition, epoch, member) not in seen:
+                    seen.add((event.partition, epoch, member))
+                    found.append(_anomaly(event, leader, epoch, member, fenced[member]))
     return found
 
 
-def _anomaly(event: TraceEvent, leader: int, epoch: int, isr: Sequence[int], member: int, since: int) -> Anomaly:
-    time, partition = event[0], event[3]
-    did = f"elects broker {leader} for" if event[2] == "elect" else "changes the ISR of"
+def _anomaly(event: Elect | IsrChange, leader: int, epoch: int, member: int, since: int) -> Anomaly:
+    time, partition, isr = event.time, event.partition, event.isr
+    did = f"elects broker {leader} for" if isinstance(event, Elect) else "changes the ISR of"
     message = (
         f"The controller {did} {partition} in epoch {epoch} at {seconds(time)} with the ISR {list(isr)}, of which it had fenced "
         f"{member} at {seconds(since)}."

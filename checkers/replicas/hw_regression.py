@@ -21,8 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
+from tidemark.checkers.history.trace_events import Hw, Lead, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "hw-regression"
@@ -40,18 +41,18 @@ class _Visible:
     first: dict[str, Any] | None = None
 
 
-class HwRegression(TraceChecker):
+class HwRegression(Finder):
     """Follows the leaders' high watermarks."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._visible: dict[str, _Visible] = {}
         self._told: set[tuple[str, int, int]] = set()
 
-    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
         """A new leader may know less than the one before."""
-        time, node, _, partition, epoch, _, hw = event[:7]
-        visible = self._visible.setdefault(partition, _Visible())
+        time, node, epoch, hw = event.time, event.node, event.leader_epoch, event.hw
+        visible = self._visible.setdefault(event.partition, _Visible())
         if hw < replica.hw_before:
             self._forgot(index, event, replica.hw_before)
         if epoch < visible.epoch:
@@ -72,14 +73,14 @@ class HwRegression(TraceChecker):
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """Within a leadership it only moves forward."""
         visible = self._visible.get(replica.partition)
-        hw, epoch = event[4], event[5]
+        hw, epoch = replica.hw, event[5]  # by place, for speed
         if visible is not None and epoch >= visible.epoch:
             visible.hw = hw
         if hw < previous and replica.leading and replica.epoch == epoch:
-            self._back(index, event, previous)
+            self._back(index, Hw(event), previous)
 
-    def _forgot(self, index: int, event: TraceEvent, known: int) -> None:
-        time, node, _, partition, epoch, _, hw = event[:7]
+    def _forgot(self, index: int, event: Lead, known: int) -> None:
+        time, node, partition, epoch, hw = event.time, event.node, event.partition, event.leader_epoch, event.hw
         if (partition, node, epoch) in self._told:
             return
         self._told.add((partition, node, epoch))
@@ -90,8 +91,8 @@ class HwRegression(TraceChecker):
         evidence = {"leader": node, "leader_epoch": epoch, "from": known, "to": hw, "trace_index": index}
         self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
-    def _back(self, index: int, event: TraceEvent, previous: int) -> None:
-        time, node, _, partition, hw, epoch = event[:6]
+    def _back(self, index: int, event: Hw, previous: int) -> None:
+        time, node, partition, epoch, hw = event.time, event.node, event.partition, event.leader_epoch, event.hw
         if (partition, node, epoch) in self._told:
             return
         self._told.add((partition, node, epoch))

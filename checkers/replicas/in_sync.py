@@ -29,32 +29,24 @@ Broker 2 is in the controller's ISR of t-0 and lacks record 7 (offset 0, epoch 1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import TIME, Elect, Event, Isr, Lead, LogStart, TraceEvent
 from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.replicas.contract import LostRecord
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.isr_life import IsrLife
-from tidemark.checkers.replicas.replica_state import (
-    HOLE,
-    Removal,
-    ReplayedReplica,
-    ReplayedReplicas,
-    TraceChecker,
-    agree,
-    first_difference,
-    in_common,
-)
-from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION, Anomaly, Judgement, seconds
+from tidemark.checkers.replicas.log_chain import agree, first_difference, in_common
+from tidemark.checkers.replicas.lost_committed_write import LostWrites
+from tidemark.checkers.replicas.replayed_replica import HOLE, Removal, ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION, Anomaly, seconds
 
 STRONG = "strong-isr"
 WEAK = "weak-isr"
 CANDIDATE = "leader-candidate-completeness"
 WHOSE = {STRONG: "the controller's ISR", WEAK: "the leader's ISR", CANDIDATE: "the ELR"}
-LIVE_PATIENCE_US = 2_000_000
-"""So long may a member seem to lack a record in a trace that several machines wrote, in µs."""
 
 
 class _Pair(NamedTuple):
@@ -74,7 +66,7 @@ class _Lack:
     count: int
 
 
-class InSync(TraceChecker):
+class InSync(Finder):
     """Compares the members of ISRs with leaders that commit.
 
     Args:
@@ -84,6 +76,7 @@ class InSync(TraceChecker):
     """
 
     def __init__(self, trace: Sequence[TraceEvent], committed: Committed, patience_us: int) -> None:
+        super().__init__()
         self._trace = trace
         self._committed = committed
         self._patience_us = patience_us
@@ -112,15 +105,15 @@ class InSync(TraceChecker):
                     self._compare(index, replica)
                     return
 
-    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
         """A leader begins with what it knew as a follower."""
-        elected = self._elected.get((replica.partition, event[4]), {})
-        self._own_isr[replica] = self._lives(event[7], elected)
+        elected = self._elected.get((replica.partition, event.leader_epoch), {})
+        self._own_isr[replica] = self._lives(event.isr, elected)
         self._compare(index, replica)
 
-    def on_own_isr(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_own_isr(self, index: int, event: Isr, replica: ReplayedReplica) -> None:
         """A leader's own ISR changes."""
-        self._own_isr[replica] = self._lives(event[4], self._own_isr.get(replica, {}))
+        self._own_isr[replica] = self._lives(event.isr, self._own_isr.get(replica, {}))
         if replica.leading:
             self._compare(index, replica)
 
@@ -134,16 +127,16 @@ class InSync(TraceChecker):
         """A member cuts its log."""
         self._compare_all(index, replica.partition)
 
-    def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+    def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """A member begins anew, or has its log start back after a crash."""
         self._compare_all(index, replica.partition)
 
-    def on_membership(self, index: int, event: TraceEvent) -> None:
+    def on_membership(self, index: int, event: Event) -> None:
         """The controller changes an ISR or elects, a process starts, stops or is registered."""
         self._life.step(event)
-        if event[2] == "elect":
-            self._elected[event[3], event[5]] = self._lives(event[6], {})
-        for partition in [event[3]] if event[3] else list(self._replicas.by_partition):
+        if isinstance(event, Elect):
+            self._elected[event.partition, event.leader_epoch] = self._lives(event.isr, {})
+        for partition in [event.partition] if event.partition else list(self._replicas.by_partition):
             self._compare_all(index, partition)
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
@@ -188,10 +181,10 @@ class InSync(TraceChecker):
 
     def _settle(self, index: int) -> None:
         """Believe what has lasted; forget what has come right."""
-        now = self._trace[index][0]
+        now = self._trace[index][TIME]
         for pair, lack in list(self._open.items()):
             _, member, leader, epoch = pair
-            if now - self._trace[lack.since][0] < self._patience_us:
+            if now - self._trace[lack.since][TIME] < self._patience_us:
                 if not leader.leading or leader.epoch != epoch or _has_all(member, leader):
                     del self._open[pair]
                 continue
@@ -204,12 +197,12 @@ class InSync(TraceChecker):
         there = self._counts(pair) and self._life.alive(member.node)
         return there and leader.leading and leader.epoch == epoch and not _has_all(member, leader)
 
-    def anomalies(self, judge: Callable[[LostRecord], Judgement]) -> list[Anomaly]:
+    def judged(self, losses: LostWrites) -> list[Anomaly]:
         """What was found, of records that must not be lost by the judgement of the contract."""
         return [
             self._anomaly(lack)
             for lack in self._told.values()
-            if lack.lost.record != HOLE and judge(lack.lost).verdict == VIOLATION
+            if lack.lost.record != HOLE and losses.judgement(lack.lost).verdict == VIOLATION
         ]
 
     def _anomaly(self, lack: _Lack) -> Anomaly:

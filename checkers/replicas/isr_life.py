@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Elect,
+    IsrChange,
+    Register,
+    TraceEvent,
+)
 from tidemark.checkers.history.turning_points import TurningPoint
 
 
@@ -19,7 +28,7 @@ class IsrLife:
     def __init__(self, trace: Sequence[TraceEvent]) -> None:
         self.isrs: dict[str, tuple[int, ...]] = {}
         self.elrs: dict[str, tuple[int, ...]] = {}
-        self._registers = any(event[2] == "register" for event in trace)
+        self._registers = any(event[KIND] == "register" for event in trace)
         self.accepted: Counter[int] = Counter()
         """How many incarnations of each broker the controller has accepted."""
         self._stopped: set[int] = set()
@@ -27,24 +36,25 @@ class IsrLife:
 
     def step(self, event: TraceEvent) -> bool:
         """Take an event in; says whether it is of the kind that may change anything."""
-        name = event[2]
-        if name == "elect":
-            self.isrs[event[3]], self.elrs[event[3]] = event[6], event[7]
-        elif name == "isr-change":
-            self.isrs[event[3]], self.elrs[event[3]] = event[4], event[5]
-        elif name == "stop":
-            self._stopped.add(event[1])
-        elif name == "start":
-            self._stopped.discard(event[1])
-            if self._registers:
-                self._unregistered.add(event[1])
-            else:
-                self.accepted[event[1]] += 1
-        elif name == "register":
-            self._unregistered.discard(event[4])
-            self.accepted[event[4]] += 1
-        else:
-            return False
+        node, partition = event[NODE], event[PARTITION]
+        match event[KIND]:
+            case "elect" | "isr-change" as kind:
+                chosen = Elect(event) if kind == "elect" else IsrChange(event)
+                self.isrs[partition], self.elrs[partition] = chosen.isr, chosen.elr
+            case "stop":
+                self._stopped.add(node)
+            case "start":
+                self._stopped.discard(node)
+                if self._registers:
+                    self._unregistered.add(node)
+                else:
+                    self.accepted[node] += 1
+            case "register":
+                broker = Register(event).broker
+                self._unregistered.discard(broker)
+                self.accepted[broker] += 1
+            case _:
+                return False
         return True
 
     def alive(self, node: int) -> bool:
@@ -73,9 +83,9 @@ def isr_dead_intervals(trace: Sequence[TraceEvent], points: Iterable[TurningPoin
                 begun.setdefault(partition, index)
             elif partition in begun:
                 begin = begun.pop(partition)
-                if trace[begin][0] < event[0]:
+                if trace[begin][TIME] < event[TIME]:
                     intervals.setdefault(partition, []).append((begin, index))
     for partition, begin in begun.items():
-        if trace[begin][0] < trace[-1][0]:
+        if trace[begin][TIME] < trace[-1][TIME]:
             intervals.setdefault(partition, []).append((begin, len(trace)))
     return intervals

@@ -24,8 +24,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
+from tidemark.checkers.history.trace_events import TIME, Elect, Event, Isr, IsrChange, Lead, Stop, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import NEAR_MISS, Anomaly, seconds
 
 NAME = "isr-quorum"
@@ -40,84 +41,81 @@ class _Seat:
     leader: int = -1
     leader_epoch: int = -1
     maximal: tuple[int, ...] = ()
-    narrow: tuple[int, TraceEvent, tuple[int, ...], tuple[int, ...]] | None = None
+    narrow: tuple[int, Event, tuple[int, ...], tuple[int, ...]] | None = None
     """Since which event the leader's is the smaller one: trace index, event, and both."""
 
 
-class IsrQuorum(TraceChecker):
+class IsrQuorum(Finder):
     """Compares the ISR that leaders go by with the controller's."""
 
     def __init__(self, trace: Sequence[TraceEvent], patience_us: int) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._patience_us = patience_us
         self._seats: dict[str, _Seat] = {}
         self._trace = trace
         self._has_maximal = False
         self._told: set[tuple[str, int]] = set()
 
-    def on_membership(self, index: int, event: TraceEvent) -> None:
+    def on_membership(self, index: int, event: Event) -> None:
         """The controller decides."""
-        name = event[2]
-        if name not in ("elect", "isr-change"):
-            return
-        seat = self._seats.setdefault(event[3], _Seat())
-        if name == "elect":
-            seat.epoch, seat.isr = event[5], event[6]
-        else:
-            seat.isr = event[4]
-        self._compare(index, event, seat)
+        if isinstance(event, (Elect, IsrChange)):
+            seat = self._seats.setdefault(event.partition, _Seat())
+            seat.isr = event.isr
+            if isinstance(event, Elect):
+                seat.epoch = event.leader_epoch
+            self._compare(index, event, seat)
 
-    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
         """A leader begins with the ISR that it was told."""
-        seat = self._seats.setdefault(event[3], _Seat())
-        if event[4] >= seat.leader_epoch:
-            seat.leader, seat.leader_epoch, seat.maximal = event[1], event[4], event[7]
+        seat = self._seats.setdefault(event.partition, _Seat())
+        if event.leader_epoch >= seat.leader_epoch:
+            seat.leader, seat.leader_epoch, seat.maximal = event.node, event.leader_epoch, event.isr
             self._compare(index, event, seat)
 
-    def on_own_isr(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_own_isr(self, index: int, event: Isr, replica: ReplayedReplica) -> None:
         """It asks for another, or hears that it has it."""
-        seat = self._seats.setdefault(event[3], _Seat())
-        self._has_maximal |= event[4] != event[5]
-        if event[1] == seat.leader and replica.epoch == seat.leader_epoch:
-            seat.maximal = event[5]
+        seat = self._seats.setdefault(event.partition, _Seat())
+        self._has_maximal |= event.isr != event.maximal
+        if event.node == seat.leader and replica.epoch == seat.leader_epoch:
+            seat.maximal = event.maximal
             self._compare(index, event, seat)
 
-    def on_stop(self, index: int, event: TraceEvent) -> None:
+    def on_stop(self, index: int, event: Stop) -> None:
         """A leader that is dead goes by nothing."""
         for seat in self._seats.values():
-            if seat.leader == event[1]:
+            if seat.leader == event.node:
                 seat.leader, seat.narrow = -1, None
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """What lasts to the end is told if it has lasted long enough."""
         for name in sorted(self._seats):
-            self._settle(name, self._seats[name], self._trace[-1][0])
+            self._settle(name, self._seats[name], self._trace[-1][TIME])
         if not self._has_maximal:
             self.anomalies.clear()
 
-    def _compare(self, index: int, event: TraceEvent, seat: _Seat) -> None:
-        self._settle(event[3], seat, event[0])
+    def _compare(self, index: int, event: Event, seat: _Seat) -> None:
+        self._settle(event.partition, seat, event.time)
         if seat.leader < 0 or seat.leader_epoch != seat.epoch or set(seat.maximal) >= set(seat.isr):
             seat.narrow = None
         elif seat.narrow is None:
             seat.narrow = index, event, seat.maximal, seat.isr
-            self._settle(event[3], seat, event[0])
+            self._settle(event.partition, seat, event.time)
 
     def _settle(self, partition: str, seat: _Seat, now: int) -> None:
         """Tell what has lasted long enough."""
         if seat.narrow is None or (partition, seat.leader_epoch) in self._told:
             return
         index, event, maximal, isr = seat.narrow
-        if now - event[0] < self._patience_us:
+        if now - event.time < self._patience_us:
             return
         self._told.add((partition, seat.leader_epoch))
         without = [node for node in isr if node not in maximal]
         message = (
             f"Broker {seat.leader}, leader of {partition} in epoch {seat.leader_epoch}, goes by the ISR {sorted(maximal)} at "
-            f"{seconds(event[0])}, and the controller by {sorted(isr)}: it may commit without "
+            f"{seconds(event.time)}, and the controller by {sorted(isr)}: it may commit without "
             f"{', '.join(map(str, without))}."
         )
         evidence = {
             "leader": seat.leader, "leader_epoch": seat.leader_epoch, "maximal": maximal, "isr": isr, "trace_index": index,
         }  # fmt: skip
-        self.anomalies.append(Anomaly(NAME, NEAR_MISS, event[0], partition, message, evidence=evidence))
+        self.anomalies.append(Anomaly(NAME, NEAR_MISS, event.time, partition, message, evidence=evidence))

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import groupby
 
-from tidemark.checkers.replicas.committed import Committed, Loss
+from tidemark.checkers.replicas.baselines import Loss
+from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "leader-completeness"

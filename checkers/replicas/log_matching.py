@@ -19,40 +19,38 @@ watermark below it, so only pairs that diverge are looked at. Reported once per 
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.divergence import Divergence
-from tidemark.checkers.replicas.replica_state import (
-    ReplayedReplica,
-    ReplayedReplicas,
-    TraceChecker,
-    agree,
-    first_difference,
-    in_common,
-)
+from tidemark.checkers.history.trace_events import TIME, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.log_chain import agree, first_difference, in_common
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "log-matching"
 
 
-class LogMatching(TraceChecker):
+class LogMatching(Finder):
     """Watches the pairs that `Divergence` found to differ. It must come after it among the checkers of a pass."""
 
-    def __init__(self, divergence: Divergence) -> None:
-        self.anomalies: list[Anomaly] = []
-        self._open = divergence.open
+    def __init__(self) -> None:
+        super().__init__()
+        self._open: dict[ReplayedReplica, ReplayedReplica] = {}
         self._told: set[tuple[str, int, int]] = set()
+
+    def on_begin(self, replicas: ReplayedReplicas) -> None:
+        """Remember where the pairs are found that differ."""
+        self._open = replicas.differing
 
     def on_differing(self, index: int, event: TraceEvent) -> None:
         """A high watermark may have passed the difference; a log may have grown into one below its high watermark; a new pair may
         differ from the beginning.
         """
-        self._look(index, event[0])
+        self._look(index, event[TIME])
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """The final logs."""
         for follower in list(self._open):
             if follower.final is not None:
-                self._look(index, follower.final[0])
+                self._look(index, follower.final.time)
 
     def _look(self, index: int, time: int) -> None:
         for follower, leader in list(self._open.items()):

@@ -29,12 +29,24 @@ from itertools import groupby
 from typing import Any
 
 from tidemark.checkers.history.client_view import Ack, KeyView
-from tidemark.checkers.history.history import TraceEvent, Value
+from tidemark.checkers.history.history import Value
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Elect,
+    LogStart,
+    Recovered,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.checkers.history.turning_points import TurningPoint, turning_points
-from tidemark.checkers.replicas.committed import NOWHERE, Committed, Loss
+from tidemark.checkers.replicas.baselines import NOWHERE, Loss
+from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.replicas.contract import NOT_REPLICATED, PROMISES, Contract, LostRecord
 from tidemark.checkers.replicas.renewal import Renewal, renewals
-from tidemark.checkers.replicas.replica_state import Record, Removal, ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import Record, Removal, ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.unasked_election import UncleanElection
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
@@ -121,7 +133,7 @@ class LostWrites:
             found = self._contract.judge(self._lost_record(committed, loss, renewed.get(place)))
             self._judged[_place(loss)] = found
             if place in renewed:
-                self._whole[_place(loss)] = self._trace[renewed[place].since][0]
+                self._whole[_place(loss)] = self._trace[renewed[place].since][TIME]
             value = (loss.partition, loss.record[1])
             if value not in self.fates or self.fates[value].verdict != VIOLATION:
                 self.fates[value] = found
@@ -151,7 +163,7 @@ class LostWrites:
 
     def time_of(self, loss: Loss) -> int:
         """When the loss was certain, in µs."""
-        time: int = self._trace[min(loss.destroyed, len(self._trace) - 1)][0]
+        time: int = self._trace[min(loss.destroyed, len(self._trace) - 1)][TIME]
         return time
 
     def _anomaly(self, loss: Loss) -> Anomaly:
@@ -196,23 +208,28 @@ class LostWrites:
         never: dict[str, Any] = {"node": loss.leader.node, "event": "never-had-it", "elected": None}
         for index in range(min(loss.destroyed, len(self._trace) - 1), -1, -1):
             event = self._trace[index]
-            if event[2] == "elect" and event[3] == loss.partition and event[5] == loss.leader_epoch:
-                never["elected"] = {
-                    "time": event[0], "trace_index": index, "how": event[8], "clean": event[9], "isr": event[6],
-                }  # fmt: skip
-                break
+            if event[KIND] == "elect" and event[PARTITION] == loss.partition:
+                elect = Elect(event)
+                if elect.leader_epoch == loss.leader_epoch:
+                    never["elected"] = {
+                        "time": elect.time, "trace_index": index, "how": elect.how, "clean": elect.clean, "isr": elect.isr,
+                    }  # fmt: skip
+                    break
         return never
 
     def _deleted_by(self, loss: Loss) -> dict[str, Any] | None:
         """What moved the leader's log start beyond the record, if anything did before the loss was found."""
         leader = loss.leader
         for index in range(min(loss.destroyed, len(self._trace) - 1), -1, -1):
-            time, node, name, partition, *fields = self._trace[index]
-            if (node, name, partition) == (leader.node, "log-start", leader.partition):
-                if fields[0] <= loss.offset:
+            event = self._trace[index]
+            if event[NODE : PARTITION + 1] == (leader.node, "log-start", leader.partition):
+                moved = LogStart(event)
+                if moved.start <= loss.offset:
                     return None
-                start, _, how = fields
-                return {"node": node, "event": name, "time": time, "trace_index": index, "start": start, "how": how}
+                return {
+                    "node": moved.node, "event": moved.kind, "time": moved.time, "trace_index": index, "start": moved.start,
+                    "how": moved.how,
+                }  # fmt: skip
         return None
 
     def _elsewhere(self, loss: Loss) -> list[dict[str, Any]]:
@@ -228,16 +245,18 @@ class LostWrites:
         return told
 
     def _removal(self, replica: ReplayedReplica, removal: Removal) -> dict[str, Any]:
-        time, node, name, _, *fields = self._trace[removal.at]
+        event = self._trace[removal.at]
+        time, node, name = event[TIME], event[NODE], event[KIND]
         old_leo = removal.to + len(removal.records)
         told = {"node": node, "event": name, "time": time, "trace_index": removal.at, "to": removal.to}
         told["old_leo"] = old_leo
         if name == "truncate":
-            told["reason"], told["leader_epoch"] = fields[2], fields[3]
+            cut = Truncate(event)
+            told["reason"], told["leader_epoch"] = cut.reason, cut.leader_epoch
         elif name == "recovered":
             stops = [stop.how for stop in replica.stops if stop.at < removal.at]
             told["after"] = stops[-1] if stops else None
-            told["lost"] = fields[2]
+            told["lost"] = Recovered(event).lost
         return told
 
     def _rest(self, losses: Sequence[Loss]) -> Anomaly:

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from tidemark.checkers.history.history import History, TraceEvent
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import Converged, Stop
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.trace_checker import TraceChecker
 
 MOST = 5
 """So many partitions or replicas are named in a sentence."""
@@ -36,13 +38,13 @@ class EndOfTrace(TraceChecker):
         self._looked_at: set[str] = set()
         self._stopped: set[int] = set()
 
-    def on_converged(self, index: int, event: TraceEvent) -> None:
+    def on_converged(self, index: int, event: Converged) -> None:
         """Somebody looked."""
-        self._looked_at.add(event[3])
+        self._looked_at.add(event.partition)
 
-    def on_stop(self, index: int, event: TraceEvent) -> None:
+    def on_stop(self, index: int, event: Stop) -> None:
         """A node that stopped and told nothing else."""
-        self._stopped.add(event[1])
+        self._stopped.add(event.node)
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """Put together what is missing. A replica that does not run, or is none any more, owes nothing."""

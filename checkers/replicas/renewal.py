@@ -10,11 +10,13 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import KIND, PARTITION, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
-from tidemark.checkers.replicas.committed import Loss
+from tidemark.checkers.replicas.baselines import Loss
 from tidemark.checkers.replicas.isr_life import IsrLife
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, agree, in_common, replay_before
+from tidemark.checkers.replicas.log_chain import agree, in_common
+from tidemark.checkers.replicas.replay import replay_before
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
 
 DISTURBANCES = frozenset({"elect", "isr-change", "stop", "start", "reassign"})
 """After one of these the replicas may not be whole any more; so they are looked at before each."""
@@ -45,7 +47,7 @@ def renewals(
     for place, loss in enumerate(losses):
         pending[loss.partition].append(place)
     begin, end = min(loss.committed for loss in losses), max(loss.destroyed for loss in losses)
-    looked_at = {index for index, event in points if begin < index <= end and event[2] in DISTURBANCES}
+    looked_at = {index for index, event in points if begin < index <= end and event[KIND] in DISTURBANCES}
     looked_at |= {loss.destroyed for loss in losses}
     life = IsrLife(trace)
     found: dict[int, Renewal] = {}
@@ -55,8 +57,8 @@ def renewals(
         while ahead and ahead[0][0] < index:
             event = ahead.popleft()[1]
             life.step(event)
-            if event[2] == "reassign":
-                reassigned.add(event[3])
+            if event[KIND] == "reassign":
+                reassigned.add(event[PARTITION])
         for partition, places in pending.items():
             whole = [replica for replica in replicas.by_partition.get(partition, ()) if replica.assigned]
             nodes = {replica.node for replica in whole}

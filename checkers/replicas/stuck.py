@@ -14,38 +14,38 @@ stuck - t-0 had not come to rest when the run ended at 0.000090 s: broker 2 is n
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import TraceChecker
+from tidemark.checkers.history.trace_events import Converged, Fatal, Stop
+from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 STUCK = "stuck"
 BROKER_STOPPED = "broker-stopped"
 
 
-class Stuck(TraceChecker):
+class Stuck(Finder):
     """Listens for brokers that give up, and for partitions that did not converge."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._last_words: dict[int, str] = {}
 
-    def on_fatal(self, index: int, event: TraceEvent) -> None:
+    def on_fatal(self, index: int, event: Fatal) -> None:
         """The words come before the stop."""
-        self._last_words[event[1]] = event[4]
+        self._last_words[event.node] = event.words
 
-    def on_stop(self, index: int, event: TraceEvent) -> None:
+    def on_stop(self, index: int, event: Stop) -> None:
         """A broker that stops itself is never in order."""
-        time, node, _, _, how = event
-        if how == "fatal":
+        time, node = event.time, event.node
+        if event.how == "fatal":
             words = self._last_words.get(node, "it did not say why")
             message = f"Broker {node} gave up at {seconds(time)}: {words.rstrip('.')}."
             evidence = {"node": node, "words": words, "trace_index": index}
             self.anomalies.append(Anomaly(BROKER_STOPPED, VIOLATION, time, "", message, evidence=evidence))
 
-    def on_converged(self, index: int, event: TraceEvent) -> None:
+    def on_converged(self, index: int, event: Converged) -> None:
         """Replication, high watermark and ISR had their time to come to rest."""
-        time, _, _, partition, ok, waiting_for = event
-        if not ok:
+        time, partition, waiting_for = event.time, event.partition, event.waiting_for
+        if not event.ok:
             message = (
                 f"{partition} had not come to rest when the run ended at {seconds(time)}: {_sentence(waiting_for)}."
             )

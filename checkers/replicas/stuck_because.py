@@ -21,9 +21,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    Elect,
+    OutOfOrder,
+    Stop,
+    TraceEvent,
+)
 from tidemark.checkers.replicas.isr_life import IsrLife
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
 from tidemark.checkers.verdict.verdict import Anomaly, seconds
 
@@ -43,11 +51,9 @@ def _with_causes(
     partition = stuck.partition
     members = [replica for replica in replicas.by_partition.get(partition, ()) if replica.assigned]
     life = IsrLife(trace)
-    elected: TraceEvent | None = None
     for event in trace:
         life.step(event)
-        if event[2] == "elect" and event[3] == partition:
-            elected = event
+    *_, elected = None, *Elect.among(trace, partition)
     causes = [
         *_gave_up(anomalies, members),
         *(_no_leader(elected, life, partition, trace) if elected else ()),
@@ -65,13 +71,13 @@ def _gave_up(anomalies: Sequence[Anomaly], members: Iterable[ReplayedReplica]) -
     return [one.message for one in anomalies if one.name == BROKER_STOPPED and one.evidence["node"] in down]
 
 
-def _no_leader(elected: TraceEvent, life: IsrLife, partition: str, trace: Sequence[TraceEvent]) -> list[str]:
+def _no_leader(elected: Elect, life: IsrLife, partition: str, trace: Sequence[TraceEvent]) -> list[str]:
     live = [node for node in life.isrs.get(partition, ()) if life.alive(node)]
-    if elected[4] >= 0 or not live:
+    if elected.leader >= 0 or not live:
         return []
     names = ", ".join(map(str, live))
     return [
-        f"There is no leader since {seconds(elected[0])}, though {names} of the ISR live.",
+        f"There is no leader since {seconds(elected.time)}, though {names} of the ISR live.",
         *(words for node in live if (words := _lost_its_disk(node, partition, trace))),
     ]
 
@@ -81,21 +87,19 @@ def _lost_its_disk(node: int, partition: str, trace: Sequence[TraceEvent]) -> st
 
     Since KIP-858 a controller elects nobody whose log directory is another one than the replica was in (seen on 3.9.2).
     """
-    since: TraceEvent | None = None
+    since: Stop | None = None
     for event in trace:
-        if event[1] == node:
-            if event[2] == "stop" and event[4] == "disk":
-                since = event
-            elif event[2] == "append" and event[3] == partition:
+        if event[NODE] == node:
+            if event[KIND] == "stop" and Stop(event).how == "disk":
+                since = Stop(event)
+            elif event[KIND] == "append" and event[PARTITION] == partition:
                 since = None
-    return f"Broker {node} lost its disk, and with it its log, at {seconds(since[0])}." if since else ""
+    return f"Broker {node} lost its disk, and with it its log, at {seconds(since.time)}." if since else ""
 
 
-def _deaf(
-    elected: TraceEvent, members: Iterable[ReplayedReplica], life: IsrLife, trace: Sequence[TraceEvent]
-) -> list[str]:
+def _deaf(elected: Elect, members: Iterable[ReplayedReplica], life: IsrLife, trace: Sequence[TraceEvent]) -> list[str]:
     """Who lives, and was told nothing, or goes by an older epoch than the newest."""
-    time, epoch = elected[0], elected[5]
+    epoch = elected.leader_epoch
     causes = []
     for replica in members:
         if not replica.up or not life.alive(replica.node):
@@ -103,7 +107,7 @@ def _deaf(
         if not _has_a_role(replica, trace):
             causes.append(f"Broker {replica.node} has not been told anything since it started.")
         elif replica.epoch < epoch:
-            newest = f"epoch {epoch}, elected at {seconds(time)}"
+            newest = f"epoch {epoch}, elected at {seconds(elected.time)}"
             causes.append(f"Broker {replica.node} goes by epoch {replica.epoch}, and has not heard of {newest}.")
     return causes
 
@@ -112,10 +116,10 @@ def _has_a_role(replica: ReplayedReplica, trace: Sequence[TraceEvent]) -> bool:
     """Whether its process was told to lead or to follow since it started."""
     told = False
     for event in trace:
-        if event[1] == replica.node:
-            if event[2] == "start":
+        if event[NODE] == replica.node:
+            if event[KIND] == "start":
                 told = False
-            elif event[2] in ("lead", "follow") and event[3] == replica.partition:
+            elif event[KIND] in ("lead", "follow") and event[PARTITION] == replica.partition:
                 told = True
     return told
 
@@ -124,17 +128,17 @@ def _refusing(trace: Sequence[TraceEvent], members: Iterable[ReplayedReplica]) -
     """Followers whose last step was to refuse a batch."""
     causes = []
     for replica in members:
-        since: TraceEvent | None = None
+        since: OutOfOrder | None = None
         for event in trace:
-            if event[1] == replica.node and event[3] in (replica.partition, ""):
-                if event[2] == "out-of-order":
-                    since = since or event
-                elif event[2] in ("append", "stop", "lead"):
+            if event[NODE] == replica.node and event[PARTITION] in (replica.partition, ""):
+                if event[KIND] == "out-of-order":
+                    since = since or OutOfOrder(event)
+                elif event[KIND] in ("append", "stop", "lead"):
                     since = None
         if since is not None:
             causes.append(
-                f"Broker {replica.node} refuses the batch at offset {since[4]} as out of order since {seconds(since[0])}: its "
-                f"log ends at {since[5]}."
+                f"Broker {replica.node} refuses the batch at offset {since.base_offset} as out of order since "
+                f"{seconds(since.time)}: its log ends at {since.leo}."
             )
     return causes
 

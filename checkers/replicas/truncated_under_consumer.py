@@ -19,7 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tidemark.checkers.history.history import Op, Value
-from tidemark.checkers.replicas.committed import Committed, Loss
+from tidemark.checkers.replicas.baselines import Loss
+from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.replicas.unsettled_reads import answers
 from tidemark.checkers.verdict.verdict import VIOLATES, Anomaly, Judgement, seconds
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, Ask, Truncate
 from tidemark.checkers.history.turning_points import TurningPoint
 
 _BY_ANSWER = ("to the leader's offset", "to the end of", "to where the logs part", "leader ")
@@ -89,18 +90,19 @@ def rounds_needed(points: Iterable[TurningPoint]) -> Counter[int]:
             mending.begin()
 
     for _, event in points:
-        name = event[2]
-        if name == "ask":
-            mendings[event[1]][event[3]].ask(event[5])
-        elif name == "truncate":
-            mendings[event[1]][event[3]].cut(event[6])
-        elif name == "fetched":
-            mendings[event[1]][event[3]].fetched()
-            end(mendings[event[1]][event[3]])
-        elif name in ("follow", "lead"):
-            end(mendings[event[1]][event[3]])
-        elif name == "stop":
-            end(*mendings[event[1]].values())
+        node, partition = event[NODE], event[PARTITION]
+        match event[KIND]:
+            case "ask":
+                mendings[node][partition].ask(Ask(event).epoch)
+            case "truncate":
+                mendings[node][partition].cut(Truncate(event).reason)
+            case "fetched":
+                mendings[node][partition].fetched()
+                end(mendings[node][partition])
+            case "follow" | "lead":
+                end(mendings[node][partition])
+            case "stop":
+                end(*mendings[node].values())
     for of_node in mendings.values():
         end(*of_node.values())
     return found

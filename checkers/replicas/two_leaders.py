@@ -14,24 +14,25 @@ Broker 2 led t-0 in epoch 3 at 0.000020 s, which broker 1 had led since 0.000010
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, TraceChecker
+from tidemark.checkers.history.trace_events import Lead
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "two-leaders"
 
 
-class TwoLeaders(TraceChecker):
+class TwoLeaders(Finder):
     """Remembers who led each epoch first."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._first: dict[tuple[str, int], tuple[int, int]] = {}
         self._told: set[tuple[str, int]] = set()
 
-    def on_lead(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
+    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
         """Somebody begins to lead an epoch."""
-        time, node, _, partition, epoch = event[:5]
+        time, node, partition, epoch = event.time, event.node, event.partition, event.leader_epoch
         first, since = self._first.setdefault((partition, epoch), (node, time))
         if first == node or (partition, epoch) in self._told:
             return

@@ -16,7 +16,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import KIND, Elect, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
@@ -38,7 +39,8 @@ class UncleanElection(NamedTuple):
 def unclean_elections(history: History, points: Iterable[TurningPoint]) -> list[UncleanElection]:
     """All of a run with these turning points, in order. An election of the *last known* leader is none of them (KIP-966)."""
     allowed = bool(history.meta.get("unclean_election", False))
-    unclean = [point for point in points if point[1][2] == "elect" and not point[1][9] and point[1][8] in _HOW]
+    elections = [(index, Elect(event)) for index, event in points if event[KIND] == "elect"]
+    unclean = [(index, elect) for index, elect in elections if not elect.clean and elect.how in _HOW]
     if not unclean:
         return []
     requests = [
@@ -46,25 +48,26 @@ def unclean_elections(history: History, points: Iterable[TurningPoint]) -> list[
     ]
     used: Counter[str] = Counter()
     found = []
-    for index, event in unclean:
-        partition = event[3]
-        made = sum(time <= event[0] and of in (None, partition) for time, of in requests)
+    for index, elect in unclean:
+        partition = elect.partition
+        made = sum(time <= elect.time and of in (None, partition) for time, of in requests)
         asked = allowed or made > used[partition]
         used[partition] += asked
-        found.append(UncleanElection(index, partition, event[5], asked))
+        found.append(UncleanElection(index, partition, elect.leader_epoch, asked))
     return found
 
 
 def unasked_elections(trace: list[TraceEvent], elections: list[UncleanElection]) -> list[Anomaly]:
     """One anomaly for each."""
-    return [_anomaly(trace[one.at], one) for one in elections if not one.asked_for]
+    return [_anomaly(Elect(trace[one.at]), one) for one in elections if not one.asked_for]
 
 
-def _anomaly(event: TraceEvent, one: UncleanElection) -> Anomaly:
-    leader, isr, how = event[4], event[6], event[8]
+def _anomaly(elect: Elect, one: UncleanElection) -> Anomaly:
     message = (
-        f"Broker {leader} was elected leader of {one.partition} in epoch {one.epoch} at {seconds(event[0])} from outside the ISR, "
-        f"which nobody had asked for."
+        f"Broker {elect.leader} was elected leader of {one.partition} in epoch {one.epoch} at {seconds(elect.time)} from outside "
+        f"the ISR, which nobody had asked for."
     )
-    evidence = {"leader": leader, "leader_epoch": one.epoch, "isr": isr, "how": how, "trace_index": one.at}
-    return Anomaly(NAME, VIOLATION, event[0], one.partition, message, None, (), evidence)
+    evidence = {
+        "leader": elect.leader, "leader_epoch": one.epoch, "isr": elect.isr, "how": elect.how, "trace_index": one.at,
+    }  # fmt: skip
+    return Anomaly(NAME, VIOLATION, elect.time, one.partition, message, None, (), evidence)

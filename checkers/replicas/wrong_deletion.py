@@ -18,25 +18,26 @@ Broker 1 deleted records of t-0 up to offset 2 at 0.000040 s (delete-records), b
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import LogStart
 from tidemark.checkers.replicas.committed import ON_PURPOSE
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, TraceChecker
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "wrong-deletion"
 
 
-class WrongDeletion(TraceChecker):
+class WrongDeletion(Finder):
     """Remembers how far each partition was deleted on purpose."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._deleted: dict[str, int] = {}
         self._told: set[tuple[str, int]] = set()
 
-    def on_log_start(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
+    def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """A log start moves up on purpose below the high watermark, or to where another one has been."""
-        partition, start, how = replica.partition, replica.start, event[6]
+        partition, start, how = replica.partition, replica.start, event.how
         deleted = self._deleted.get(partition, 0)
         found = how == "recovered" and not replica.stops
         wrong = ""
@@ -50,8 +51,8 @@ class WrongDeletion(TraceChecker):
             self._told.add((partition, replica.node))
             self._tell(index, event, replica, wrong)
 
-    def _tell(self, index: int, event: TraceEvent, replica: ReplayedReplica, wrong: str) -> None:
-        time, node, _, partition, start, _, how = event
+    def _tell(self, index: int, event: LogStart, replica: ReplayedReplica, wrong: str) -> None:
+        time, node, partition, start, how = event.time, event.node, event.partition, event.start, event.how
         message = (
             f"Broker {node} deleted records of {partition} up to offset {start} at {seconds(time)} ({how}), {wrong}."
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import TraceEvent
 
 NOBODY = -1
 _BY_RECORDS, _BY_LEADER = 1_000, 10

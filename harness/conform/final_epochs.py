@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.scenario.play import ScenarioOutcome
     from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tidemark.checkers.history.trace_events import KIND, PARTITION, Recovered, Stored, TraceEvent
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families.bookkeeper.bookie import journal_of
 from tidemark.nodes.formats import journal
@@ -20,7 +21,6 @@ from tidemark.nodes.formats.segment import scan
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tidemark.checkers.history.history import TraceEvent
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
 NO_ENTRY = (-1, 0, ())
@@ -59,7 +59,7 @@ def agreement_of_journals(found: ReplicaEvidence) -> dict[int, list[str]]:
         if node == CONTROLLER:
             continue
         segments = found.segments.get(node, {})
-        partitions = {str(event[3]) for event in events if event[2] == "stored"}
+        partitions = {stored.partition for stored in Stored.among(events)}
         partitions |= {name for directory in segments if (name := journal.partition_of(directory))}
         said = [
             f"Broker {node}, {partition}: {sentence}"
@@ -85,15 +85,16 @@ class _Life:
 def _lives(events: Iterable[TraceEvent], partition: str) -> list[_Life]:
     lives = [_Life()]
     for event in events:
-        if event[2] == "start":
+        if event[KIND] == "start":
             lives[-1].ended = True
             lives.append(_Life())
-        elif event[2] == "stop":
+        elif event[KIND] == "stop":
             lives[-1].ended = True
-        elif event[2] == "recovered" and event[3] == journal_of(partition):
-            lives[-1].began = event[4]
-        elif event[2] == "stored" and event[3] == partition:
-            lives[-1].told.append((event[4], event[5], tuple(event[6])))
+        elif event[KIND] == "recovered" and event[PARTITION] == journal_of(partition):
+            lives[-1].began = Recovered(event).leo
+        elif event[KIND] == "stored" and event[PARTITION] == partition:
+            stored = Stored(event)
+            lives[-1].told.append((stored.base_offset, stored.epoch, tuple(stored.values)))
     return lives
 
 

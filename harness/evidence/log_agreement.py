@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from tidemark.checkers.history.trace_events import KIND, TraceEvent
 from tidemark.harness.evidence.replayed_log import UNKNOWN, ReplayedLog
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from tidemark.checkers.history.history import TraceEvent
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
 
 
 def tells_of_logs(found: ReplicaEvidence) -> bool:
     """Whether any node traced what became of a log."""
-    return any(event[2] in _STEPS for events in found.events.values() for event in events)
+    return any(event[KIND] in _STEPS for events in found.events.values() for event in events)
 
 
 def agreement_of_all(found: ReplicaEvidence) -> dict[int, list[str]]:
@@ -38,7 +38,7 @@ def agreement_of_all(found: ReplicaEvidence) -> dict[int, list[str]]:
 
 
 def _ended(events: Iterable[TraceEvent]) -> bool:
-    lives = [event[2] for event in events if event[2] in {"start", "stop"}]
+    lives = [event[KIND] for event in events if event[KIND] in {"start", "stop"}]
     return lives[-1:] == ["stop"]
 
 

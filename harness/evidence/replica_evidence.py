@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import TraceEvent
 
 Segment = list[tuple[int, int, tuple[int, ...]]]
 """What ``tidemark.nodes.formats.read_log.read_segment`` gives: (base offset, leader epoch, values)."""

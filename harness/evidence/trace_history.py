@@ -7,8 +7,24 @@ import re
 from base64 import b64decode
 from collections import defaultdict
 from itertools import count
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Append,
+    Follow,
+    Lead,
+    LogStart,
+    Recovered,
+    Start,
+    Stop,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.nodes.admin.trace_file import WITH_BATCH
 from tidemark.nodes.core.messages import CONTROLLER
@@ -17,7 +33,6 @@ from tidemark.nodes.formats.record_batch import BadBatchError, values_of
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
-    from tidemark.checkers.history.history import TraceEvent
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 
 _START = re.compile(r'\[\d+,\d+,"start",.*')
@@ -135,13 +150,13 @@ class TraceHistory:
         known = _batches(seen)
         nodes = [_with_losses(_with_crashes(events, excused), known) for events in seen.events.values()]
         ours = [_with_log(event, seen) for event in harness]
-        merged = sorted([event for events in (*nodes, ours) for event in events], key=lambda event: event[0])
-        return [event if event[0] >= 0 else (0, *event[1:]) for event in merged]
+        merged = sorted([event for events in (*nodes, ours) for event in events], key=itemgetter(TIME))
+        return [event if event[TIME] >= 0 else (0, *event[1:]) for event in merged]
 
 
 def _with_log(event: TraceEvent, seen: ReplicaEvidence) -> TraceEvent:
     """A ``final`` with the log as the system interprets it: an old message format tells no leader epochs."""
-    log = seen.segments.get(event[1], {}).get(event[3]) if event[2] == "final" else None
+    log = seen.segments.get(event[NODE], {}).get(event[PARTITION]) if event[KIND] == "final" else None
     return event if log is None else (*event[:-1], tuple(log))
 
 
@@ -149,9 +164,8 @@ def _batches(seen: ReplicaEvidence) -> _Batches:
     """Every batch that anybody traced, or has in a file at the end."""
     known: _Batches = defaultdict(dict)
     for events in seen.events.values():
-        for event in events:
-            if event[2] == "append":
-                known[event[3], event[4]][event[5]] = event[6]
+        for batch in Append.among(events):
+            known[batch.partition, batch.base_offset][batch.epoch] = batch.values
     for partitions in seen.segments.values():
         for name, segment in partitions.items():
             for base, epoch, values in segment:
@@ -170,8 +184,8 @@ def _with_crashes(events: list[TraceEvent], excused: Container[tuple[int, int]])
     for event in events:
         time, node, name, *_ = event
         if name == "start":
-            life = (node, event[4])
-        ends_so = name == "stop" and event[4] == "fatal" and life in excused
+            life = (node, Start(event).incarnation)
+        ends_so = name == "stop" and Stop(event).how == "fatal" and life in excused
         told.append((time, node, name, "", "crash") if ends_so else event)
     return told
 
@@ -209,24 +223,24 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
     began = 0
     unknown = count(1)
     for place, event in enumerate(events):
-        time, node, name, partition, *fields = event
+        time, node, name, partition = event[: PARTITION + 1]
         log = logs[partition]
         if name == "start":
             began = len(told)
         elif name == "append":
-            log.ends.append(fields[0] + len(fields[2]))
+            log.ends.append(Append(event).base_offset + len(Append(event).values))
         elif name == "truncate":
-            log.cut(fields[0])
-        elif name == "log-start" and fields[2] == "begin-anew":
-            log.begin_at(fields[0])
+            log.cut(Truncate(event).to)
+        elif name == "log-start" and LogStart(event).how == "begin-anew":
+            log.begin_at(LogStart(event).start)
         elif name == "removed":
             log.begin_at(0)
         elif name in {"lead", "follow"}:
-            log.epoch = fields[0]
-        elif name == "recovered" and fields[2] >= 0:
-            log.cut(fields[0])  # what was lost, it tells itself
+            log.epoch = (Lead if name == "lead" else Follow)(event).leader_epoch
+        elif name == "recovered" and (found := Recovered(event)).lost >= 0:
+            log.cut(found.leo)  # what was lost, it tells itself
         elif name == "recovered":
-            leo, hw, _ = fields
+            leo, hw = found.leo, found.hw
             if log.leo < leo == _found_start(events, place):
                 log.begin_at(leo)  # it ended below its log start, and begins anew there
             before = told[began - 1][0] if began else time
@@ -244,9 +258,8 @@ def _with_losses(events: list[TraceEvent], known: _Batches) -> list[TraceEvent]:
 
 def _found_start(events: list[TraceEvent], place: int) -> int:
     """The log start that the recovery at this place found."""
-    partition = events[place][3]
-    start = events[place + 1] if place + 1 < len(events) else events[place]
-    return start[4] if start[2:4] == ("log-start", partition) and start[6] == "recovered" else 0
+    after = LogStart.among(events[place + 1 : place + 2], events[place][PARTITION])
+    return next((moved.start for moved in after if moved.how == "recovered"), 0)
 
 
 def _untraced(

@@ -10,7 +10,7 @@ from tidemark.harness.evidence.trace_history import TracedAnswer, TraceHistory
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
-    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.replica_evidence import Segment
 
 

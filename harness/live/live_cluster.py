@@ -12,6 +12,7 @@ from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checkers.history.trace_events import KIND, NODE
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL
@@ -105,7 +106,7 @@ class LiveCluster(ClusterNodes):
 
     def traced(self, event: list[Any]) -> None:
         """A process has traced what is watched."""
-        self.run_loop.post(lambda: self.notify(event[2], event[1]))
+        self.run_loop.post(lambda: self.notify(event[KIND], event[NODE]))
 
     def _submit(self, node: int, lane: str, what: str, deed: Callable[[], None]) -> None:
         name = self.nodes[node].name

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Self
 
-from tidemark.checkers.history.history import NemesisOp, Op, TraceEvent
+from tidemark.checkers.history.history import NemesisOp, Op
 from tidemark.checkers.history.history_file import meta_line, nemesis_line, op_line, trace_line, write_history
+from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.harness.runs.folder import HISTORY
 
 if TYPE_CHECKING:

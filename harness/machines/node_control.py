@@ -10,6 +10,7 @@ import json
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from tidemark.checkers.history.trace_events import KIND, Stop
 from tidemark.harness.machines.admin_channel import AdminChannel, AdminReply
 from tidemark.harness.machines.errors import CommandFailed, CommandTimeout, NodeError, NodeUnreachable
 from tidemark.harness.machines.node_places import Places
@@ -233,7 +234,7 @@ class NodeControl:
     def own_end(self) -> str:
         """How the latest process ended by its own account, ``clean`` or ``fatal``; empty if it gave none."""
         event = self.last_trace()
-        return str(event[4]) if event[2:3] == ["stop"] else ""
+        return Stop(event).how if event[KIND : KIND + 1] == ["stop"] else ""
 
     def _last_words(self) -> str:
         return self.log_tail() or f"it printed nothing into {self.places.log}"

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import Elect
 from tidemark.checkers.replicas.stuck import STUCK
 from tidemark.checkers.verdict.verdict import Anomaly
 from tidemark.harness.report.fault_words import in_general
@@ -61,9 +62,7 @@ def _record(anomaly: Anomaly) -> Iterator[str]:
 def _skipped(history: History, partition: str, lanes: Sequence[Lane], window: tuple[int, int]) -> Iterator[str]:
     """Leader epochs of the controller that a broker never acted on, though it acted on a later one."""
     begin, end = window
-    elected = {
-        event[5]: (event[0], event[4]) for event in history.trace if event[2] == "elect" and event[3] == partition
-    }
+    elected = {elect.leader_epoch: (elect.time, elect.leader) for elect in Elect.among(history.trace, partition)}
     for lane in lanes:
         heard = [(term.start, term.epoch) for term in lane.terms if term.start <= end]
         for (_, before), (after_at, after) in pairwise(heard):
@@ -82,7 +81,7 @@ def _skipped(history: History, partition: str, lanes: Sequence[Lane], window: tu
 def _late(history: History, partition: str, lanes: Sequence[Lane], window: tuple[int, int]) -> Iterator[str]:
     """Leader epochs that a broker acted on, and long after they were elected."""
     begin, end = window
-    elected = {event[5]: event[0] for event in history.trace if event[2] == "elect" and event[3] == partition}
+    elected = {elect.leader_epoch: elect.time for elect in Elect.among(history.trace, partition)}
     for lane in lanes:
         late = [
             term for term in lane.terms

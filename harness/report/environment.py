@@ -12,8 +12,8 @@ from typing import Any, Final
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.verdict.alike import alike
-from tidemark.checkers.verdict.known_anomalies import meaning
 from tidemark.checkers.verdict.visible import visible
 from tidemark.harness.report import words
 from tidemark.harness.report.answer import CLAUSES

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Reassign
 from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS
 
 
@@ -59,15 +60,19 @@ class Lane:
 
 def lanes_of(history: History, partition: str, offset: int | None) -> list[Lane]:
     """The lanes of all who were to have the partition, following what lies at `offset` (None: no record in particular)."""
-    end = max((event[0] for event in history.trace), default=0)
+    end = max((event[TIME] for event in history.trace), default=0)
     end = max(end, int(history.meta.get("end_us", 0))) + 1
-    nodes = [event[1] for event in history.trace if event[3] == partition and event[2] in {"append", "lead", "follow"}]
+    nodes = [
+        event[NODE]
+        for event in history.trace
+        if event[PARTITION] == partition and event[KIND] in {"append", "lead", "follow"}
+    ]
     replicas = history.meta.get("replicas", {}).get(partition, nodes)
-    came = (node for event in history.trace if event[2] == "reassign" and event[3] == partition for node in event[4])
+    came = (node for reassign in Reassign.among(history.trace, partition) for node in reassign.replicas)
     builders = {node: _Builder(Lane(node), offset, end) for node in sorted({*map(int, replicas), *map(int, came)})}
     for event in history.trace:
-        if event[1] in builders and event[3] in {partition, ""}:
-            builders[event[1]].take(event)
+        if event[NODE] in builders and event[PARTITION] in {partition, ""}:
+            builders[event[NODE]].take(event)
     for lane in (builder.lane for builder in builders.values()):
         lane.spans += _fault_spans(history, lane.node, end)
     return [builder.lane for builder in builders.values()]
@@ -83,9 +88,9 @@ class _Builder:
 
     def take(self, event: tuple[Any, ...]) -> None:
         """Bring the lane up to date with one event."""
-        handler = getattr(self, f"_on_{event[2].replace('-', '_')}", None)
+        handler = getattr(self, f"_on_{event[KIND].replace('-', '_')}", None)
         if handler is not None:
-            handler(event, event[0], *event[4:])
+            handler(event, event[TIME], *event[PARTITION + 1 :])
 
     def _on_lead(self, _: tuple[Any, ...], time: int, epoch: int, leo: int, hw: int, *_rest: object) -> None:
         self._term(Term(time, self._end, epoch, self.lane.node, leads=True))
@@ -156,7 +161,7 @@ class _Builder:
         life = self.lane.lives[-1] if self.lane.lives else None
         if life is None or life.ended_by is not None:
             return
-        if life.start == time and event[2] == "log-start":  # it was not back after all
+        if life.start == time and event[KIND] == "log-start":  # it was not back after all
             self.lane.lives.pop()
         else:
             life.end, life.ended_by = time, event

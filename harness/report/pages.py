@@ -14,8 +14,8 @@ from typing import Any
 from markupsafe import Markup
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.marks import MARKS
-from tidemark.checkers.verdict.known_anomalies import meaning
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures, words
 from tidemark.harness.report.answer import answers, nearly_agreeing, oddities

@@ -14,6 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import KIND, LogStart, Recovered, Truncate
 from tidemark.checkers.verdict.verdict import Anomaly
 from tidemark.harness.report.lanes import Lane, Life, Term
 from tidemark.harness.report.moments import CLIENTS, CONTROLLER, Moment
@@ -227,19 +228,26 @@ class _BrokerLane:
 
     def _cross(self, life: Life, x: float, y: float) -> None:
         """A cross where the record went, and how, on the side that has room."""
-        event = life.ended_by or ()
+        event = life.ended_by
+        if event is None:
+            return
         self.axes.plot([x], [y], marker="X", markersize=13, color=GONE, markeredgecolor="white", zorder=6)
         starts = [self.scale(other.start) for other in self.lane.lives if other.start >= life.end]
         right = min([*starts, self.scale.right]) - x - 0.3
         left = x - max(self.scale(life.start), self.scale.left) - 0.3
-        to = event[4]
-        choices = [f"truncated to {to} (was {event[5]})", f"cut to {to} (was {event[5]})", f"cut to {to}"]
-        if event[2] == "log-start":
-            choices = [f"log starts at {to} ({event[6]})", f"log starts at {to}", f"from {to}"]
-        elif event[2] == "removed":
-            choices = ["log deleted: no replica any more", "log deleted", "deleted"]
-        elif event[2] != "truncate":
-            choices = [f"recovery left {to} records", f"recovered to {to}", f"left {to}"]
+        match event[KIND]:
+            case "truncate":
+                cut = Truncate(event)
+                to, was = cut.to, cut.old_leo
+                choices = [f"truncated to {to} (was {was})", f"cut to {to} (was {was})", f"cut to {to}"]
+            case "log-start":
+                start = LogStart(event).start
+                choices = [f"log starts at {start} ({LogStart(event).how})", f"log starts at {start}", f"from {start}"]
+            case "removed":
+                choices = ["log deleted: no replica any more", "log deleted", "deleted"]
+            case _:
+                leo = Recovered(event).leo
+                choices = [f"recovery left {leo} records", f"recovered to {leo}", f"left {leo}"]
         for words in choices:
             if self.scale.fitting(right, words) or self.scale.fitting(left, words):
                 side, step = ("left", 0.16) if self.scale.fitting(right, words) else ("right", -0.16)

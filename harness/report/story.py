@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME
 from tidemark.checkers.verdict.verdict import GRAVITY, Anomaly, Verdict
 from tidemark.harness.report.fault_words import in_general
 from tidemark.harness.report.lanes import Lane, lanes_of
@@ -85,9 +86,9 @@ def partition_of(history: History, anomaly: Anomaly) -> str:
         return named
     before = [
         event for event in history.trace
-        if event[1] == node and event[2] in {"lead", "follow"} and event[0] <= anomaly.time
+        if event[NODE] == node and event[KIND] in {"lead", "follow"} and event[TIME] <= anomaly.time
     ]  # fmt: skip
-    return str(before[-1][3]) if before else ""
+    return str(before[-1][PARTITION]) if before else ""
 
 
 def all_moments(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import PARTITION
 from tidemark.harness.report.fault_words import as_struck
 from tidemark.harness.report.lanes import Lane
 from tidemark.harness.report.moments import CLIENTS, CONTROLLER, SAID_BEFORE, Moment
@@ -70,7 +71,7 @@ class StoryTeller:
         yield from self._client_moments()
         yield from self._nemesis_moments()
         for event in self._history.trace:
-            if event[3] in {self._partition, ""}:
+            if event[PARTITION] in {self._partition, ""}:
                 yield from self._trace_moments(*event)
 
     def _client_moments(self) -> Iterator[Moment]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.history.trace_events import KIND, PARTITION, Elect, IsrChange
 from tidemark.checkers.replicas.stuck import STUCK
 from tidemark.checkers.verdict.verdict import Anomaly
 from tidemark.harness.report.words import listed, seconds
@@ -86,11 +87,12 @@ def _in_sync(history: History, partition: str) -> Iterator[str]:
     """How many are in sync at the end, where acknowledgements depend on it, by what the controller committed last."""
     meta = history.meta
     least = meta.get("min_isr")
-    of = [event for event in history.trace if event[3] == partition and event[2] in {"elect", "isr-change"}]
+    kinds: dict[str, type[Elect | IsrChange]] = {"elect": Elect, "isr-change": IsrChange}
+    of = [event for event in history.trace if event[PARTITION] == partition and event[KIND] in kinds]
     if not of or meta.get("acks") != "all" or meta.get("isr") is False or not isinstance(least, int):
         return
     last = of[-1]
-    isr = last[6] if last[2] == "elect" else last[4]
+    isr = kinds[last[KIND]](last).isr
     names = f"broker{'s' if len(isr) > 1 else ''} {listed([str(node) for node in isr])}" if isr else "nobody"
     yield f"In sync at the end, as far as the controller knows: {names}."
     if len(isr) < least:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import KIND, PARTITION, TIME, Elect, Isr, IsrChange, Lead
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 from tidemark.harness.report.fault_spans import episodes, fault_spans
 from tidemark.harness.report.lanes import lanes_of
@@ -104,7 +105,7 @@ def _marks(anomalies: Sequence[Anomaly], scale: Scale) -> tuple[tuple[float, str
 
 
 def _span(history: History, operations: Operations) -> tuple[int, int]:
-    times = [entry[0] for entry in (*history.trace, *history.nemesis)]
+    times = [entry[TIME] for entry in (*history.trace, *history.nemesis)]
     times += list(operations.span) if len(operations) else []
     if not times:
         return 0, 0
@@ -115,40 +116,43 @@ def _span(history: History, operations: Operations) -> tuple[int, int]:
 
 def _partitions(history: History, first: str) -> list[str]:
     known = [str(name) for name in history.meta.get("replicas", {})] if history.trace else []
-    known += [event[3] for event in history.trace if event[2] in {"lead", "follow", "append"} and event[3]]
+    known += [
+        event[PARTITION] for event in history.trace if event[KIND] in {"lead", "follow", "append"} and event[PARTITION]
+    ]
     names = list(dict.fromkeys(known))
     return sorted(names, key=lambda name: (name != first, names.index(name)))
 
 
+_WithIsr = dict[str, type[Elect | IsrChange | Lead | Isr]]
+
+
 def _isr_steps(history: History, partition: str) -> list[tuple[int, tuple[int, ...]]]:
     """What the controller committed; where it is not traced, what leaders took for it."""
-    steps = [
-        (event[0], tuple(event[6] if event[2] == "elect" else event[4]))
-        for event in history.trace
-        if event[3] == partition and event[2] in {"elect", "isr-change"}
-    ]
-    if steps:
-        return steps
-    return [
-        (event[0], tuple(event[7] if event[2] == "lead" else event[4]))
-        for event in history.trace
-        if event[3] == partition and event[2] in {"lead", "isr"}
-    ]
+    controller: _WithIsr = {"elect": Elect, "isr-change": IsrChange}
+    leaders: _WithIsr = {"lead": Lead, "isr": Isr}
+    for kinds in (controller, leaders):
+        of = [event for event in history.trace if event[PARTITION] == partition and event[KIND] in kinds]
+        if of:
+            return [(event[TIME], tuple(kinds[event[KIND]](event).isr)) for event in of]
+    return []
 
 
 def _events(history: History, partitions: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Elections and changes of the ISR as words, for who cannot see the drawing."""
     for event in history.trace:
-        if event[3] not in partitions:
+        time, partition = event[TIME], event[PARTITION]
+        if partition not in partitions:
             continue
-        if event[2] == "elect":
-            whom = f"broker {event[4]} leads" if event[4] > 0 else "nobody leads"
+        if event[KIND] == "elect":
+            elect = Elect(event)
+            whom = f"broker {elect.leader} leads" if elect.leader > 0 else "nobody leads"
+            in_sync = _members(elect.isr)
             yield (
-                seconds(event[0], 3),
-                f"{event[3]}: {whom} in epoch {event[5]} ({event[8]}); in sync: {_members(event[6])}",
+                seconds(time, 3),
+                f"{partition}: {whom} in epoch {elect.leader_epoch} ({elect.how}); in sync: {in_sync}",
             )
-        elif event[2] == "isr-change":
-            yield seconds(event[0], 3), f"{event[3]}: in sync: {_members(event[4])}"
+        elif event[KIND] == "isr-change":
+            yield seconds(time, 3), f"{partition}: in sync: {_members(IsrChange(event).isr)}"
 
 
 def _members(nodes: Sequence[int]) -> str:

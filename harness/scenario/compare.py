@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tidemark.checkers import Anomaly, Verdict
+from tidemark.checkers.history.trace_events import Truncate
 from tidemark.checkers.verdict.verdict import BY_PROMISES
 from tidemark.harness.scenario.expectations import differences
 from tidemark.harness.scenario.model import Expected, ExpectedAnomaly, Scenario
@@ -86,7 +87,7 @@ def _is(scenario: Scenario, wanted: ExpectedAnomaly, anomaly: Anomaly) -> bool:
 
 def cuts(target: ScriptTarget) -> tuple[tuple[int, int, int], ...]:
     """All truncations of a run in order, as (broker, old LEO, new LEO)."""
-    return tuple((event[1], event[5], event[4]) for event in target.trace if event[2] == "truncate")
+    return tuple((cut.node, cut.old_leo, cut.to) for cut in Truncate.among(target.trace))
 
 
 def _compare_cuts(target: ScriptTarget, expected: Expected) -> list[str]:

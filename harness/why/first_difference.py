@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
-from tidemark.checkers.history.history import History, TraceEvent
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import TIME, TraceEvent
 from tidemark.harness.report.why_section import Deed, FirstDifference
 
 _WORDS: Final[Mapping[str, Callable[..., str]]] = {
@@ -44,7 +45,7 @@ def first_difference(failing: History, repaired: History) -> FirstDifference | N
     """Where the traces of two runs of the same plan first differ; None if they do not."""
     for same, (one, other) in enumerate(zip_longest(failing.trace, repaired.trace)):
         if one != other:
-            time = min(event[0] for event in (one, other) if event is not None)
+            time = min(event[TIME] for event in (one, other) if event is not None)
             return FirstDifference(time, same, _deed(one), _deed(other))
     return None
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import Append
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, Verdict
 from tidemark.harness.report.decisive_condition import decisive_conditions
 from tidemark.harness.report.moments import Moment, most_telling
@@ -152,9 +153,9 @@ def _there(history: History, partition: str, offset: int | None, value: object) 
 
 def _place_of(history: History, partition: str, value: object) -> int | None:
     """At which offset a record was written first, if it was."""
-    for event in history.trace:
-        if event[2] == "append" and event[3] == partition and value in event[6]:
-            return int(event[4] + event[6].index(value))
+    for batch in Append.among(history.trace, partition):
+        if value in batch.values:
+            return batch.base_offset + batch.values.index(value)
     return None
 
 

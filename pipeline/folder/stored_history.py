@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidemark.checkers.history.columns import ColumnsBuilder
-from tidemark.checkers.history.history import History, NemesisOp, Op, TraceEvent
+from tidemark.checkers.history.history import History, NemesisOp, Op
+from tidemark.checkers.history.trace_events import TraceEvent
 
 BATCH_ROWS: Final = 1 << 14
 IMPORTED_FROM: Final = "imported_from"

@@ -192,7 +192,7 @@ def _again(options: HuntOptions) -> str:
 
 
 def _refuse_unknown(names: tuple[str, ...]) -> None:
-    from tidemark.checkers.verdict.known_anomalies import NEAR_MISSES, OF_RUNS
+    from tidemark.checkers.known_anomalies import NEAR_MISSES, OF_RUNS
 
     known = (*OF_RUNS, *NEAR_MISSES)
     unknown = [name for name in names if name not in known]

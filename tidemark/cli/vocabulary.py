@@ -30,7 +30,7 @@ Examples:
 @json_option
 def anomalies_command(*, as_json: bool) -> int:
     """List what the checkers find, each in one sentence; docs/anomalies.md has the exact definitions."""
-    from tidemark.checkers.verdict.known_anomalies import MEANINGS, NEAR_MISS_MEANINGS
+    from tidemark.checkers.known_anomalies import MEANINGS, NEAR_MISS_MEANINGS
 
     if as_json:
         click.echo(json.dumps({"anomalies": MEANINGS, "near_misses": NEAR_MISS_MEANINGS}, indent=1))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tidemark.checkers.history.trace_events import KIND, NODE, Stop, Vote
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
@@ -28,17 +29,18 @@ def double_votes(points: Iterable[TurningPoint]) -> list[Anomaly]:
     votes: dict[tuple[str, int, int], tuple[int, int]] = {}
     found = []
     for index, event in points:
-        if event[2] == "stop" and event[4] == "disk":
-            votes = {place: vote for place, vote in votes.items() if place[1] != event[1]}
-        if event[2] != "vote":
+        if event[KIND] == "stop" and Stop(event).how == "disk":
+            votes = {place: given for place, given in votes.items() if place[1] != event[NODE]}
+        if event[KIND] != "vote":
             continue
-        time, node, _, partition, generation, candidate = event
-        first, since = votes.setdefault((partition, node, generation), (candidate, time))
+        vote = Vote(event)
+        node, generation, candidate = vote.node, vote.generation, vote.candidate
+        first, since = votes.setdefault((vote.partition, node, generation), (candidate, vote.time))
         if first != candidate:
             message = (
-                f"Broker {node} voted for broker {candidate} in generation {generation} of {partition} at {seconds(time)}, having "
-                f"voted for broker {first} at {seconds(since)}."
+                f"Broker {node} voted for broker {candidate} in generation {generation} of {vote.partition} at "
+                f"{seconds(vote.time)}, having voted for broker {first} at {seconds(since)}."
             )
             evidence = {"node": node, "generation": generation, "candidates": [first, candidate], "trace_index": index}
-            found.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+            found.append(Anomaly(NAME, VIOLATION, vote.time, vote.partition, message, evidence=evidence))
     return found

@@ -16,24 +16,25 @@ Brokers 1 and 2 both have an entry of epoch 1 at offset 0 of t-0 (0.000030 s), b
 
 from __future__ import annotations
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, TraceChecker
+from tidemark.checkers.history.trace_events import TraceEvent
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "entry-matching"
 
 
-class EntryMatching(TraceChecker):
+class EntryMatching(Finder):
     """Remembers of each last entry of a batch which log led up to it."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._links: dict[tuple[str, int, int], tuple[int, int]] = {}
         self._told: set[tuple[str, int]] = set()
 
     def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The same entry, the same log."""
-        time, node, _, partition, _, epoch, _ = event
+        time, node, _, partition, _, epoch, _ = event  # with each batch
         end = len(replica.chain) - 1
         other, link = self._links.setdefault((partition, end, epoch), (node, replica.chain[end]))
         if link == replica.chain[end] or (partition, node) in self._told:

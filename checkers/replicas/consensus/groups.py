@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 
 
 def group_of(replicas: ReplayedReplicas, replica: ReplayedReplica, first: Sequence[int]) -> Sequence[int]:

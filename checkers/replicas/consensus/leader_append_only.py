@@ -14,18 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.replica_state import Removal, ReplayedReplica, TraceChecker
+from tidemark.checkers.history.trace_events import TIME, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "leader-append-only"
 
 
-class LeaderAppendOnly(TraceChecker):
+class LeaderAppendOnly(Finder):
     """Looks at what leaves the logs of leaders."""
 
     def __init__(self, trace: Sequence[TraceEvent]) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._trace = trace
         self._told: set[tuple[str, int, int]] = set()
 
@@ -35,7 +36,7 @@ class LeaderAppendOnly(TraceChecker):
         if not replica.leading or (partition, node, epoch) in self._told:
             return
         self._told.add((partition, node, epoch))
-        time, to, before = self._trace[index][0], removal.to, removal.to + len(removal.records)
+        time, to, before = self._trace[index][TIME], removal.to, removal.to + len(removal.records)
         message = f"Broker {node} leads {partition} in epoch {epoch}, and cut its log from {before} to {to} at {seconds(time)}."
         evidence = {"leader": node, "leader_epoch": epoch, "to": to, "old_leo": before, "trace_index": index}
         self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))

@@ -4,8 +4,9 @@ under its old name has forgotten what it said.
 Raft keeps its invariants as long as servers recover with what is on their stable storage (Ongaro and Ousterhout, 2014, section 5).
 A server that has lost its disk may vote again in a generation in which it has voted, so that this has two leaders; a majority of
 such servers begins its generations anew. From the first lost disk of one of a partition's servers on, what rests on votes and on
-what servers said they have (`RESTS_ON_MEMORY`) is permitted there (`lost-disk`); before it, and in other partitions,
-it is a violation. `stuck` is permitted if something of that list has happened in the partition: conflicts do not come to rest.
+what servers said they have (`rests_on_memory` in the registry) is permitted there (`lost-disk`); before it, and in other
+partitions, it is a violation. `stuck` is permitted if something of that list has happened in the partition: conflicts do not come
+to rest.
 
 What a server promises for itself no other's disk excuses: `leader-append-only`, a `double-vote` of one that has kept its disk, a
 high watermark that falls within a reign.
@@ -26,24 +27,16 @@ permitted lost-disk
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Members, Stop
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.contract import ACK_QUORUM, MAJORITY, VOID_BECAUSE
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement
 
 STUCK = "stuck"
-RESTS_ON_MEMORY = frozenset(
-    {
-        # Raft's invariants, and Kafka's properties of logs that are followed
-        "two-leaders", "entry-matching", "state-machine-safety", "log-matching", "divergence", "broken-log", "acked-by-too-few",
-        # What clients see of it
-        "lost-write", "inconsistent-offsets", "duplicate", "dirty-read", "stale-read-below-hw", "stale-poll",
-    }
-)  # fmt: skip
-"""Losses that the replicas' evidence shows are not among them: the contract judges these, one by one."""
 
 
 class LostDisks:
@@ -61,10 +54,10 @@ class LostDisks:
         self._servers: dict[str, set[int]] = {name: set(nodes) for name, nodes in meta.get("replicas", {}).items()}
         self._lost: defaultdict[int, list[int]] = defaultdict(list)
         for _, event in points:
-            if event[2] == "members":
-                self._servers.setdefault(event[3], set()).update(event[4])
-            elif event[2] == "stop" and event[4] == "disk":
-                self._lost[event[1]].append(event[0])
+            if event[KIND] == "members":
+                self._servers.setdefault(event[PARTITION], set()).update(Members(event).replicas)
+            elif event[KIND] == "stop" and Stop(event).how == "disk":
+                self._lost[event[NODE]].append(event[TIME])
 
     def judge(self, partition: str, time: int) -> Judgement | None:
         """How what follows from forgetting is to be taken at a time, in µs; `None` if enough had kept their disks."""
@@ -72,11 +65,11 @@ class LostDisks:
         lost = sum(times[0] <= time for node, times in self._lost.items() if servers is None or node in servers)
         return Judgement(PERMITTED, self._clause, ()) if lost >= self._enough else None
 
-    def excuse(self, anomalies: Sequence[Anomaly]) -> list[Anomaly]:
+    def excuse(self, anomalies: Sequence[Anomaly], rests_on_memory: Collection[str]) -> list[Anomaly]:
         """The anomalies, with those permitted that follow from lost disks."""
         if not self._votes:
             return [self._excused(one, STUCK) for one in anomalies]
-        judged = [self._excused(one, *RESTS_ON_MEMORY) for one in anomalies]
+        judged = [self._excused(one, *rests_on_memory) for one in anomalies]
         conflicts = {one.partition for one in judged if one.clause == self._clause}
         return [self._excused(one, STUCK) if one.partition in conflicts else one for one in judged]
 

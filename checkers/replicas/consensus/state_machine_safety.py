@@ -18,9 +18,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from tidemark.checkers.history.history import TraceEvent
-from tidemark.checkers.replicas.lost_committed_write import Fates
-from tidemark.checkers.replicas.replica_state import Record, ReplayedReplica, TraceChecker, first_difference
+from tidemark.checkers.history.trace_events import TIME, TraceEvent
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.log_chain import first_difference
+from tidemark.checkers.replicas.lost_committed_write import LostWrites
+from tidemark.checkers.replicas.replayed_replica import Record, ReplayedReplica
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "state-machine-safety"
@@ -35,11 +37,11 @@ class _Applied:
     nodes: list[int] = field(default_factory=list)
 
 
-class StateMachineSafety(TraceChecker):
+class StateMachineSafety(Finder):
     """Compares what high watermarks pass."""
 
     def __init__(self) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._applied: dict[str, _Applied] = {}
         self._told: set[tuple[str, int]] = set()
 
@@ -56,18 +58,15 @@ class StateMachineSafety(TraceChecker):
             applied.chain += replica.chain[known + 1 : hw + 1]
             applied.nodes += [replica.node] * (hw - known)
 
-    def judged(self, fates: Fates) -> list[Anomaly]:
-        """The anomalies; another record may be committed in the place of one that was permitted to be lost.
-
-        Args:
-            fates: how the loss of each record was judged.
-        """
+    def judged(self, losses: LostWrites) -> list[Anomaly]:
+        """The anomalies; another record may be committed in the place of one that was permitted to be lost."""
         return [
-            _like_its_loss(one, fates.get((one.partition, one.evidence["other_record"][1]))) for one in self.anomalies
+            _like_its_loss(one, losses.fates.get((one.partition, one.evidence["other_record"][1])))
+            for one in self.anomalies
         ]
 
     def _differ(self, index: int, event: TraceEvent, replica: ReplayedReplica, applied: _Applied, end: int) -> None:
-        time, node, partition = event[0], replica.node, replica.partition
+        time, node, partition = event[TIME], replica.node, replica.partition
         if (partition, node) in self._told:
             return
         self._told.add((partition, node))

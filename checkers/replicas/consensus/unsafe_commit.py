@@ -25,19 +25,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tidemark.checkers.history.history import TraceEvent
+from tidemark.checkers.history.trace_events import Hw, Stop, TraceEvent
 from tidemark.checkers.replicas.consensus.groups import group_of
-from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas, TraceChecker, first_difference
+from tidemark.checkers.replicas.finder import Finder
+from tidemark.checkers.replicas.log_chain import first_difference
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "unsafe-commit"
 
 
-class UnsafeCommit(TraceChecker):
+class UnsafeCommit(Finder):
     """Looks, with every commit, at who could be elected."""
 
     def __init__(self, members: Mapping[str, Sequence[int]]) -> None:
-        self.anomalies: list[Anomaly] = []
+        super().__init__()
         self._members = members
         self._replicas = ReplayedReplicas()
         self._disk_lost = False
@@ -47,16 +49,16 @@ class UnsafeCommit(TraceChecker):
         """Remember where the replicas are found."""
         self._replicas = replicas
 
-    def on_stop(self, index: int, event: TraceEvent) -> None:
+    def on_stop(self, index: int, event: Stop) -> None:
         """Who has forgotten its log has forgotten what it said it had."""
-        self._disk_lost = self._disk_lost or event[4] == "disk"
+        self._disk_lost = self._disk_lost or event.how == "disk"
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits."""
         partition = replica.partition
         if self._disk_lost or partition in self._told:
             return
-        hw = min(event[4], len(replica.records))
+        hw = min(replica.hw, len(replica.records))
         first = self._members.get(partition, ())
         replicas = self._replicas
         nodes = first
@@ -78,8 +80,9 @@ class UnsafeCommit(TraceChecker):
         self, index: int, event: TraceEvent, leader: ReplayedReplica, other: ReplayedReplica, voters: list[int]
     ) -> None:
         self._told.add(leader.partition)
-        time, node, _, partition, hw, epoch, _ = event
-        shared = min(hw, len(leader.records), len(other.records))
+        committed = Hw(event)
+        time, node, partition, epoch = committed.time, committed.node, committed.partition, committed.leader_epoch
+        shared = min(committed.hw, len(leader.records), len(other.records))
         same = other.chain[shared] == leader.chain[shared]
         offset = shared if same else first_difference(leader.chain, other.chain, shared)
         record = leader.records[offset]

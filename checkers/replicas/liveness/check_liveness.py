@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tidemark.checkers.history.history import History, Op, TraceEvent
+from tidemark.checkers.history.history import History, Op
+from tidemark.checkers.history.trace_events import TIME, Append, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.liveness.bounds import Bounds
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
@@ -53,7 +54,7 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
         lagging.now(_lagging(state) if judged else [], time)
         if gave_up:
             calm.now(_calm(state, min_isr) if judged else [], time)
-    end = max(history.trace[-1][0], int(history.meta.get("end_us", 0)))
+    end = max(history.trace[-1][TIME], int(history.meta.get("end_us", 0)))
     for spans in (waiting, lagging, calm):
         spans.end(end)
     return [
@@ -119,27 +120,25 @@ def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, trace: Sequence[TraceEv
         if span.length_us <= bounds.shrink_us:
             continue
         appended = _first_append(trace, partition, leader, epoch, span)
-        if appended is None or span.end - appended[0] <= bounds.shrink_us:
+        if appended is None or span.end - appended.time <= bounds.shrink_us:
             continue
-        since = Span(appended[0], span.end)
+        since = Span(appended.time, span.end)
         message = (
             f"Broker {member} stayed in the ISR of {partition} from {seconds(since.begin)} to {seconds(since.end)}, though it "
-            f"could not fetch what broker {leader}, which led, had appended at offset {appended[4]}: "
+            f"could not fetch what broker {leader}, which led, had appended at offset {appended.base_offset}: "
             f"{seconds(since.length_us)}, where {seconds(bounds.shrink_us)} would do."
         )
-        evidence = {"leader": leader, "leader_epoch": epoch, "member": member, "offset": appended[4]}
+        evidence = {"leader": leader, "leader_epoch": epoch, "member": member, "offset": appended.base_offset}
         yield _anomaly(ISR_NOT_SHRUNK, partition, message, since, bounds.shrink_us, evidence)
 
 
-def _first_append(
-    trace: Sequence[TraceEvent], partition: str, leader: int, epoch: int, span: Span
-) -> TraceEvent | None:
+def _first_append(trace: Sequence[TraceEvent], partition: str, leader: int, epoch: int, span: Span) -> Append | None:
     """The first batch that the leader appended in its epoch within the span."""
-    for event in trace:
-        if event[0] >= span.end:
+    for batch in Append.among(trace, partition):
+        if batch.time >= span.end:
             return None
-        if event[0] >= span.begin and event[1:4] == (leader, "append", partition) and event[5] == epoch:
-            return event
+        if batch.time >= span.begin and batch.node == leader and batch.epoch == epoch:
+            return batch
     return None
 
 

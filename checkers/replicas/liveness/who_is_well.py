@@ -6,7 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from tidemark.checkers.history.history import NemesisOp, TraceEvent
+from tidemark.checkers.history.history import NemesisOp
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    TIME,
+    Elect,
+    Fence,
+    Register,
+    Stop,
+    TraceEvent,
+    Unfence,
+)
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
 
@@ -48,10 +59,13 @@ class WhoIsWell:
         """What was asked at this moment."""
         self._fenced: set[int] = set()
         self._steps = sorted(
-            [*((op[0], 0, op) for op in nemesis), *((event[0], 1, event) for event in trace if event[2] in _KINDS)],
+            [
+                *((op[0], 0, op) for op in nemesis),
+                *((event[TIME], 1, event) for event in trace if event[KIND] in _KINDS),
+            ],
             key=itemgetter(0, 1),
         )
-        self._tells_unfenced = any(of_trace and entry[2] == "unfence" for _, of_trace, entry in self._steps)
+        self._tells_unfenced = any(of_trace and entry[KIND] == "unfence" for _, of_trace, entry in self._steps)
 
     def moments(self) -> Iterator[int]:
         """Each time at which something has changed, in µs, after all that happened then; the last state lasts."""
@@ -65,26 +79,29 @@ class WhoIsWell:
                 yield time
 
     def _step(self, event: TraceEvent) -> None:
-        node, name = event[1], event[2]
+        node = event[NODE]
         self.life.step(event)
-        if name == "elect":
-            self.elected[event[3]] = Elected(event[4], event[5])
-        elif name == "stop":
-            self.down.add(node)
-            self._paused.discard(node)
-            if event[4] == "disk":
-                self.without_log.add(node)
-        elif name == "start":
-            self.down.discard(node)
-        elif name in ("fence", "register"):
-            if self._tells_unfenced:
-                self._fenced.add(event[4])
-        elif name == "unfence":
-            self._fenced.discard(event[4])
-        elif name == "pause":
-            self._paused.add(node)
-        elif name == "resume":
-            self._paused.discard(node)
+        match event[KIND]:
+            case "elect":
+                elect = Elect(event)
+                self.elected[elect.partition] = Elected(elect.leader, elect.leader_epoch)
+            case "stop":
+                self.down.add(node)
+                self._paused.discard(node)
+                if Stop(event).how == "disk":
+                    self.without_log.add(node)
+            case "start":
+                self.down.discard(node)
+            case "fence" if self._tells_unfenced:
+                self._fenced.add(Fence(event).broker)
+            case "register" if self._tells_unfenced:
+                self._fenced.add(Register(event).broker)
+            case "unfence":
+                self._fenced.discard(Unfence(event).broker)
+            case "pause":
+                self._paused.add(node)
+            case "resume":
+                self._paused.discard(node)
 
     def controller_well(self) -> bool:
         """Whether no fault holds the controller back."""

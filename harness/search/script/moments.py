@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Append, Recovered, TraceEvent, Truncate
 from tidemark.harness.search.script.moment import Moment, coalesced
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from tidemark.checkers.history.history import History, TraceEvent
+    from tidemark.checkers.history.history import History
     from tidemark.harness.search.script.witness import Deed, Witnessed
     from tidemark.nemesis.links import Link
 
@@ -95,7 +96,7 @@ class _Reader:
         for place, event in enumerate(self._trace):
             while deeds and deeds[0].place <= place:
                 yield from self._deed(deeds.pop(0), place)
-            while acks and acks[0][0] < event[0]:
+            while acks and acks[0][0] < event[TIME]:
                 yield from self._ack(*acks.pop(0))
             yield from self._event(place, event)
         for deed in deeds:
@@ -154,20 +155,19 @@ class _Reader:
 
     def _recovered(self, broker: int, place: int) -> tuple[int, int] | None:
         """LEO and HW that the broker's next process found."""
-        for event in self._trace[place:]:
-            if event[1:4] == (broker, "recovered", self._partition):
-                return event[4], event[5]
-        return None
+        found = Recovered.among(self._trace[place:], self._partition)
+        return next(((one.leo, one.hw) for one in found if one.node == broker), None)
 
     def _batches_kept(self, broker: int, place: int, found: tuple[int, int] | None) -> int:
         ends: list[int] = []
         for event in self._trace[:place]:
-            if event[1] != broker or event[3] != self._partition:
+            if event[NODE] != broker or event[PARTITION] != self._partition:
                 continue
-            if event[2] == "append":
-                ends.append(event[4] + len(event[6]))
-            elif event[2] in ("truncate", "recovered"):
-                ends = [end for end in ends if end <= event[4]]
+            if event[KIND] == "append":
+                ends.append(Append(event).base_offset + len(Append(event).values))
+            elif event[KIND] in ("truncate", "recovered"):
+                leo = Truncate(event).to if event[KIND] == "truncate" else Recovered(event).leo
+                ends = [end for end in ends if end <= leo]
         return sum(found is None or end <= found[0] for end in ends)
 
     def _cut(self, deed: Deed) -> Iterator[Moment]:

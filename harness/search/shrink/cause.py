@@ -26,18 +26,31 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Elect,
+    Follow,
+    Isr,
+    Lead,
+    Recovered,
+    Stop,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.checkers.replicas.divergence import NAME as DIVERGENCE
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.log_matching import NAME as LOG_MATCHING
 from tidemark.checkers.replicas.lost_committed_write import NAME as LOST
-from tidemark.checkers.replicas.replica_state import replay
+from tidemark.checkers.replicas.replay import replay
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
 from tidemark.checkers.verdict.alike import without_numbers
 
 if TYPE_CHECKING:
     from tidemark.checkers import Anomaly, History, Verdict
-    from tidemark.checkers.history.history import TraceEvent
-    from tidemark.checkers.replicas.replica_state import ReplayedReplica, ReplayedReplicas
+    from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 
 FOLLOWS_FROM_LOSS = frozenset(
     {
@@ -162,29 +175,30 @@ def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[T
 def _told_by(node: int, partition: str, index: int, trace: Sequence[TraceEvent]) -> str:
     """Whether the leader that a replica followed at ``trace[index]`` was deposed, or had not heard yet that it leads (KIP-320)."""
     before = trace[:index]
-    followed = next((one for one in reversed(before) if one[1:4] == (node, "follow", partition)), None)
+    followed = next((one for one in Follow.among(reversed(before), partition) if one.node == node), None)
     if followed is None:
         return ""
-    epoch, leader = followed[4], followed[5]
-    if not any(one[1:4] == (leader, "lead", partition) and one[4] == epoch for one in before):
+    epoch = followed.leader_epoch
+    if not any(one.node == followed.leader and one.leader_epoch == epoch for one in Lead.among(before, partition)):
         return ", told by a leader that had not heard of that epoch"
-    deposed = _newest_epoch(partition, trace[index][0], trace) > epoch
+    deposed = _newest_epoch(partition, trace[index][TIME], trace) > epoch
     return ", told by a leader that had been deposed" if deposed else ""
 
 
 def _newest_epoch(partition: str, time: int, trace: Sequence[TraceEvent]) -> int:
     """The newest leader epoch that the controller had chosen before a time; −1 if there was none."""
-    return max((one[5] for one in trace if one[2] == "elect" and one[3] == partition and one[0] < time), default=-1)
+    return max((one.leader_epoch for one in Elect.among(trace, partition) if one.time < time), default=-1)
 
 
 def _election(partition: str, epoch: int, trace: Sequence[TraceEvent]) -> str | None:
     """Whence the leader of an epoch was elected."""
     life = IsrLife(trace)
     for event in trace:
-        if event[2] == "elect" and event[3] == partition and event[5] == epoch:
-            if event[4] in life.isrs.get(partition, (event[4],)):
+        if event[KIND] == "elect" and event[PARTITION] == partition and Elect(event).leader_epoch == epoch:
+            leader = Elect(event).leader
+            if leader in life.isrs.get(partition, (leader,)):
                 return "which was elected from the ISR"
-            if event[4] in life.elrs.get(partition, ()):
+            if leader in life.elrs.get(partition, ()):
                 return "which was elected from the ELR"
             return "which was elected from outside ISR and ELR"
         life.step(event)
@@ -196,17 +210,17 @@ def _lacked_by_isr(loss: Anomaly, committed: int, trace: Sequence[TraceEvent]) -
     evidence = loss.evidence
     node, record = evidence["committed_by"], (evidence["epoch"], evidence["value"])
     index = next(
-        (i for i, one in enumerate(trace) if one[0] == committed and one[1:4] == (node, "hw", loss.partition)),
+        (i for i, one in enumerate(trace) if one[: PARTITION + 1] == (committed, node, "hw", loss.partition)),
         None,
     )
     if index is None:
         return False
     isr: Sequence[int] = ()
     for one in trace[:index]:
-        if one[1:4] == (node, "lead", loss.partition):
-            isr = one[7]
-        elif one[1:4] == (node, "isr", loss.partition):
-            isr = one[4]
+        if one[NODE : PARTITION + 1] == (node, "lead", loss.partition):
+            isr = Lead(one).isr
+        elif one[NODE : PARTITION + 1] == (node, "isr", loss.partition):
+            isr = Isr(one).isr
     replicas = replay(trace[:index], ())
     return any(not replicas.at(member, loss.partition).has(evidence["offset"], record) for member in isr)
 
@@ -220,23 +234,24 @@ def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> 
         _what_it_did(follower, partition, evidence["leader_epoch"], before, say),
         f"its record is of {'an older' if its < theirs else 'a newer' if its > theirs else 'the same'} epoch",
     ]
-    if any(one[2:4] == ("recovered", partition) and one[1] in (follower, leader) and one[6] for one in before):
+    if any(one.node in (follower, leader) and one.lost for one in Recovered.among(before, partition)):
         facts.append("one of the two had lost records in a recovery")
     return tuple(facts)
 
 
 def _what_it_did(node: int, partition: str, epoch: int, before: Sequence[TraceEvent], say: _Say) -> str:
     """What a follower did to its log since it heard of a leader epoch."""
-    heard = [i for i, one in enumerate(before) if one[1:4] == (node, "follow", partition) and one[4] == epoch]
+    own = [(i, one) for i, one in enumerate(before) if one[NODE] == node and one[PARTITION] == partition]
+    heard = [i for i, one in own if one[KIND] == "follow" and Follow(one).leader_epoch == epoch]
     if not heard:
         return "the follower had not heard of the leader's epoch"
-    since = [i for i in range(heard[-1], len(before)) if before[i][1] == node and before[i][3] == partition]
-    cuts = [i for i in since if before[i][2] == "truncate"]
+    since = [i for i, _ in own if i >= heard[-1]]
+    cuts = [i for i in since if before[i][KIND] == "truncate"]
     if cuts:
-        reason = say(before[cuts[-1]][6])
+        reason = say(Truncate(before[cuts[-1]]).reason)
         told = "" if reason.startswith(_WITHOUT_LEADER) else _told_by(node, partition, cuts[-1], before)
         return f"the follower had cut its log, and not far enough ({reason}{told})"
-    asked = any(before[i][2] == "ask" for i in since)
+    asked = any(before[i][KIND] == "ask" for i in since)
     return (
         f"the follower had {'asked its leader, and cut nothing' if asked else 'cut nothing of its log, and not asked'}"
     )
@@ -255,20 +270,20 @@ def _of_giving_up(stop: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> tupl
 def _why_shorter(stop: Anomaly, leo: int, before: Sequence[TraceEvent], say: _Say) -> str:
     """How the leader of a broker that gave up came to have less than that."""
     node = stop.evidence["node"]
-    followed = [one for one in before if one[1] == node and one[2] == "follow" and stop.partition in ("", one[3])]
+    followed = [one for one in Follow.among(before, stop.partition or None) if one.node == node]
     if not followed:
         return "its leader is not known"
-    partition, leader = followed[-1][3], followed[-1][5]
+    partition, leader = followed[-1].partition, followed[-1].leader
     cut = _last_cut_at(leo, replay(before, ()), leader, partition)
     if cut is None:
         return "its leader never had more"
     event = before[cut]
-    if event[2] == "truncate":
-        return f"its leader had cut its own log ({say(event[6])})"
-    if event[2] == "recovered":
-        how = [one[4] for one in before[:cut] if one[1] == leader and one[2] == "stop"]
+    if event[KIND] == "truncate":
+        return f"its leader had cut its own log ({say(Truncate(event).reason)})"
+    if event[KIND] == "recovered":
+        how = [one.how for one in Stop.among(before[:cut]) if one.node == leader]
         return f"its leader's recovery after stop {how[-1] if how else '?'} left less"
-    return f"its leader had lost records by the event {event[2]}"
+    return f"its leader had lost records by the event {event[KIND]}"
 
 
 def _last_cut_at(offset: int, replicas: ReplayedReplicas, node: int, partition: str) -> int | None:

@@ -16,7 +16,7 @@ from tidemark.harness.evidence.replayed_log import UNKNOWN, ReplayedLog
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.history.trace_events import TraceEvent
     from tidemark.harness.evidence.replica_evidence import Segment
 
 Node = int

@@ -17,7 +17,7 @@ from tidemark.nodes.sidecar.lines import dialect
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tidemark.checkers.history.history import TraceEvent
+    from tidemark.checkers.history.trace_events import TraceEvent
 
 
 def interpret(found: ReplicaEvidence, version: str, *, dreams: bool = False) -> ReplicaEvidence:

@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.checkers import History, check, sent
-from tidemark.checkers.replicas.replica_state import replay
+from tidemark.checkers.replicas.replay import replay
 
 P = "t-0"
 LED_BY_1 = [

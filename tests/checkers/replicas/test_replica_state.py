@@ -3,7 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checkers.replicas.replica_state import HOLE, ReplayedReplica, agree, first_difference, replay
+from tidemark.checkers.replicas.log_chain import agree, first_difference
+from tidemark.checkers.replicas.replay import replay
+from tidemark.checkers.replicas.replayed_replica import HOLE, ReplayedReplica
 
 records = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=12)
 

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from tidemark.checkers.verdict.known_anomalies import NEAR_MISSES, OF_RUNS
+from tidemark.checkers.known_anomalies import NEAR_MISSES, OF_RUNS
 from tidemark.cli.vocabulary import anomalies_command, faults_command
 from tidemark.nemesis import PROFILES
 from tidemark.nemesis.kinds import KINDS

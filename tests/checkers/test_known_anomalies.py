@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from tidemark.checkers.verdict.known_anomalies import MEANINGS, NEAR_MISS_MEANINGS, NEAR_MISSES, OF_RUNS, meaning
+from tidemark.checkers.known_anomalies import MEANINGS, NEAR_MISS_MEANINGS, NEAR_MISSES, OF_RUNS, meaning
 
-DOCS = Path(__file__).parents[3] / "docs" / "anomalies.md"
+DOCS = Path(__file__).parents[2] / "docs" / "anomalies.md"
 EDGES = {"ww", "wr", "process", "realtime"}
 
 

@@ -1,0 +1,325 @@
+"""All checkers of a run: a line for each, with the names of its anomalies, a sentence for each name, and what it needs.
+
+Anomalies of one time and partition are told in this order. A new one is a file, and a line here; docs/anomalies.md defines it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tidemark.checkers.clients.stale_poll import stale_polls
+from tidemark.checkers.history.history import History
+from tidemark.checkers.history.trace_events import Append, Stored
+from tidemark.checkers.replicas.acked_by_too_few import AckedByTooFew
+from tidemark.checkers.replicas.broken_log import BrokenLog
+from tidemark.checkers.replicas.broker_crashed import crashes
+from tidemark.checkers.replicas.consensus.double_vote import double_votes
+from tidemark.checkers.replicas.consensus.entry_matching import EntryMatching
+from tidemark.checkers.replicas.consensus.leader_append_only import LeaderAppendOnly
+from tidemark.checkers.replicas.consensus.state_machine_safety import StateMachineSafety
+from tidemark.checkers.replicas.consensus.unsafe_commit import UnsafeCommit
+from tidemark.checkers.replicas.dirty_read import dirty_reads
+from tidemark.checkers.replicas.divergence import Divergence
+from tidemark.checkers.replicas.fenced_in_isr import fenced_in_isrs
+from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
+from tidemark.checkers.replicas.hw_regression import HwRegression
+from tidemark.checkers.replicas.in_sync import InSync, LastingInSync
+from tidemark.checkers.replicas.isr_quorum import IsrQuorum
+from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
+from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
+from tidemark.checkers.replicas.log_matching import LogMatching
+from tidemark.checkers.replicas.lost_committed_write import Fates
+from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun
+from tidemark.checkers.replicas.stale_read import stale_reads
+from tidemark.checkers.replicas.stuck import Stuck
+from tidemark.checkers.replicas.truncated_under_consumer import truncated_under_consumers
+from tidemark.checkers.replicas.two_leaders import TwoLeaders
+from tidemark.checkers.replicas.unasked_election import unasked_elections
+from tidemark.checkers.replicas.wrong_deletion import WrongDeletion
+from tidemark.checkers.verdict.verdict import Anomaly
+
+if TYPE_CHECKING:
+    from tidemark.checkers.clients.check_clients import ClientChecker
+
+
+def _majority_decides(run: ReplicaRun) -> bool:
+    return not run.has_isr
+
+
+def _too_few(run: ReplicaRun) -> AckedByTooFew:
+    enough = "min.insync.replicas is" if run.has_isr else "a majority is" if run.votes else "an ack quorum is"
+    held_by: type[Append | Stored] = Append if run.votes else Stored
+    return AckedByTooFew(run.trace, run.keys, run.min_isr, run.patience_us, enough, held_by, run.assignment)
+
+
+OF_REPLICAS: Final = (
+    ReplicaChecker(
+        {
+            "unasked-election": "A leader from outside ISR and ELR, though neither the configuration nor an operator allowed one."
+        },
+        find=lambda run: unasked_elections(run.trace, run.unclean),
+        believed=True,
+    ),
+    ReplicaChecker(
+        {"fenced-in-isr": "The controller has a broker in the ISR that it has fenced."},
+        find=lambda run: fenced_in_isrs(run.points),
+        near_miss=True,
+    ),
+    ReplicaChecker(
+        {"lost-committed-write": "A record that was committed is missing from the log of a later leader."},
+        find=lambda run: [*run.losses.judge(run.committed), *run.losses.acknowledged_and_gone(run.committed)],
+        believed=True,
+    ),
+    ReplicaChecker(
+        {"dirty-read": "A consumer read a record that was not committed yet."},
+        find=lambda run: dirty_reads(run.unsettled, run.committed, run.patience_us),
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"stale-read-below-hw": "A consumer read a record at an offset where another one was committed."},
+        find=lambda run: stale_reads(run.unsettled, run.committed, run.losses.fates, run.patience_us),
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"truncated-under-consumer": "A consumer had read a committed record that a later leader does not have."},
+        find=lambda run: truncated_under_consumers(
+            run.view.answered if run.view else (), run.committed, run.losses.fates
+        ),
+    ),
+    ReplicaChecker(
+        {
+            "strong-isr": "A live broker in the controller's ISR lacks a committed record: if it is elected, the record is lost.",
+            "weak-isr": "A member of the ISR that a leader goes by lacks a record that it takes for committed.",
+            "leader-candidate-completeness": "A member of the ELR lacks a committed record.",
+        },
+        lambda run: (LastingInSync if run.patience_us else InSync)(run.trace, run.committed, run.patience_us),
+        near_miss=True,
+    ),
+    ReplicaChecker(
+        {"leader-completeness": "A leader was elected that lacks committed records."},
+        find=lambda run: incomplete_leaders(run.committed, run.losses.fate, run.losses.time_of),
+        believed=True,
+    ),
+    ReplicaChecker(
+        {
+            "no-leader": "A partition stayed without a leader longer than an election takes, though a candidate was well.",
+            "isr-not-shrunk": "A leader kept a member in the ISR that could not fetch, longer than it may.",
+            "not-acknowledged": "A send timed out although the whole ISR had been well since long before.",
+        },
+        find=lambda run: check_liveness(run.history, run.points, gave_up=run.gave_up),
+    ),
+    ReplicaChecker(
+        {"two-leaders": "Two brokers lead in one leader epoch."},
+        lambda _: TwoLeaders(),
+        believed=True,
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"isr-quorum": "A leader commits without a broker that the controller may elect."},
+        lambda run: IsrQuorum(run.trace, run.patience_us),
+        near_miss=True,
+    ),
+    ReplicaChecker(
+        {"acked-by-too-few": "A record was acknowledged under acks=all although fewer replicas than min ISR had it."},
+        _too_few,
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"divergence": "A follower's log and its leader's differ while it follows, and truncation has not mended it."},
+        lambda _: Divergence(),
+        believed=True,
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"log-matching": "Two replicas hold different records below both their high watermarks."},
+        lambda _: LogMatching(),
+        believed=True,
+        rests_on_memory=True,
+    ),
+    ReplicaChecker({"hw-regression": "A leader's high watermark moved back."}, lambda _: HwRegression(), believed=True),
+    ReplicaChecker(
+        {"hw-beyond-log": "A replica's high watermark lies beyond the end of its log."},
+        lambda _: HwBeyondLog(),
+        believed=True,
+    ),
+    ReplicaChecker(
+        {"broken-log": "A log has a gap, falling leader epochs, or an epoch cache that does not match it."},
+        lambda run: BrokenLog(epoch_cache=run.meta.get("epoch_cache", True)),
+        believed=True,
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"wrong-deletion": "A log start moved beyond what may be deleted, or what anybody had deleted."},
+        lambda _: WrongDeletion(),
+    ),
+    ReplicaChecker(
+        {
+            "stuck": "After everything was healed, a partition did not come to rest: no leader, no progress, or logs that differ.",
+            "broker-stopped": "A broker gave up by itself, as its protocol makes it do.",
+        },
+        lambda _: Stuck(),
+    ),
+    ReplicaChecker(
+        {"leader-append-only": "A leader cut its own log."},
+        lambda run: LeaderAppendOnly(run.trace),
+        where=_majority_decides,
+    ),
+    ReplicaChecker(
+        {"entry-matching": "Two logs have the same entry at an offset, and differ before it."},
+        lambda _: EntryMatching(),
+        where=_majority_decides,
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"state-machine-safety": "Two servers hold different records to be committed at one offset."},
+        lambda _: StateMachineSafety(),
+        where=_majority_decides,
+        rests_on_memory=True,
+    ),
+    ReplicaChecker(
+        {"unsafe-commit": "A leader called records committed while a server without them could still be elected."},
+        lambda run: UnsafeCommit(run.assignment),
+        where=lambda run: not run.has_isr and run.votes,  # else nobody's log makes it electable
+    ),
+    ReplicaChecker(
+        {"double-vote": "A server voted for two candidates in one generation."},
+        find=lambda run: double_votes(run.points),
+        where=_majority_decides,
+    ),
+)
+"""Those that go by the replicas' trace."""
+
+
+@cache
+def of_clients() -> tuple[ClientChecker, ...]:
+    """Those that go by the clients' operations. They need numpy, which most runs of a simulator can do without."""
+    from tidemark.checkers.clients.aborted_read import aborted_reads
+    from tidemark.checkers.clients.check_clients import ClientChecker
+    from tidemark.checkers.clients.cycles import cycles
+    from tidemark.checkers.clients.duplicate import duplicates
+    from tidemark.checkers.clients.inconsistent_offsets import inconsistent_offsets
+    from tidemark.checkers.clients.int_nonmonotonic_poll import int_nonmonotonic_polls
+    from tidemark.checkers.clients.int_nonmonotonic_send import int_nonmonotonic_sends
+    from tidemark.checkers.clients.int_poll_skip import int_poll_skips
+    from tidemark.checkers.clients.int_send_skip import int_send_skips
+    from tidemark.checkers.clients.nonmonotonic_poll import nonmonotonic_polls
+    from tidemark.checkers.clients.nonmonotonic_send import nonmonotonic_sends
+    from tidemark.checkers.clients.phantom import phantoms
+    from tidemark.checkers.clients.poll_skip import poll_skips
+    from tidemark.checkers.clients.precommitted_read import precommitted_reads
+    from tidemark.checkers.clients.unseen import unseen_anomaly
+
+    return (
+        ClientChecker(
+            {"lost-write": "An acknowledged record was never read, although a consumer read beyond it, or to the end."},
+            lambda run: run.lost_writes(),
+            rests_on_memory=True,
+        ),
+        ClientChecker(
+            {"inconsistent-offsets": "Clients saw different records at one offset."},
+            lambda run: inconsistent_offsets(run.versions, run.fate),
+            rests_on_memory=True,
+        ),
+        ClientChecker(
+            {"duplicate": "One record stands at two offsets."},
+            lambda run: duplicates(run.versions, idempotent=run.meta.get("idempotent", True)),
+            rests_on_memory=True,
+        ),
+        ClientChecker(
+            {"G1a": "Aborted read: a consumer read a record whose send had failed."},
+            lambda run: aborted_reads(run.versions),
+        ),
+        ClientChecker({"phantom": "A consumer read a record that nobody sent."}, lambda run: phantoms(run.versions)),
+        ClientChecker(
+            {"precommitted-read": "A transaction read what it had itself written and not committed."},
+            lambda run: precommitted_reads(run.versions),
+        ),
+        ClientChecker(
+            {"poll-skip": "A consumer passed over an offset that somebody saw."},
+            lambda run: poll_skips(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"nonmonotonic-poll": "A consumer went back between two polls."},
+            lambda run: nonmonotonic_polls(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-poll-skip": "One operation passed over an offset that somebody saw, between two of its records."},
+            lambda run: int_poll_skips(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-nonmonotonic-poll": "One operation polled a record at or before one that it had polled already."},
+            lambda run: int_nonmonotonic_polls(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"nonmonotonic-send": "A producer's later record has an earlier offset."},
+            lambda run: nonmonotonic_sends(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-nonmonotonic-send": "Of two records that one operation sent, the later has the earlier offset."},
+            lambda run: int_nonmonotonic_sends(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-send-skip": "Between two records that one operation sent, somebody saw another."},
+            lambda run: int_send_skips(run.steps),
+        ),
+        ClientChecker(
+            {
+                "G0": "Write cycle: operations each of which wrote before the next, and the last before the first.",
+                "G0-process": "A write cycle (G0), counting the order within one process.",
+                "G0-realtime": "A write cycle (G0), counting what had ended before another began.",
+                "G1c": "Cycle of information: operations each of which wrote before the next or was read by it, and the last "
+                "by the first.",
+                "G1c-process": "A cycle of information (G1c), counting the order within one process.",
+                "G1c-realtime": "A cycle of information (G1c), counting what had ended before another began.",
+            },
+            lambda run: cycles(
+                run.versions,
+                acks=run.meta.get("acks", "all"),
+                lost=run.fates.keys(),
+                listed=run.meta.get("ties") == "listed",
+            ),
+        ),
+        ClientChecker(
+            {"unseen": "Acknowledged records that nobody read, and of which nobody can say whether they are lost."},
+            lambda run: (unseen_anomaly(key, acks) for key, acks in sorted(run.unseen.items())),
+        ),
+    )
+
+
+class HistoryChecker(NamedTuple):
+    """A line of the registry: what needs neither the trace nor the columns; see `ReplicaChecker`."""
+
+    meanings: Mapping[str, str]
+    find: Callable[[History, Fates], Iterable[Anomaly]]
+    near_miss: bool = False
+    rests_on_memory: bool = False
+
+
+OF_HISTORY: Final = (
+    HistoryChecker(
+        {
+            "stale-poll": "A poll did not show what had been acknowledged or read before it began, though that is promised."
+        },
+        lambda history, fates: stale_polls(history.ops, history.meta, fates),
+        rests_on_memory=True,
+    ),
+    HistoryChecker(
+        {"broker-crashed": "A broker's process ended, and neither the nemesis nor its protocol ended it."},
+        lambda history, _: crashes(history.meta),
+    ),
+)
+"""Those that go by the operations as they are, or by what whoever ran the system has noted."""
+
+
+def all_checkers() -> tuple[ReplicaChecker | ClientChecker | HistoryChecker, ...]:
+    """Every line of the registry."""
+    return (*OF_REPLICAS, *of_clients(), *OF_HISTORY)
+
+
+def rests_on_memory() -> frozenset[str]:
+    """Where there is no ISR: what may follow from a lost disk. Losses that the replicas' evidence shows are not among them: the
+    contract judges these, one by one.
+    """
+    return frozenset(name for checker in all_checkers() if checker.rests_on_memory for name in checker.meanings)
