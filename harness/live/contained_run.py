@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tidemark.checkers.history.history import History
-from tidemark.harness.clients import ClientsError, Workload
+from tidemark.harness.clients import ClientsError
+from tidemark.harness.clients.workload import WorkloadOrder
 from tidemark.harness.evidence.collect import fetch_all
 from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, doubts_in_meta
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.evidence.trace_history import TracedAnswer, TraceHistory, parse_trace
+from tidemark.harness.evidence.trace_history import TracedAnswer, TraceHistory
 from tidemark.harness.live import healing, phases
 from tidemark.harness.live.link_faults import NETEM, TRANSPORT
 from tidemark.harness.live.live_cluster import LiveCluster
@@ -26,6 +27,7 @@ from tidemark.harness.machines.netem import has_netem
 from tidemark.harness.runs.coming_to_rest import converge_us
 from tidemark.harness.runs.meta import run_meta, times_of
 from tidemark.harness.runs.suffering import Suffered, suffer
+from tidemark.harness.systems.capabilities import ReadsLogs, Watched
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Injector
 from tidemark.nodes.core.messages import CONTROLLER
@@ -36,10 +38,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidemark.harness.clients import Library
+    from tidemark.harness.clients.workload import Workload
     from tidemark.harness.machines.cluster import Cluster
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
-    from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.families import AnyVariant
 
 CLIENT_LOG = "clients.log"
@@ -108,8 +110,7 @@ def run_plan(
         "delay": delay,
         "clients": clients,
         **system.describe(variant),
-        **({} if system.has_idempotence(variant) else {"idempotent": False}),
-        **({"readers": "own"} if family_of(variant).reads_anywhere or _is_linearizable(variant) else {}),
+        **system.describe_clients(variant),
     }
     suffered = suffer(plan, family_of(variant))
     meta |= suffered.told()
@@ -199,26 +200,18 @@ class _Run:
         phases.work_on(cluster, phases.after_heal_us(plan.cluster.settings))
 
     def _workload(self, clients: str) -> Workload:
-        plan, cluster = self._plan, self._cluster
-        bootstrap = ",".join(cluster.nodes[broker].machine.advertised for broker in cluster.brokers())
-        try:
-            return Workload(
-                bootstrap,
-                _as_clients_know(plan),
-                plan.workload,
-                clock=cluster.now_us,
-                record=self._recorder.op,
-                noise_seed=plan.noise_seed,
-                library=cast("Library", clients),
-                counters=self._progress.counters,
-                log=self._folder / CLIENT_LOG if self._folder else None,
-                idempotent=cluster.system.has_idempotence(cluster.deployment.variant),
-                own_entries=not family_of(cluster.deployment.variant).has_isr,
-                reads_anywhere=family_of(cluster.deployment.variant).reads_anywhere,
-                asks_leaders=_is_linearizable(cluster.deployment.variant),
-            )
-        except ClientsError as error:
-            raise RunError(str(error)) from None
+        cluster = self._cluster
+        order = WorkloadOrder(
+            plan=self._plan,
+            variant=cluster.deployment.variant,
+            addresses={broker: cluster.nodes[broker].machine.advertised for broker in cluster.brokers()},
+            clock=cluster.now_us,
+            record=self._recorder.op,
+            counters=self._progress.counters,
+            library=cast("Library", clients),
+            log=self._folder / CLIENT_LOG if self._folder else None,
+        )
+        return self._clients(lambda: cluster.system.workload(order))
 
     @staticmethod
     def _clients(deed: Callable[[], T]) -> T:
@@ -237,10 +230,13 @@ class _Run:
         evidence, segments = phases.dump_logs(cluster, self._folder)
         end_us = cluster.now_us()
         traces = TraceHistory(cluster.run_loop.began_us)
-        for node, found in evidence.items():
-            traces.add(node, parse_trace(found.trace, found.name), cluster.clocks_us[node])
+        if isinstance(cluster.system, Watched):
+            for node, found in evidence.items():
+                traces.add(node, cluster.system.events_of(found.trace, found.name), cluster.clocks_us[node])
         down = frozenset(broker for broker in cluster.brokers() if not cluster.processes.running(broker))
-        seen = cluster.system.interpret(ReplicaEvidence(traces.events, segments, down=down))
+        seen = ReplicaEvidence(traces.events, segments, down=down)
+        if isinstance(cluster.system, ReadsLogs):
+            seen = cluster.system.interpret(seen)
         trace = traces.trace(recorder.trace, seen, cluster.processes.excused)
         meta |= {"end_us": end_us, "died": cluster.processes.died}
         if cluster.refused:
@@ -251,14 +247,3 @@ class _Run:
         history = History(meta, recorder.ops, recorder.nemesis, trace)
         recorder.replace(history)
         return ContainedRun(history, traces.answers, len(trace) + len(history.ops) + len(history.nemesis), end_us)
-
-
-def _is_linearizable(variant: AnyVariant) -> bool:
-    """Whether a poll is promised to show all that was acknowledged or read before."""
-    return bool(getattr(variant, "linearizable_reads", False))
-
-
-def _as_clients_know(plan: Plan) -> ClusterSpec:
-    """The cluster, with the clients' own patience instead of the brokers'."""
-    cluster, patience = plan.cluster, plan.workload.patience_us
-    return replace(cluster, settings=replace(cluster.settings, produce_timeout_us=patience)) if patience else cluster

@@ -22,6 +22,16 @@ from tidemark.harness.live.observation import Observation, compare_clocks
 from tidemark.harness.live.processes import Processes
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import ContainerWorldError, NodeError
+from tidemark.harness.systems.capabilities import (
+    CANNOT_REASSIGN,
+    NO_ELECTIONS,
+    Elects,
+    HandsOverController,
+    Reassigns,
+    Retains,
+    SpreadsRules,
+    VotesItself,
+)
 from tidemark.harness.systems.system import Deployment, has_controller
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT
@@ -34,6 +44,7 @@ if TYPE_CHECKING:
     from tidemark.harness.evidence.partition_disk import Batches
     from tidemark.harness.live.recorder import Recorder
     from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_control import NodeControl
     from tidemark.harness.runs.at_rest import PartitionView
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
@@ -99,7 +110,9 @@ class LiveCluster:
         self._has_node_0 = CONTROLLER in ids
         self._has_controller = has_controller(variant)
         addresses = {node: machine.inner_ip for node, machine in self._machines.items()}
-        self._links = LinkFaults(addresses, delay, self.system.spread if self.system.spreads_rules else None)
+        self._links = LinkFaults(
+            addresses, delay, self.system.spread if isinstance(self.system, SpreadsRules) else None
+        )
         self._hindered: dict[int, tuple[int, str]] = {}
         self.ask_to_delete: Callable[[str, int], None] | None = None
         self.nodes = {node: self._node(node) for node in ids}
@@ -110,7 +123,9 @@ class LiveCluster:
         )
         controls = {node: one.control for node, one in self.nodes.items()}
         first = plan.cluster.assignment()
-        self._operator = LiveOperator(self.system, controls, first) if family_of(variant).changes_members else None
+        self._operator: LiveOperator | None = None
+        if family_of(variant).changes_members and isinstance(self.system, VotesItself):
+            self._operator = LiveOperator(self.system, controls, first)
         self.observation = Observation(
             controls,
             lambda node: self.processes.away(node) if node == CONTROLLER else self.processes.paused(node),
@@ -148,7 +163,7 @@ class LiveCluster:
         for broker in self.brokers():
             self.processes.start(broker)
         self._started()
-        self.system.after_start({node: one.control for node, one in self.nodes.items()}, self.deployment)
+        self.system.setup({node: one.control for node, one in self.nodes.items()}, self.deployment)
         deadline = self.now_us() + int(BOOT_S * 1e6)
         while any(self.leader_of(name) < 0 for name in self.partitions()):
             if self.now_us() > deadline:
@@ -289,16 +304,16 @@ class LiveCluster:
 
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
-        if broker == CONTROLLER and self.system.hands_over_controller:
-            self._hand_over(there=True)
+        if broker == CONTROLLER and isinstance(self.system, HandsOverController):
+            self._hand_over(self.system.elect_controller, there=True)
         else:
             self.processes.start(broker)
 
     def stop(self, broker: int, how: str) -> None:
         """End the process; ``clean`` only asks for it."""
-        if broker == CONTROLLER and self.system.hands_over_controller:
+        if broker == CONTROLLER and isinstance(self.system, HandsOverController):
             if self.running(CONTROLLER):
-                self._hand_over(there=False)
+                self._hand_over(self.system.fail_controller, there=False)
         else:
             self.processes.stop(broker, how)
 
@@ -312,10 +327,9 @@ class LiveCluster:
             f"{self.nodes[broker].name} has a real file system, which gives no {' and no '.join(sorted(what))} back"
         )
 
-    def _hand_over(self, *, there: bool) -> None:
+    def _hand_over(self, deed: Callable[[Mapping[int, NodeControl]], None], *, there: bool) -> None:
         self._controller_failed = not there
         controls = {node: one.control for node, one in self.nodes.items()}
-        deed = self.system.elect_controller if there else self.system.fail_controller
         self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(controls))
 
     def pause(self, broker: int) -> None:
@@ -330,17 +344,19 @@ class LiveCluster:
         """Ask the controller for an election, as an operator's tool would; not before what is being done now is in force. Without
         one, the server itself.
         """
-        if not self._has_controller:
+        if not self._has_controller and isinstance(self.system, VotesItself):
+            stands = self.system.stand
             server = self.target_of(partition)[0] if how == "preferred" else target
-            stand = partial(
-                self.nodes[server].stand, lambda control, wait: self.system.stand(control, partition, wait=wait)
-            )
+            stand = partial(self.nodes[server].stand, lambda control, wait: stands(control, partition, wait=wait))
             self.call_at(self.now_us(), lambda: self._submit(server, ADMIN, "let stand for election", stand))
             return
 
         def ask() -> None:
             asked_us = self.now_us()
-            refused = self.system.elect({node: one.control for node, one in self.nodes.items()}, partition, how, target)
+            controls = {node: one.control for node, one in self.nodes.items()}
+            refused = NO_ELECTIONS
+            if isinstance(self.system, Elects):
+                refused = self.system.elect(controls, partition, how, target)
             self.observation.forget()
             if refused:
                 self.refused.append(
@@ -364,8 +380,8 @@ class LiveCluster:
 
     def retain(self, partition: str, broker: int, share: int) -> None:
         """Let a broker's retention delete; of one that does not answer, nothing goes."""
-        if self.running(broker):
-            control = self.nodes[broker].control
+        if self.running(broker) and isinstance(self.system, Retains):
+            control, retain = self.nodes[broker].control, self.system.retain
 
             def ask() -> None:
                 replica = self._replica(broker, partition)
@@ -374,7 +390,7 @@ class LiveCluster:
                 with suppress(NodeError):
                     batches = control.admin.ask("log", partition=partition)["batches"]
                     below = sum(1 for base, _, count in batches if base + count <= replica["hw"])
-                    self.system.retain(control, partition, -(-below * share // 1000))
+                    retain(control, partition, -(-below * share // 1000))
 
             self._submit(broker, ADMIN, "let retention delete on", ask)
 
@@ -406,7 +422,9 @@ class LiveCluster:
         def ask() -> None:
             asked_us = self.now_us()
             controls = {node: one.control for node, one in self.nodes.items()}
-            refused = self.system.reassign(controls, partition, replicas)
+            refused = CANNOT_REASSIGN
+            if isinstance(self.system, Reassigns):
+                refused = self.system.reassign(controls, partition, replicas)
             self.observation.forget()
             if refused:
                 self.refused.append(

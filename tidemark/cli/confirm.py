@@ -97,7 +97,7 @@ def brokers_for(options: dict[str, Any]) -> Brokers | None:
     if options["partitions"] != 1:
         raise click.UsageError("scripts speak about one partition: leave --partitions away")
     with engine() as client, telling() as tell:
-        system.image(client, tell)
+        system.install(client, tell)
     return Brokers(word, system)
 
 

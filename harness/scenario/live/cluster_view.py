@@ -12,6 +12,7 @@ from tidemark.harness.live.state_among import state_among
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.runs.at_rest import waiting_for
 from tidemark.harness.scenario.target import PARTITION, Glance, ReplicaSnapshot, ScriptError
+from tidemark.harness.systems.capabilities import ReadsLogs
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.formats.journal import directory_of
 
@@ -76,8 +77,11 @@ class ClusterView:
         """What lies on a broker's disk; where logs lie in no file, what a process that runs has in memory."""
         if self._in_memory:
             return Disk(self._memory(broker), (), 0)
+        system = self._nodes.system
+        if not isinstance(system, ReadsLogs):
+            raise ScriptError(f"nobody can read the logs of {system.name}")
         with carried_out():
-            return self._nodes.system.read_disk(self._nodes.controls[broker], PARTITION)
+            return system.read_disk(self._nodes.controls[broker], PARTITION)
 
     def _memory(self, broker: int) -> Batches:
         """The log that a process has; of one that is paused, what it had when it was looked at last."""

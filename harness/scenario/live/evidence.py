@@ -6,9 +6,10 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
-from tidemark.harness.evidence.trace_history import TraceHistory, parse_trace
+from tidemark.harness.evidence.trace_history import TraceHistory
 from tidemark.harness.scenario.links import LeaderAnswer
 from tidemark.harness.scenario.target import PARTITION
+from tidemark.harness.systems.capabilities import ReadsLogs, Watched
 from tidemark.nodes.formats.record_batch import build
 
 if TYPE_CHECKING:
@@ -51,14 +52,18 @@ def collect(
         NodeError: a trace file cannot be fetched. RunError: it is damaged.
     """
     history = TraceHistory(began_us)
+    system = nodes.system
     for node, control in nodes.controls.items():
-        traced = parse_trace(control.read(control.places.trace).decode(errors="replace"), control.name)
+        file = control.read(control.places.trace).decode(errors="replace")
+        traced = system.events_of(file, control.name) if isinstance(system, Watched) else []
         ahead = nodes.clock_ahead_us.get(node, 0)
         before = [
             [began_us, node, "append", PARTITION, base, epoch, b64encode(build(values, base, epoch))]
             for base, epoch, values in given.get(node, ())
         ]
         history.add(node, [*before, *([time - ahead, *event] for time, *event in traced)])
-    seen = nodes.system.interpret(ReplicaEvidence(history.events, held, down=down))
+    seen = ReplicaEvidence(history.events, held, down=down)
+    if isinstance(system, ReadsLogs):
+        seen = system.interpret(seen)
     answers = [LeaderAnswer(a.follower, a.asked, a.offset, a.epoch, a.end) for a in history.answers]
     return Collected(history.trace(noted, seen), answers, seen.not_understood, seen.doubted)

@@ -13,6 +13,7 @@ from tidemark.harness.live.run_loop import monotonic_us
 from tidemark.harness.machines import firewall
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.systems.capabilities import SpreadsRules
 from tidemark.harness.systems.tidemark import TidemarkSystem
 
 if TYPE_CHECKING:
@@ -250,9 +251,11 @@ class Nodes:
         Raises:
             NodeError: they could not be put in force.
         """
-        self._rules[key] = spread = self.system.spread(rules, self.ids)
-        for node in self._answering(spread):
-            self.controls[node].admin.ask("transport", key=key, rules=spread[node])
+        self._rules[key] = rules = (
+            self.system.spread(rules, self.ids) if isinstance(self.system, SpreadsRules) else rules
+        )
+        for node in self._answering(rules):
+            self.controls[node].admin.ask("transport", key=key, rules=rules[node])
 
     def drop_rules(self, key: str) -> bool:
         """Take them off again; says whether there were any.

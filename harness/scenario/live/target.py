@@ -34,7 +34,20 @@ from tidemark.harness.scenario.target import (
     ScriptTarget,
 )
 from tidemark.harness.simulator.simulate import AFTER_HEAL_US, FINAL_READ_US
-from tidemark.harness.systems.system import CANNOT_REASSIGN, SystemRefusalError, has_controller
+from tidemark.harness.systems.capabilities import (
+    CANNOT_REASSIGN,
+    NO_ELECTIONS,
+    Elects,
+    HandsOverController,
+    LaysOutLogs,
+    Reassigns,
+    Retains,
+    VotesItself,
+    refuses_given_logs,
+    refuses_retention,
+)
+from tidemark.harness.systems.speaks_kafka import SpeaksKafka
+from tidemark.harness.systems.system import has_controller, refuses_messages
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import AnyVariant, family_of
 
@@ -69,7 +82,7 @@ class LiveTarget(ScriptTarget):
         self._deployment = nodes.deployment
         self._has_controller = has_controller(variant)
         self._operator = None
-        if family_of(variant).changes_members:
+        if family_of(variant).changes_members and isinstance(self._system, VotesItself):
             self._operator = LiveOperator(self._system, nodes.controls, scenario.cluster.assignment())
         wanted = None if self._operator is None else self._operator.wanted
         self._has_node_0 = CONTROLLER in nodes.ids
@@ -102,10 +115,9 @@ class LiveTarget(ScriptTarget):
         for given in self.scenario.given:
             self._given[given.broker] = batches = list(self.tell_given(given))
             disk = Disk(batches, given.cache, given.hw)
-            try:
-                self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
-            except SystemRefusalError as error:
-                raise CannotPlayError(str(error)) from None
+            if not isinstance(self._system, LaysOutLogs):
+                raise CannotPlayError(refuses_given_logs(self._system.name))
+            self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
         self._began_us = monotonic_us()
 
     def boot(self) -> None:
@@ -121,7 +133,7 @@ class LiveTarget(ScriptTarget):
                 self._nodes.controls[CONTROLLER].admin.watch(["elect"], self._epochs.heard)
             self._nodes.all_at_once(self._nodes.start, self._brokers)
             if self._deployment is not None:
-                self._system.after_start(self._nodes.controls, self._deployment)
+                self._system.setup(self._nodes.controls, self._deployment)
         knows = self.glance
         self.wait("every replica knows the first leader", lambda: all(knows(b).epoch >= 0 for b in self.replicas()))
         self.wait("the first leader knows the topic", self._is_served)
@@ -248,7 +260,7 @@ class LiveTarget(ScriptTarget):
         to = self.addressee(names, broker)
         values = tuple(map(self.scenario.records.number, names))
         acks = acks or self.scenario.cluster.acks
-        certain = self._system.refusals(acks)
+        certain = self._system.refusals(acks) if isinstance(self._system, SpeaksKafka) else frozenset()
         sender = BatchSender(lambda: self.now_us, self.ops, self._client("p"), PARTITION, values, acks, certain)
         self.sends.update(dict.fromkeys(names, sender))
         if self._epochs is not None:
@@ -330,7 +342,7 @@ class LiveTarget(ScriptTarget):
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on. Of a metadata store the same."""
         if not self._has_node_0:
             raise ScriptError("there is no controller")
-        if not self._system.hands_over_controller:
+        if not isinstance(self._system, HandsOverController):
             raise CannotPlayError(
                 f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks"
             )
@@ -341,13 +353,17 @@ class LiveTarget(ScriptTarget):
     def start_controller(self) -> None:
         """Another controller takes over, with what was written."""
         with carried_out():
-            self._system.elect_controller(self._nodes.controls)
+            self._elect_controller()
         self.mend("controller-crash", "controller")
+
+    def _elect_controller(self) -> None:
+        if isinstance(self._system, HandsOverController):
+            self._system.elect_controller(self._nodes.controls)
 
     def retain(self, broker: int, batches: int) -> None:
         """The broker's own retention."""
-        if not self._system.retains:
-            raise CannotPlayError(self._system.refuses_retention())
+        if not isinstance(self._system, Retains):
+            raise CannotPlayError(refuses_retention(self._system.name))
         if not self._has_controller:
             raise ScriptError("there is no log start: nothing is deleted")
         if self._nodes.gone(broker):
@@ -367,13 +383,15 @@ class LiveTarget(ScriptTarget):
             if not self._has_controller:
                 self._stand(broker)
                 return
-            refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
+            refused = NO_ELECTIONS
+            if isinstance(self._system, Elects):
+                refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
         if refused:
             raise ScriptError(refused)
 
     def _stand(self, broker: int) -> None:
         """Whoever does not run hears nothing, and who is paused hears it when it goes on."""
-        if not self._nodes.gone(broker):
+        if not self._nodes.gone(broker) and isinstance(self._system, VotesItself):
             self._system.stand(self._nodes.controls[broker], PARTITION, wait=broker not in self._nodes.paused)
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
@@ -386,7 +404,7 @@ class LiveTarget(ScriptTarget):
             return
         if not self._has_controller:
             raise ScriptError("there is no controller that could reassign a partition, and the members never change")
-        if not self._system.reassigns:
+        if not isinstance(self._system, Reassigns):
             raise CannotPlayError(f"{self._system.name} {CANNOT_REASSIGN}")
         self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
         with carried_out():
@@ -432,7 +450,7 @@ class LiveTarget(ScriptTarget):
                     self._nodes.cut(f"{effect} {link}", link.source, link.to)
                     continue
                 if link.kind is not None and not self._system.tells_apart(link.kind):
-                    raise CannotPlayError(self._system.refuses_messages(link.kind))
+                    raise CannotPlayError(refuses_messages(self._system, link.kind))
                 rule: Rule = {"kind": link.kind, "to": link.to, "effect": effect, "amount": 0}
                 senders = self._nodes.ids if link.source is None else (link.source,)
                 self._nodes.put_rules(f"{effect} {link}", {node: [rule] for node in senders})
@@ -457,8 +475,8 @@ class LiveTarget(ScriptTarget):
             self._note(broker, "resume")
         self._nodes.heal()
         self._nodes.all_at_once(self._start_if_down, self._nodes.ids)
-        if self._has_node_0 and self._system.hands_over_controller:
-            self._system.elect_controller(self._nodes.controls)
+        if self._has_node_0:
+            self._elect_controller()
         self.nemesis.append((healed, "heal", -1, "all", {}))
         self.run(AFTER_HEAL_US)
         self._converge()
