@@ -14,7 +14,7 @@ from tidemark.harness.clients.deletions import Deed, Deletions
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import Journal
 from tidemark.harness.clients.libraries import CONFLUENT, LIBRARIES, Library, available
-from tidemark.harness.clients.own_consumers import AnywhereReaders
+from tidemark.harness.clients.own_consumers import OwnConsumers
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -84,9 +84,9 @@ class KafkaWorkload:
             )
         self._journal = Journal(clock, record, cluster.acks, counters)
         self._log = ClientLog(log, clock)
-        self._readers: AnywhereReaders | None = None
+        self._readers: OwnConsumers | None = None
         if reads_anywhere or asks_leaders:
-            self._readers = AnywhereReaders(
+            self._readers = OwnConsumers(
                 bootstrap, cluster, spec, self._journal, noise_seed, leaders_only=not reads_anywhere
             )
             spec = replace(spec, consumers=0)

@@ -1,7 +1,7 @@
 """What only some systems can do: a protocol for each, asked with ``isinstance``.
 
-Whoever has the methods has the capability; nothing is declared a second time. A plan or script that needs one which a system lacks is
-refused by name before anything starts (:meth:`tidemark.harness.systems.system.System.check`).
+Whoever has the methods has the capability; nothing is declared a second time. A plan or script that needs one which a system lacks
+is refused by name before anything starts (:meth:`tidemark.harness.systems.system.System.check`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tidemark.harness.machines.node_control import NodeControl
 
 Rules = list[dict[str, Any]]
-"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount`` (:mod:`tidemark.nodes.admin.message_rules`)."""
+"""What a node's transport does to messages: kind, receiver, effect, amount (:mod:`tidemark.nodes.admin.message_rules`)."""
 
 
 @runtime_checkable

@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tidemark.harness.runs.own_rules import digests
 from tidemark.harness.systems.capabilities import ReadsLogs, Watched
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
+from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
@@ -37,11 +39,16 @@ class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
         """Any, of whichever family.
 
         Raises:
-            VariantError: there is none of that name.
+            VariantError: there is none of that name. SystemRefusalError: it has a truncation rule that nodes do not know.
         """
         from tidemark.nodes.families import parse_variant
 
-        return parse_variant(name)
+        variant = parse_variant(name)
+        if rules := digests(variant.name):
+            raise SystemRefusalError(
+                f"the nodes of {self.name} know no truncation rule {', '.join(rules)}: it runs in the simulator"
+            )
+        return variant
 
     def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""

@@ -28,10 +28,12 @@ from tidemark.cli.options import (
     profile_option,
     writable_folder,
 )
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of
 from tidemark.cli.workload_options import workload_of, workload_options
 from tidemark.cli.world import containers, refuse_container_options, world_options
 from tidemark.cli.writing_to import writing_to
+from tidemark.harness.runs.own_rules import known, used_by
 from tidemark.nemesis import PlanError, cluster_of_plans
 
 if TYPE_CHECKING:
@@ -148,6 +150,7 @@ DEFAULT_VARIANTS = "kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7"
 @workload_options
 @ci_options
 @json_option
+@rule_option
 def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
     if options["plan_file"] is not None:
@@ -189,6 +192,7 @@ def compare_command(**options: Any) -> int:  # noqa: ANN401 - click hands them o
         system=options["system"],
         broker_config=options["broker_config"],
         workload=workload_of(options).to_json(),
+        rules=used_by(options["variants"], known()),
     )
     folder, which_part = whole, ""
     if place is None:  # a campaign in a store has one part

@@ -11,6 +11,7 @@ import click
 
 from tidemark.cli.exits import ANOMALY, UNKNOWN, VALID
 from tidemark.cli.options import KafkaVariantName, RealRange, json_option
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.spread import master_option, spread_over
 from tidemark.nodes.core.variant import parse_variant
 
@@ -78,6 +79,7 @@ Exit codes: 0 holds within the bounds, 1 a counterexample, 2 given up before the
 @click.option("--jobs", type=click.IntRange(min=1), help="Processes for --truth-table.  [default: 1]")
 @master_option
 @json_option
+@rule_option
 def explore_command(
     variant: str,
     invariants: tuple[str, ...],

@@ -29,8 +29,10 @@ from tidemark.cli.options import (
     json_option,
     writable_folder,
 )
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.spread import jobs_option, master_option, spread_over
 from tidemark.cli.workload_options import workload_of, workload_options
+from tidemark.harness.runs.own_rules import variant_options
 from tidemark.nemesis import PROFILES, REAL_ONLY
 
 if TYPE_CHECKING:
@@ -104,6 +106,7 @@ not), 0 if nothing was, 130 if it was ended (what was caught is kept), 254 for b
 @confirm_options
 @click.option("--fresh", is_flag=True, help="Begin anew, though the folder holds such a hunt; that one is deleted.")
 @json_option
+@rule_option
 def hunt_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Search random plans on the model for an anomaly, guided by what they exercise, and keep the smallest plans that show it.
 
@@ -186,7 +189,7 @@ def _asked_for_no_shape() -> bool:
 
 def _again(options: dict[str, Any]) -> str:
     """The command, as far as it is not the default."""
-    words = ["tidemark hunt", f"--variant {quote(options['variant'])}"]
+    words = ["tidemark hunt", variant_options(options["variant"])]
     words += [f"--for {name}" for name in options["names"]]
     words += [f"--profile {options['profile']}"] if options["profile"] != "intact" else []
     words += [f"--seed {options['seed']}"] if options["seed"] != 1 else []
@@ -346,9 +349,8 @@ def _tell(
         file = quote(str(kept.results.path(smallest.file)))
         for command in ("run", "shrink"):
             what = f" --anomaly {name}" if command == "shrink" and options["names"] else ""
-            console.print(
-                f"  tidemark {command} --variant {variant} --plan {file}{what}", soft_wrap=True, highlight=False
-            )
+            words = f"  tidemark {command} {variant_options(variant)} --plan {file}{what}"
+            console.print(words, soft_wrap=True, highlight=False)
     if new:
         plans = "one plan is" if len(new) == 1 else f"{len(new)} plans are"
         console.print(

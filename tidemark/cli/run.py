@@ -29,6 +29,7 @@ from tidemark.cli.options import (
     profile_option,
     writable_folder,
 )
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.show import print_verdict
 from tidemark.cli.spread import jobs_option
 from tidemark.cli.system_option import chosen_variants, suffix_of, system_of, system_options, time_scale_of, variant_on
@@ -98,6 +99,7 @@ class RunBrokenOffError(Exception):
 @jobs_option
 @ci_options
 @json_option
+@rule_option
 def run_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Carry out one run, check it, and store plan, history and verdict."""
     if options["corpus"] is not None:

@@ -31,8 +31,10 @@ from tidemark.cli.options import (
     profile_option,
     writable_folder,
 )
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.run import plan_of
 from tidemark.cli.show import MARKS
+from tidemark.harness.runs.own_rules import variant_options
 from tidemark.harness.search.corpus.played_again import violation_under
 from tidemark.harness.search.shrink import INTERRUPTED as STOPPED
 from tidemark.harness.search.shrink import (
@@ -154,6 +156,7 @@ class _Aim:
     help="Write what is left as a script too, which plays anywhere (docs/scenarios.md).",
 )
 @json_option
+@rule_option
 def shrink_command(**options: Any) -> int:  # noqa: ANN401 - click hands them over by name
     """Shrink a failing run to the least plan that shows the same anomaly of the same cause.
 
@@ -413,7 +416,7 @@ class _Shown:
 
 def _command(task: _Task, file: Path) -> str:
     contract = "" if task.contract is None else f" --contract {task.contract}"
-    return f"tidemark run --plan {quote(str(file))} --variant {quote(task.variant)}{contract}"
+    return f"tidemark run --plan {quote(str(file))} {variant_options(task.variant)}{contract}"
 
 
 def _as_json(found: Shrunk, aim: _Aim, task: _Task, file: Path, often: tuple[int, int] | None) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import click
 
 from tidemark.cli.extras import need
 from tidemark.cli.options import SparkMaster
+from tidemark.harness.runs.own_rules import Knowing, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -56,11 +57,12 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
         click.UsageError: both are given.
         click.ClickException: there is no Spark or no Java, or Spark gave up; or one of the processes was killed.
     """
+    rules = known()
     if master is not None:
         if jobs is not None:
             raise click.UsageError("--jobs is for this machine's processes: with --master Spark decides")
         with _spark(master, dear=dear) as spread:
-            yield spread
+            yield lambda work, items: spread(Knowing(work, rules) if rules else work, items)
         return
     count = jobs or os.cpu_count() or 1
     if count == 1:
@@ -70,7 +72,7 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
         with ProcessPoolExecutor(count, initializer=_end_with_the_command) as pool:
 
             def over_processes(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
-                return pool.map(work, items, chunksize=1 if dear else CHEAP)
+                return pool.map(Knowing(work, rules) if rules else work, items, chunksize=1 if dear else CHEAP)
 
             yield over_processes
     except BrokenProcessPool:
