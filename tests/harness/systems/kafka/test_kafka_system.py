@@ -7,8 +7,8 @@ import pytest
 
 from tidemark.harness.live.link_faults import LinkFault, LinkFaults
 from tidemark.harness.machines.errors import NodeError
-from tidemark.harness.systems.kafka import system as module
 from tidemark.harness.systems.capabilities import LaysOutLogs
+from tidemark.harness.systems.kafka import system as module
 from tidemark.harness.systems.kafka.system import KafkaSystem
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nemesis import Fault, Plan, WorkloadSpec
