@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from tidemark.checkers.own_checkers import OwnChecker
+from tidemark.checkers.own_checkers import Checker
 from tidemark.harness.runs.own_code import OwnCodeError, file_of, names_offered, offered
 
 GROUP = "tidemark.checkers"
@@ -25,13 +25,13 @@ checker_option = click.option(
 )
 
 
-def load_checkers(wanted: Sequence[str]) -> Mapping[str, OwnChecker]:
+def load_checkers(wanted: Sequence[str]) -> Mapping[str, Checker]:
     """The checkers by name, in the order they were asked for.
 
     Raises:
         click.ClickException: a file cannot be loaded, or has none; nobody offers one of this name.
     """
-    found: dict[str, OwnChecker] = {}
+    found: dict[str, Checker] = {}
     try:
         for one in wanted:
             found |= _of_file(Path(one)) if one.endswith(".py") else _offered(one)
@@ -40,7 +40,7 @@ def load_checkers(wanted: Sequence[str]) -> Mapping[str, OwnChecker]:
     return found
 
 
-def _of_file(path: Path) -> dict[str, OwnChecker]:
+def _of_file(path: Path) -> dict[str, Checker]:
     module = file_of(path, "a checker")
     functions = {name: value for name, value in vars(module).items() if name.startswith(PREFIX) and isfunction(value)}
     own = {name: value for name, value in functions.items() if value.__module__ == module.__name__}
@@ -52,7 +52,7 @@ def _of_file(path: Path) -> dict[str, OwnChecker]:
     return {path.stem if name == PREFIX else f"{path.stem}.{name}": value for name, value in own.items()}
 
 
-def _offered(name: str) -> dict[str, OwnChecker]:
+def _offered(name: str) -> dict[str, Checker]:
     found = offered(GROUP, name)
     if found is None:
         names = names_offered(GROUP)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidemark.checkers import History, Verdict
-    from tidemark.checkers.own_checkers import OwnChecker
+    from tidemark.checkers.own_checkers import Checker
     from tidemark.checkers.verdict.result import Result
 
 EPILOG = """\b
@@ -181,7 +181,7 @@ def _report_history(
 
 
 def _judged(
-    path: Path, history: History, contract: str | None, model: str | None, own: Mapping[str, OwnChecker]
+    path: Path, history: History, contract: str | None, model: str | None, own: Mapping[str, Checker]
 ) -> Verdict | Result:
     try:
         if model is None:
