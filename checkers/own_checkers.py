@@ -20,18 +20,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 
-OwnChecker = Callable[[History], Iterable[Anomaly] | Result | None]
-"""Judges a history: what it finds as anomalies, one after the other, or one result for the whole."""
+
+class Checker(Protocol):
+    """Judges a history. A function does, and how it names its argument is its own affair."""
+
+    def __call__(self, history: History, /) -> Iterable[Anomaly] | Result | None:
+        """What it finds: anomalies, one after the other, or one result for the whole."""
 
 
-def and_checked_by(verdict: Verdict, history: History, checkers: Mapping[str, OwnChecker]) -> Verdict:
+def and_checked_by(verdict: Verdict, history: History, checkers: Mapping[str, Checker]) -> Verdict:
     """A verdict, and what more checkers say. A violation of theirs makes it ``"invalid"``; one that crashes, or cannot tell, makes
     a valid one ``"unknown"``. ``stats["own_checkers"]`` has what each said.
     """
@@ -55,7 +60,7 @@ def and_checked_by(verdict: Verdict, history: History, checkers: Mapping[str, Ow
     return replace(verdict, valid=valid, anomalies=tuple(anomalies), unknown_because=unknown, stats=stats)
 
 
-def _asked(name: str, checker: OwnChecker, history: History) -> tuple[list[Anomaly], str | None]:
+def _asked(name: str, checker: Checker, history: History) -> tuple[list[Anomaly], str | None]:
     """What a checker found, and why it cannot tell more; what it found before it crashed counts."""
     found: list[Anomaly] = []
     try:

@@ -62,6 +62,8 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
     from tidemark.harness.machines.node_control import NodeControl
     from tidemark.harness.machines.node_places import Places
     from tidemark.harness.machines.node_script import NodeScripts
+    from tidemark.harness.systems.capabilities import ReadsLogs, Watched
+    from tidemark.harness.systems.speaks_kafka import SpeaksKafka
     from tidemark.harness.systems.system import System, SystemRefusalError
     from tidemark.harness.systems.tidemark_config import node_config
 
@@ -92,7 +94,7 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
             self.run(f"cat >/opt/tidemark/{PROGRAM}.py", to="install the program", stdin=source)
             super().start(config, clock_faults=clock_faults)
 
-    class FixedPrimary(System):
+    class FixedPrimary(SpeaksKafka, ReadsLogs, Watched):
         """``--system ./fixed_primary.py``, or ``./fixed_primary.py:lazy``."""
 
         name = PROGRAM
@@ -108,7 +110,7 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
             if kinds:
                 raise SystemRefusalError(f"{self.name} knows nothing of {' and '.join(kinds)}: choose another profile")
 
-        def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
+        def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
             """Tidemark's own: a Debian with sshd, Python and the package `nodes`."""
             return ensure_image(client, tell)
 

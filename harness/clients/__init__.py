@@ -2,7 +2,7 @@
 
 from tidemark.harness.clients.counters import Counters
 from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.kafka_workload import KafkaWorkload
 from tidemark.harness.clients.libraries import LIBRARIES, ClientLibrary, Library, available
-from tidemark.harness.clients.workload import Workload
 
-__all__ = ["LIBRARIES", "ClientLibrary", "ClientsError", "Counters", "Library", "Workload", "available"]
+__all__ = ["LIBRARIES", "ClientLibrary", "ClientsError", "Counters", "KafkaWorkload", "Library", "available"]

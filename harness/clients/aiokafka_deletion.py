@@ -10,7 +10,7 @@ from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete  # type: ignore[
 from aiokafka.errors import KafkaError  # type: ignore[import-untyped]
 
 from tidemark.harness.clients.aiokafka_gate import batch_error_name
-from tidemark.harness.clients.deletions import Answer
+from tidemark.harness.clients.client import Outcome
 from tidemark.harness.clients.times import Times
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -23,11 +23,11 @@ NOTHING_DELETED = frozenset({"OFFSET_OUT_OF_RANGE", "UNSUPPORTED_VERSION"})
 """A request is sent once, so the broker's answer is about it."""
 
 
-def deletion(bootstrap: str, cluster: ClusterSpec) -> Callable[[str, str, int], Answer]:
+def deletion(bootstrap: str, cluster: ClusterSpec) -> Callable[[str, str, int], Outcome]:
     """A function as `Deletions` wants it; each call has an event loop of its own."""
     times = Times.of(cluster.settings)
 
-    async def ask(process: str, key: str, offset: int) -> Answer:
+    async def ask(process: str, key: str, offset: int) -> Outcome:
         topic, _, index = key.rpartition("-")
         admin = AIOKafkaAdminClient(
             bootstrap_servers=bootstrap,
@@ -40,13 +40,13 @@ def deletion(bootstrap: str, cluster: ClusterSpec) -> Callable[[str, str, int], 
             await admin.delete_records({TopicPartition(topic, int(index)): RecordsToDelete(offset)}, times.produce)
         except (KafkaError, TimeoutError) as error:
             name = batch_error_name(error)
-            return Answer("fail" if name in NOTHING_DELETED else "info", name)
+            return Outcome("fail" if name in NOTHING_DELETED else "info", error=name)
         finally:
             await admin.close()
             await asyncio.sleep(CONNECTIONS_END_S)
-        return Answer("ok")
+        return Outcome("ok")
 
-    def delete(process: str, key: str, offset: int) -> Answer:
+    def delete(process: str, key: str, offset: int) -> Outcome:
         return asyncio.run(ask(process, key, offset))
 
     return delete

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from tidemark.harness.clients.client import Outcome
 from tidemark.harness.clients.confluent_settings import admin_settings
-from tidemark.harness.clients.deletions import Answer
 from tidemark.harness.clients.error_names import error_name
 from tidemark.harness.clients.times import Times
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -22,7 +22,7 @@ _UNSUPPORTED = frozenset({"UNSUPPORTED_VERSION", "_UNSUPPORTED_FEATURE"})
 
 def deletion(
     bootstrap: str, cluster: ClusterSpec, log: Callable[[str], logging.Logger]
-) -> Callable[[str, str, int], Answer]:
+) -> Callable[[str, str, int], Outcome]:
     """A function as `Deletions` wants it.
 
     librdkafka repeats requests without a word: what the last try was answered says nothing of those before, so only a broker that
@@ -31,7 +31,7 @@ def deletion(
     times = Times.of(cluster.settings)
     wait_s = times.produce / 1000
 
-    def delete(process: str, key: str, offset: int) -> Answer:
+    def delete(process: str, key: str, offset: int) -> Outcome:
         topic, _, index = key.rpartition("-")
         admin = AdminClient(admin_settings(bootstrap, process, cluster), logger=log(process))
         asked = [TopicPartition(topic, int(index), offset)]
@@ -41,7 +41,7 @@ def deletion(
         except KafkaException as raised:
             error = raised.args[0]
             name = error_name(error.code(), error.name())
-            return Answer("fail" if name in _UNSUPPORTED else "info", name)
-        return Answer("ok")
+            return Outcome("fail" if name in _UNSUPPORTED else "info", error=name)
+        return Outcome("ok")
 
     return delete

@@ -5,22 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from itertools import count
-from typing import Literal, NamedTuple
 
+from tidemark.harness.clients.client import Outcome
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import Journal
 
-Deed = Callable[[str, str, int], "Answer"]
+Deed = Callable[[str, str, int], Outcome]
 """Asks with a client of this name to delete the records of a partition below an offset, and waits for the answer."""
-
-Outcome = Literal["ok", "fail", "info"]
-
-
-class Answer(NamedTuple):
-    """``ok``; ``fail``, if the error proves that nothing was deleted; ``info`` with any other."""
-
-    outcome: Outcome
-    error: str | None = None
 
 
 class Deletions:
@@ -50,7 +41,7 @@ class Deletions:
         except Exception as raised:  # noqa: BLE001 - told when the clients are stopped
             self._failures.append(raised)
             return
-        self._journal.add(process, answer.outcome, "delete", value, answer.error)
+        self._journal.add(process, answer.type, "delete", value, answer.error)
 
     def stop(self) -> None:
         """Wait for all of them.

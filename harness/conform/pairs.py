@@ -12,6 +12,7 @@ from tidemark.harness.conform.ending import ending
 from tidemark.harness.conform.epochs import reigns
 from tidemark.harness.conform.pairing import Pairing
 from tidemark.harness.conform.players import SimulatorPlayer
+from tidemark.harness.systems.capabilities import LaysOutLogs, refuses_given_logs, why_not_judged_by_logs
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nodes.core.variant import PRESETS
 
@@ -80,7 +81,9 @@ def _pair(on: str, pairing: Pairing, system: System) -> Pair:
     scenario = pairing.scenario
     if pairing.preset not in scenario.outcomes:
         return Pair(on, pairing, f"the script says nothing of {pairing.preset}")
-    cannot = system.doubts_all_evidence() or (system.refuses_given_logs() if scenario.given else "")
+    cannot = why_not_judged_by_logs(system)
+    if not cannot and scenario.given and not isinstance(system, LaysOutLogs):
+        cannot = refuses_given_logs(system.name)
     if cannot:
         return Pair(on, pairing, cannot)
     outcome = SimulatorPlayer().play(pairing, lambda _: None)

@@ -136,7 +136,7 @@ def start_nodes(system: System, deployment: Deployment) -> None:
         with ThreadPoolExecutor(len(controls)) as pool:
             for started in [pool.submit(start, node) for node in controls if node or not system.controller_first]:
                 started.result()
-        system.after_start(controls, deployment)
+        system.setup(controls, deployment)
         asks = has_controller(deployment.variant)
         _until_led(Observation(controls, assignment=deployment.cluster.assignment(), asks_controller=asks))
     finally:

@@ -14,6 +14,7 @@ from tidemark.harness.live.contained_node import ContainedNode
 from tidemark.harness.live.link_faults import LinkFaults
 from tidemark.harness.live.membership import LiveOperator
 from tidemark.harness.live.observation import Observation
+from tidemark.harness.systems.capabilities import ReadsLogs, SpreadsRules, VotesItself, Watched
 from tidemark.harness.systems.system import has_controller
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
@@ -21,6 +22,7 @@ from tidemark.nodes.families import family_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
     from tidemark.harness.systems.system import Deployment, System
@@ -52,11 +54,13 @@ class ClusterNodes:
         self.has_node_0 = CONTROLLER in deployment.nodes
         self.has_controller = has_controller(variant)
         addresses = {node: machine.inner_ip for node, machine in self.machines.items()}
-        self.links = LinkFaults(addresses, delay, system.spread if system.spreads_rules else None)
+        self.links = LinkFaults(addresses, delay, system.spread if isinstance(system, SpreadsRules) else None)
         self.nodes = {node: self._node(node) for node in deployment.nodes}
         self.controls = {node: one.control for node, one in self.nodes.items()}
         first = cluster.assignment()
-        self.operator = LiveOperator(system, self.controls, first) if family_of(variant).changes_members else None
+        self.operator: LiveOperator | None = None
+        if family_of(variant).changes_members and isinstance(system, VotesItself):
+            self.operator = LiveOperator(system, self.controls, first)
         wanted = first if self.operator is None else self.operator.wanted
         self.observation = self.observe(wanted)
 
@@ -96,7 +100,19 @@ class ClusterNodes:
         Raises:
             NodeError: it cannot be made.
         """
-        self.system.after_start(self.controls, self.deployment)
+        self.system.setup(self.controls, self.deployment)
+
+    def events_of(self, trace: str, name: str) -> list[list[Any]]:
+        """What a node of this name has traced; nothing, if nodes of this system do not trace.
+
+        Raises:
+            RunError: a line is damaged.
+        """
+        return self.system.events_of(trace, name) if isinstance(self.system, Watched) else []
+
+    def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
+        """The system's look through the evidence of all nodes."""
+        return self.system.interpret(found) if isinstance(self.system, ReadsLogs) else found
 
     def all_at_once(self, deed: Callable[[int], object], nodes: Iterable[int]) -> None:
         """Do something on several nodes at the same time.

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tidemark.checkers.history.history import History
-from tidemark.harness.clients import ClientsError, Workload
+from tidemark.harness.clients import ClientsError
+from tidemark.harness.clients.workload import WorkloadOrder
 from tidemark.harness.evidence.collect import fetch_all
 from tidemark.harness.evidence.replica_evidence import doubts_in_meta
 from tidemark.harness.evidence.run_error import RunError
-from tidemark.harness.evidence.trace_history import TracedAnswer, parse_trace
+from tidemark.harness.evidence.trace_history import TracedAnswer
 from tidemark.harness.evidence.whole_trace import whole_trace
 from tidemark.harness.live import healing
 from tidemark.harness.live.final_states import all_answer, dump_logs
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tidemark.harness.clients import Library
+    from tidemark.harness.clients.workload import Workload
     from tidemark.harness.evidence.collect import Evidence
     from tidemark.harness.evidence.replica_evidence import Segment
     from tidemark.harness.machines.cluster import Cluster
     from tidemark.harness.runs.at_rest import PartitionView
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
-    from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.families import AnyVariant
 
 CLIENT_LOG = "clients.log"
@@ -113,8 +114,7 @@ def run_plan(
         "delay": delay,
         "clients": clients,
         **system.describe(variant),
-        **({} if system.has_idempotence(variant) else {"idempotent": False}),
-        **({"readers": "own"} if family_of(variant).reads_anywhere or _is_linearizable(variant) else {}),
+        **system.describe_clients(variant),
     }
     suffered = suffer(plan, family_of(variant))
     meta |= suffered.told()
@@ -217,26 +217,18 @@ class _Run:
     # Its clients, and what came of it
 
     def _make_workload(self, clients: str) -> Workload:
-        plan, cluster = self._plan, self.world
-        bootstrap = ",".join(cluster.nodes[broker].machine.advertised for broker in cluster.brokers())
-        try:
-            return Workload(
-                bootstrap,
-                _as_clients_know(plan),
-                plan.workload,
-                clock=cluster.now_us,
-                record=self._recorder.op,
-                noise_seed=plan.noise_seed,
-                library=cast("Library", clients),
-                counters=self._progress.counters,
-                log=self._folder / CLIENT_LOG if self._folder else None,
-                idempotent=cluster.system.has_idempotence(cluster.deployment.variant),
-                own_entries=not family_of(cluster.deployment.variant).has_isr,
-                reads_anywhere=family_of(cluster.deployment.variant).reads_anywhere,
-                asks_leaders=_is_linearizable(cluster.deployment.variant),
-            )
-        except ClientsError as error:
-            raise RunError(str(error)) from None
+        cluster = self.world
+        order = WorkloadOrder(
+            plan=self._plan,
+            variant=cluster.deployment.variant,
+            addresses={broker: cluster.nodes[broker].machine.advertised for broker in cluster.brokers()},
+            clock=cluster.now_us,
+            record=self._recorder.op,
+            counters=self._progress.counters,
+            library=cast("Library", clients),
+            log=self._folder / CLIENT_LOG if self._folder else None,
+        )
+        return self._clients(lambda: cluster.system.workload(order))
 
     @staticmethod
     def _clients(deed: Callable[[], T]) -> T:
@@ -254,13 +246,13 @@ class _Run:
         cluster, recorder = self.world, self._recorder
         end_us = cluster.now_us()
         whole = whole_trace(
-            {node: parse_trace(found.trace, found.name) for node, found in self._evidence.items()},
+            {node: cluster.events_of(found.trace, found.name) for node, found in self._evidence.items()},
             cluster.clocks_us,
             cluster.run_loop.began_us,
             noted=recorder.trace,
             logs=self._segments,
             down=frozenset(broker for broker in cluster.brokers() if not cluster.processes.running(broker)),
-            interpret=cluster.system.interpret,
+            interpret=cluster.interpret,
             excused=cluster.processes.excused,
         )
         meta |= {"end_us": end_us, "died": cluster.processes.died}
@@ -272,14 +264,3 @@ class _Run:
         history = History(meta, recorder.ops, recorder.nemesis, whole.trace)
         recorder.replace(history)
         return ContainedRun(history, whole.answers, len(whole.trace) + len(history.ops) + len(history.nemesis), end_us)
-
-
-def _is_linearizable(variant: AnyVariant) -> bool:
-    """Whether a poll is promised to show all that was acknowledged or read before."""
-    return bool(getattr(variant, "linearizable_reads", False))
-
-
-def _as_clients_know(plan: Plan) -> ClusterSpec:
-    """The cluster, with the clients' own patience instead of the brokers'."""
-    cluster, patience = plan.cluster, plan.workload.patience_us
-    return replace(cluster, settings=replace(cluster.settings, produce_timeout_us=patience)) if patience else cluster

@@ -9,6 +9,7 @@ from tidemark.harness.evidence.collect import Evidence, fetch_all
 from tidemark.harness.evidence.partition_disk import read_memory
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.systems.capabilities import ReadsLogs
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +59,10 @@ def dump_logs(cluster: LiveCluster, folder: Path | None) -> tuple[dict[int, Evid
         if all(_key(before[broker]) == _key(after[broker]) for broker in after):
             break
         time.sleep(_AGAIN_S)
-    segments = {node: cluster.system.segments(found) for node, found in evidence.items()}
+    system = cluster.system
+    if not isinstance(system, ReadsLogs):
+        return evidence, {}
+    segments = {node: system.segments(found) for node, found in evidence.items()}
     for broker, status in after.items():
         for name, replica in (status["partitions"] if status else {}).items():
             if broker not in cluster.replicas_of(name):

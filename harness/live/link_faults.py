@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tidemark.nemesis.links import Link
 
     Spread = Callable[[Mapping[int, list[dict[str, Any]]], Iterable[int]], Mapping[int, list[dict[str, Any]]]]
-    """See ``tidemark.harness.systems.system.System.spread``."""
+    """See ``tidemark.harness.systems.capabilities.SpreadsRules``."""
 
 NETEM, TRANSPORT = "netem", "transport"
 _EFFECTS = {"late": "delay", "lost": "drop"}

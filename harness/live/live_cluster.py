@@ -22,6 +22,15 @@ from tidemark.harness.live.processes import Processes
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import ContainerWorldError, NodeError
 from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
+from tidemark.harness.systems.capabilities import (
+    CANNOT_REASSIGN,
+    NO_ELECTIONS,
+    Elects,
+    HandsOverController,
+    Reassigns,
+    Retains,
+    VotesItself,
+)
 from tidemark.harness.systems.system import Deployment
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import REASSIGNMENT
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     from tidemark.harness.live.contained_node import ContainedNode
     from tidemark.harness.live.recorder import Recorder
     from tidemark.harness.machines.machine import Machine
+    from tidemark.harness.machines.node_control import NodeControl
     from tidemark.harness.systems.system import System
     from tidemark.nemesis import Plan
     from tidemark.nemesis.links import Link
@@ -220,16 +230,16 @@ class LiveCluster(ClusterNodes):
 
     def start(self, broker: int) -> None:
         """Start the process with what its disk holds."""
-        if broker == CONTROLLER and self.system.hands_over_controller:
-            self._hand_over(there=True)
+        if broker == CONTROLLER and isinstance(self.system, HandsOverController):
+            self._hand_over(self.system.elect_controller, there=True)
         else:
             self.processes.start(broker)
 
     def stop(self, broker: int, how: str) -> None:
         """End the process; ``clean`` only asks for it."""
-        if broker == CONTROLLER and self.system.hands_over_controller:
+        if broker == CONTROLLER and isinstance(self.system, HandsOverController):
             if self.running(CONTROLLER):
-                self._hand_over(there=False)
+                self._hand_over(self.system.fail_controller, there=False)
         else:
             self.processes.stop(broker, how)
 
@@ -243,9 +253,8 @@ class LiveCluster(ClusterNodes):
             f"{self.nodes[broker].name} has a real file system, which gives no {' and no '.join(sorted(what))} back"
         )
 
-    def _hand_over(self, *, there: bool) -> None:
+    def _hand_over(self, deed: Callable[[Mapping[int, NodeControl]], None], *, there: bool) -> None:
         self._controller_failed = not there
-        deed = self.system.elect_controller if there else self.system.fail_controller
         self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(self.controls))
 
     def pause(self, broker: int) -> None:
@@ -260,17 +269,18 @@ class LiveCluster(ClusterNodes):
         """Ask the controller for an election, as an operator's tool would; not before what is being done now is in force. Without
         one, the server itself.
         """
-        if not self.has_controller:
+        if not self.has_controller and isinstance(self.system, VotesItself):
+            stands = self.system.stand
             server = self.target_of(partition)[0] if how == "preferred" else target
-            stand = partial(
-                self.nodes[server].stand, lambda control, wait: self.system.stand(control, partition, wait=wait)
-            )
+            stand = partial(self.nodes[server].stand, lambda control, wait: stands(control, partition, wait=wait))
             self.call_at(self.now_us(), lambda: self._submit(server, ADMIN, "let stand for election", stand))
             return
 
         def ask() -> None:
             asked_us = self.now_us()
-            refused = self.system.elect(self.controls, partition, how, target)
+            refused = NO_ELECTIONS
+            if isinstance(self.system, Elects):
+                refused = self.system.elect(self.controls, partition, how, target)
             self.observation.forget()
             if refused:
                 self._refuse(asked_us, partition, how, target, refused)
@@ -291,8 +301,8 @@ class LiveCluster(ClusterNodes):
 
     def retain(self, partition: str, broker: int, share: int) -> None:
         """Let a broker's retention delete; of one that does not answer, nothing goes."""
-        if self.running(broker):
-            control = self.controls[broker]
+        if self.running(broker) and isinstance(self.system, Retains):
+            control, retain = self.controls[broker], self.system.retain
 
             def ask() -> None:
                 replica = self._replica(broker, partition)
@@ -301,7 +311,7 @@ class LiveCluster(ClusterNodes):
                 with suppress(NodeError):
                     batches = control.admin.ask("log", partition=partition)["batches"]
                     ends = (base + count for base, _, count in batches)
-                    self.system.retain(control, partition, batches_retained_away(ends, replica["hw"], share))
+                    retain(control, partition, batches_retained_away(ends, replica["hw"], share))
 
             self._submit(broker, ADMIN, "let retention delete on", ask)
 
@@ -321,7 +331,9 @@ class LiveCluster(ClusterNodes):
 
         def ask() -> None:
             asked_us = self.now_us()
-            refused = self.system.reassign(self.controls, partition, replicas)
+            refused = CANNOT_REASSIGN
+            if isinstance(self.system, Reassigns):
+                refused = self.system.reassign(self.controls, partition, replicas)
             self.observation.forget()
             if refused:
                 self._refuse(asked_us, partition, REASSIGNMENT, list(replicas), refused)

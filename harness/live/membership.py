@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tidemark.harness.machines.admin_channel import AdminReply
     from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.harness.systems.system import System
+    from tidemark.harness.systems.capabilities import VotesItself
 
 ASKS_EVERY_S = 0.1
 PATIENCE_S = 0.5
@@ -35,7 +35,7 @@ class LiveOperator:
     """
 
     def __init__(
-        self, system: System, controls: Mapping[int, NodeControl], first: Mapping[str, tuple[int, ...]]
+        self, system: VotesItself, controls: Mapping[int, NodeControl], first: Mapping[str, tuple[int, ...]]
     ) -> None:
         """Ask nobody yet."""
         self.wanted = dict(first)

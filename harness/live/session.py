@@ -8,7 +8,6 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Self
 
-from tidemark.checkers import check
 from tidemark.checkers.history.history_file import history_lines
 from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError
@@ -91,7 +90,7 @@ class ContainerSession:
 
         if self._engine is None:
             self._engine = connect()
-        image = self.system.image(self._engine, self._tell)
+        image = self.system.install(self._engine, self._tell)
         run_id = f"{os.getpid()}-{secrets.token_hex(3)}"
         return ContainerCluster.up(
             self._brokers, run_id=run_id, image=image, client=self._engine, needs=self.system.needs
@@ -133,7 +132,7 @@ class ContainerSession:
                 self.close()
             raise
         self.progress.phase = "checking"
-        verdict = check(done.history)
+        verdict = self.system.judge(done.history)
         return JudgedRun(done.history, verdict, digest(done.history), done.events, done.duration_us)
 
     def close(self) -> None:

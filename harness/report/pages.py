@@ -39,6 +39,7 @@ from tidemark.harness.report.what_ran import what_ran_of
 from tidemark.harness.report.when_stuck import seen_by_clients
 from tidemark.harness.report.whole_run import whole_run
 from tidemark.harness.report.why_section import Why
+from tidemark.harness.runs.own_rules import variant_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +345,7 @@ def _run_view(
         elsewise=elsewise_in(history.meta),
         faults_end=round(min(100 * int(plan.get("faults_end_us", end)) / end, 100), 2),
         end=words.seconds(end),
-        command=f"tidemark run --plan {shlex.quote(plan_file)} --variant {shlex.quote(variant)}{contract}{elsewhere}",
+        command=f"tidemark run --plan {shlex.quote(plan_file)} {variant_options(variant)}{contract}{elsewhere}",
         ran=what_ran_of(history.meta),
         replayed=world == "sim",
         plan_file=plan_file,

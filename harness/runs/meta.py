@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.replicas.liveness.bounds import TIMES
+from tidemark.harness.runs.own_rules import digests
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
     """The cluster's shape and the promise it is judged by: the variant's own, or one that is asked for and counts alone.
 
     Where a majority or a quorum decides and not an ISR, ``min_isr`` is that, and there are no unclean elections.
+    ``rules`` has the digest of each truncation rule that somebody brought.
     Where reads are promised to be linearizable, ``reads_within`` says how many offsets from its position a poll looks at, at least.
     """
     chosen: dict[str, Any] = {} if contract is None else {"contract_alone": True}
@@ -42,8 +44,10 @@ def run_meta(cluster: ClusterSpec, variant: AnyVariant, contract: str | None = N
             chosen["votes"] = False
     if getattr(variant, "linearizable_reads", False):
         chosen["reads_within"] = cluster.settings.max_fetch_batches
+    rules = digests(variant.name)
     return {
         "variant": variant.name,
+        **({"rules": rules} if rules else {}),
         "contract": contract or variant.contract,
         **chosen,
         "replicas": {name: list(replicas) for name, replicas in cluster.assignment().items()},

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from tidemark.harness.systems.capabilities import why_not_judged_by_logs
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nemesis import generate_plan
 
@@ -88,7 +89,7 @@ def planned_runs(
 def _planned(name: str, system: System, profile: str, plan: Plan, time_scale: float | None) -> PlannedRun:
     variant = system.default_variant
     plan = plan.scaled(time_scale or system.time_scale)
-    refused = system.doubts_all_evidence()
+    refused = why_not_judged_by_logs(system)
     if not refused:
         try:
             system.check(plan, system.variant(variant))

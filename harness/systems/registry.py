@@ -7,12 +7,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
 from pathlib import Path
 
+from tidemark.harness.runs.own_code import OwnCodeError, file_of, offered
 from tidemark.harness.systems.system import System, SystemRefusalError
 
 GROUP = "tidemark.systems"
@@ -53,33 +51,19 @@ def find_system(text: str, broker_config: Mapping[str, str] | None = None) -> Sy
 
 
 def _maker(text: str, name: str) -> Maker:
-    if name.endswith(".py"):
-        return _from_file(Path(name))
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            try:
-                found = point.load()
-            except Exception as error:
-                raise SystemRefusalError(_cannot_load(point.value, error)) from error
-            return _function(found, point.value)
-    raise SystemRefusalError(
-        f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
-        "kafka:2.8.2@1.1, or a file such as ./my_system.py"
-    )
-
-
-def _from_file(path: Path) -> Maker:
-    module_name = f"tidemark_system_{path.stem}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    if not path.is_file() or spec is None or spec.loader is None:
-        raise SystemRefusalError(f"there is no file {path} to load a system from")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[module_name] = module
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise SystemRefusalError(_cannot_load(str(path), error)) from error
-    return _function(getattr(module, MAKER, None), str(path))
+        if name.endswith(".py"):
+            return _function(getattr(file_of(Path(name), "a system"), MAKER, None), name)
+        found = offered(GROUP, name)
+    except OwnCodeError as error:
+        raise SystemRefusalError(str(error)) from error
+    if found is None:
+        raise SystemRefusalError(
+            f"there is no system {text!r}: use tidemark, kafka:VERSION such as kafka:2.8.2, kafka:VERSION@PROTOCOL such as "
+            "kafka:2.8.2@1.1, or a file such as ./my_system.py"
+        )
+    where, thing = found
+    return _function(thing, where)
 
 
 def _function(found: object, where: str) -> Maker:
@@ -87,7 +71,3 @@ def _function(found: object, where: str) -> Maker:
         raise SystemRefusalError(f"{where} has no function {MAKER}(argument) that gives a System (docs/systems.md)")
     maker: Maker = found
     return maker
-
-
-def _cannot_load(where: str, error: Exception) -> str:
-    return f"{where} cannot be loaded: {error.__class__.__name__}: {error}"

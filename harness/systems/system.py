@@ -1,45 +1,44 @@
 """What runs on a cluster's machines is a *system*: Tidemark's own nodes, Apache Kafka, or one that somebody else added.
 
-Its shape is that of Jepsen's ``DB``: an image to install it, a configuration for each node, a control that starts, stops, kills,
-asks whether a node is ready and reads its logs, an election, and a description for the history. docs/systems.md shows how to add
-one in a single file.
+Its shape is that of Jepsen's ``DB``: what to install, a process for each node, a setup of the cluster when all run, and the clients
+that work on it. What only some systems can do stands in :mod:`tidemark.harness.systems.capabilities`; docs/systems.md shows how to
+add a system in a single file.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tidemark.harness.evidence.log_agreement import agreement_of_all, tells_of_logs
-from tidemark.harness.evidence.replica_evidence import doubts_together
+from tidemark.checkers import check
 from tidemark.harness.machines.needs import MachineNeeds
+from tidemark.harness.systems.capabilities import (
+    CANNOT_REASSIGN,
+    HandsOverController,
+    Reassigns,
+    Retains,
+    Watched,
+    refuses_retention,
+)
 from tidemark.nemesis import LASTING_CONTROLLER_ONLY, REASSIGNMENT, SIMULATED_ONLY
 from tidemark.nemesis.fault import messages_of
 from tidemark.nemesis.kinds import RETENTION, by_kind, kinds_that_need
-from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS, NOT_LEADER
+from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from docker import DockerClient
 
-    from tidemark.harness.evidence.collect import Evidence
-    from tidemark.harness.evidence.partition_disk import Disk
-    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from tidemark.checkers import History, Verdict
+    from tidemark.harness.clients.workload import Workload, WorkloadOrder
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
     from tidemark.nemesis import Plan
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.families import AnyVariant
-
-CANNOT_REASSIGN = "has no evidence of replicas that come and go"
-"""Why a system does not reassign, after its name."""
-
-Rules = list[dict[str, Any]]
-"""What a node's transport does to messages: ``kind``, ``to``, ``effect``, ``amount``
-(:mod:`tidemark.nodes.admin.message_rules`)."""
 
 
 class SystemRefusalError(ValueError):
@@ -85,12 +84,8 @@ class System(ABC):
         controller_first: node 0 must be ready before the brokers start.
         time_scale: by how much the times of random plans must be multiplied at least, unless somebody asks for another scale.
         runs_on_hosts: whether machines from a hosts file can run it.
-        spreads_rules: rules for messages act elsewhere than at their sender (see :meth:`spread`).
         renumbers_epochs: leader epochs are spent that no script counts, and the first cannot be chosen.
         outlives_controller: the cluster goes on while node 0's process is down, so that its crash is a fault like any other.
-        hands_over_controller: the controller can fail while node 0's process goes on (see :meth:`fail_controller`).
-        retains: a broker can be told to let its retention delete (see :meth:`retain`).
-        reassigns: replicas can be moved while it runs, and its evidence tells of it (see :meth:`reassign`).
         keeps_times: its brokers elect leaders and change ISRs as Kafka's do, by the plan's settings: how long that takes is judged.
         container_kill: what the kill of its container is to a node's files: ``power``, or ``crash`` where all it wrote survives.
     """
@@ -100,12 +95,8 @@ class System(ABC):
     controller_first = False
     time_scale = 1.0
     runs_on_hosts = False
-    spreads_rules = False
     renumbers_epochs = False
     outlives_controller = False
-    hands_over_controller = False
-    retains = False
-    reassigns = False
     keeps_times = False
     container_kill = "power"
 
@@ -147,17 +138,19 @@ class System(ABC):
         Raises:
             SystemRefusalError: in one sentence.
         """
+        if not isinstance(self, Watched):
+            raise SystemRefusalError(f"{self.name} has no admin port and no trace file: nobody sees who leads in it")
         suffered = {fault.kind for fault in plan.faults} - by_kind(family_of(variant).not_suffered).keys()
         lasting = sorted(suffered & LASTING_CONTROLLER_ONLY)
-        if lasting and not (self.outlives_controller or self.hands_over_controller):
+        if lasting and not (self.outlives_controller or isinstance(self, HandsOverController)):
             raise SystemRefusalError(
                 f"the controller of {self.name} keeps nothing, so it cannot do {', '.join(lasting)}: "
                 "run this plan with --system kafka:VERSION"
             )
         kinds = {fault.kind for fault in plan.faults}
-        if not self.retains and kinds & kinds_that_need(RETENTION):
-            raise SystemRefusalError(self.refuses_retention())
-        if not self.reassigns and kinds & kinds_that_need(REASSIGNMENT):
+        if not isinstance(self, Retains) and kinds & kinds_that_need(RETENTION):
+            raise SystemRefusalError(refuses_retention(self.name))
+        if not isinstance(self, Reassigns) and kinds & kinds_that_need(REASSIGNMENT):
             raise SystemRefusalError(f"{self.name} {CANNOT_REASSIGN}, so it cannot do {REASSIGNMENT}")
         simulated = sorted(kinds & SIMULATED_ONLY)
         if simulated:
@@ -168,7 +161,7 @@ class System(ABC):
             for kind in messages_of(fault):
                 if not self.tells_apart(kind):
                     raise SystemRefusalError(
-                        f"{self.refuses_messages(kind)}, so it cannot do {fault.kind} (pick {fault.pick})"
+                        f"{refuses_messages(self, kind)}, so it cannot do {fault.kind} (pick {fault.pick})"
                     )
 
     def tells_apart(self, kind: str) -> bool:
@@ -177,14 +170,10 @@ class System(ABC):
         """
         return True
 
-    def refuses_messages(self, kind: str) -> str:
-        """Why such messages cannot be disturbed by themselves, as a sentence."""
-        return f"{self.name} has no {kind} of their own"
-
-    # Install, configure, control
+    # Install, processes, setup
 
     @abstractmethod
-    def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
+    def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The image of its nodes' containers, built if need be; its id.
 
         Raises:
@@ -215,7 +204,7 @@ class System(ABC):
     ) -> None:
         """A process is about to be started again: wait for what would keep it from starting."""
 
-    def after_start(  # noqa: B027 - a system may make its topic by itself
+    def setup(  # noqa: B027 - a system may make its topic by itself
         self, controls: Mapping[int, NodeControl], deployment: Deployment
     ) -> None:
         """All processes run for the first time: make the topic, if the system does not by itself.
@@ -224,92 +213,7 @@ class System(ABC):
             NodeError: it cannot be made.
         """
 
-    # While it runs
-
-    def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
-        """An operator's election: ``preferred``, ``forced`` or ``unclean``; ends when it was decided. Not asked where there is no
-        controller (see :meth:`stand`).
-
-        Returns:
-            Why the system refused it, as a sentence; empty if it did not.
-
-        Raises:
-            NodeError: nobody could be asked.
-        """
-        controls[CONTROLLER].elect(partition, how, target)
-        return ""
-
-    def stand(self, control: NodeControl, partition: str, *, wait: bool = True) -> None:
-        """Have a server of a family without a controller stand for election; with ``wait`` false it may hear of it when it goes on.
-
-        Raises:
-            NodeError: it could not be asked.
-        """
-        asked = control.admin.post("stand", partition=partition)
-        if wait:
-            control.admin.wait(asked, "stand")
-
-    def change_members(self, control: NodeControl, partition: str, members: Sequence[int]) -> None:
-        """Tell a server of a group that changes its own members who they are to be; it may not lead, and then it does nothing.
-
-        Raises:
-            NodeError: it could not be asked.
-        """
-        control.admin.wait(control.admin.post("reassign", partition=partition, replicas=list(members)), "reassign", 2.0)
-
-    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
-        """An operator's reassignment; ends when the controller has taken it up. Only where the system can.
-
-        Args:
-            controls: of all nodes.
-            partition: such as ``t-0``.
-            replicas: the preferred leader first.
-
-        Returns:
-            Why the system refused it, as a sentence; empty if it did not.
-
-        Raises:
-            NodeError: nobody could be asked.
-        """
-        answer = controls[CONTROLLER].admin.ask("reassign", partition=partition, replicas=list(replicas))
-        return str(answer["refused"])
-
-    def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
-        """There is no controller from now on; only where a system hands it over.
-
-        Raises:
-            NodeError: it could not be asked.
-        """
-        raise NotImplementedError
-
-    def elect_controller(self, controls: Mapping[int, NodeControl]) -> None:
-        """Another controller takes over, with what was written.
-
-        Raises:
-            NodeError: it could not be asked.
-        """
-        raise NotImplementedError
-
-    def retain(self, control: NodeControl, partition: str, batches: int) -> None:
-        """The retention of one broker finds that its oldest batches are to go; only where somebody can tell it.
-
-        Raises:
-            NodeError: it could not be asked.
-        """
-        raise NotImplementedError
-
-    def refuses_retention(self) -> str:
-        """Why no broker can be told to let its retention delete, as a sentence."""
-        return f"nobody can tell a broker of {self.name} when its retention deletes: delete records instead"
-
-    def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
-        """Where rules for messages must be put in force, so that they act on what these senders send.
-
-        Args:
-            rules: sender → its rules.
-            nodes: all nodes of the cluster.
-        """
-        return dict(rules)
+    # How a process ends
 
     def is_halt(self, words: str) -> bool:
         """Whether these last log lines are those of a process that its protocol told to give up, which is a finding; any other
@@ -323,61 +227,29 @@ class System(ABC):
         """
         return False
 
-    def has_idempotence(self, variant: AnyVariant) -> bool:
-        """Whether its brokers take the sequence numbers of idempotent producers (KIP-98)."""
-        return True
-
-    def refusals(self, acks: str) -> frozenset[str]:
-        """Errors of a Produce request with these acks that prove that nothing was written."""
-        return frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
-
-    # A disk
-
-    def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
-        """Put a log on a broker's disk before its first start.
-
-        Raises:
-            NodeError: it could not be written. SystemRefusalError: this system cannot begin with given logs.
-        """
-        raise SystemRefusalError(self.refuses_given_logs())
-
-    def refuses_given_logs(self) -> str:
-        """Why no run of it can begin with given logs (:meth:`lay_out`), as a sentence; empty where one can."""
-        if type(self).lay_out is not System.lay_out:
-            return ""
-        return f"{self.name} cannot begin with given logs: they belong to a topic that does not exist yet"
+    # Clients, and what they are promised
 
     @abstractmethod
-    def read_disk(self, control: NodeControl, partition: str) -> Disk:
-        """What a broker that starts now would find; of one that runs, what it has written.
+    def workload(self, order: WorkloadOrder) -> Workload:
+        """The clients of one run; nothing is connected yet.
 
         Raises:
-            NodeError: it cannot be read.
+            ClientsError: what they need is not here.
         """
 
-    # Evidence
-
-    def segments(self, evidence: Evidence) -> dict[str, Segment]:
-        """The logs of one node, read from its files.
-
-        Raises:
-            RunError: a log cannot be read.
-        """
-        return evidence.read_segments()
-
-    def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
-        """Look through all nodes' events and logs before they become the history's trace.
-
-        Unless told otherwise they stay as they are, and are doubted where what a node traced of its logs is not what its files
-        hold. A system that traces nothing of its logs is not judged by them.
-        """
-        differ = agreement_of_all(found) if tells_of_logs(found) else {}
-        return replace(found, doubted=doubts_together(found.doubted, differ))
-
-    def doubts_all_evidence(self) -> str:
-        """Why none of its replicas' evidence is ever believed, as a sentence; empty if it may be."""
-        return ""
+    def judge(self, history: History) -> Verdict:
+        """What the checkers say of a history of this system."""
+        return check(history)
 
     def describe(self, variant: AnyVariant) -> dict[str, Any]:
         """What a history's meta line says of the system."""
         return {"system": self.name}
+
+    def describe_clients(self, variant: AnyVariant) -> dict[str, Any]:
+        """And of what its clients do otherwise than one would think."""
+        return {}
+
+
+def refuses_messages(system: System, kind: str) -> str:
+    """Why messages of a kind cannot be disturbed by themselves (:meth:`System.tells_apart`), as a sentence."""
+    return f"{system.name} has no {kind} of their own"

@@ -8,10 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from tidemark.harness.systems.system import Deployment, System
+from tidemark.harness.runs.own_rules import digests
+from tidemark.harness.systems.capabilities import ReadsLogs, Watched
+from tidemark.harness.systems.speaks_kafka import SpeaksKafka
+from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from docker import DockerClient
 
@@ -20,30 +24,33 @@ if TYPE_CHECKING:
     from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
     from tidemark.harness.machines.machine import Machine
     from tidemark.harness.machines.node_control import NodeControl
+    from tidemark.harness.systems.system import Deployment
     from tidemark.nodes.families import AnyVariant
 
 
-class TidemarkSystem(System):
+class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
     """``--system tidemark``."""
 
     name = "tidemark"
     runs_on_hosts = True
-    hands_over_controller = True
-    retains = True
-    reassigns = True
     keeps_times = True
 
     def variant(self, name: str) -> AnyVariant:
         """Any, of whichever family.
 
         Raises:
-            VariantError: there is none of that name.
+            VariantError: there is none of that name. SystemRefusalError: it has a truncation rule that nodes do not know.
         """
         from tidemark.nodes.families import parse_variant
 
-        return parse_variant(name)
+        variant = parse_variant(name)
+        if rules := digests(variant.name):
+            raise SystemRefusalError(
+                f"the nodes of {self.name} know no truncation rule {', '.join(rules)}: it runs in the simulator"
+            )
+        return variant
 
-    def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
+    def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """The node image."""
         from tidemark.harness.machines.images import ensure_image
 
@@ -70,13 +77,33 @@ class TidemarkSystem(System):
             first_leader_epoch=deployment.first_leader_epoch,
         )
 
+    def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
+        """Node 0 decides; not asked where there is no controller."""
+        controls[CONTROLLER].elect(partition, how, target)
+        return ""
+
+    def stand(self, control: NodeControl, partition: str, *, wait: bool = True) -> None:
+        """By its admin port."""
+        asked = control.admin.post("stand", partition=partition)
+        if wait:
+            control.admin.wait(asked, "stand")
+
+    def change_members(self, control: NodeControl, partition: str, members: Sequence[int]) -> None:
+        """Within two seconds."""
+        control.admin.wait(control.admin.post("reassign", partition=partition, replicas=list(members)), "reassign", 2.0)
+
+    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
+        """Node 0 is asked."""
+        answer = controls[CONTROLLER].admin.ask("reassign", partition=partition, replicas=list(replicas))
+        return str(answer["refused"])
+
     def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
         """Its process goes on, and holds what was written."""
-        controls[0].admin.ask("controller", there=False)
+        controls[CONTROLLER].admin.ask("controller", there=False)
 
     def elect_controller(self, controls: Mapping[int, NodeControl]) -> None:
         """The process takes over from itself."""
-        controls[0].admin.ask("controller", there=True)
+        controls[CONTROLLER].admin.ask("controller", there=True)
 
     def retain(self, control: NodeControl, partition: str, batches: int) -> None:
         """At once."""

@@ -281,11 +281,16 @@ def _refuse_change(
         )
     before, now = earlier.spec.to_json(), wanted.to_json()
     for name in now:
-        if name not in ("variants", "plans") and before[name] != now[name]:
+        if name not in ("variants", "plans", "rules") and before[name] != now[name]:
             raise CampaignRefusedError(
                 f"{folder} holds a campaign with {name} {before[name]!r}, not {now[name]!r}; "
                 "choose another folder or start over with --fresh."
             )
+    if lost := [rule.name for rule in earlier.spec.rules if rule.digest not in {one.digest for one in wanted.rules}]:
+        raise CampaignRefusedError(
+            f"{folder} holds a campaign with another truncation rule {lost[0]} than the file has now; "
+            "choose another folder or start over with --fresh."
+        )
     if wanted.plans < earlier.spec.plans:
         raise CampaignRefusedError(
             f"{folder} holds a campaign of {earlier.spec.plans} plans, not {wanted.plans}: it can grow, and not shrink; "

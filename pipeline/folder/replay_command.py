@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tidemark.harness.runs.own_rules import used_by
 from tidemark.nemesis import AskedWorkload
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.pipeline.folder.evidence import run_folder
@@ -31,6 +32,7 @@ def replay_command(spec: CampaignSpec, folder: Path, variant: str, plan: int | N
     words = ["tidemark", "run", "--variant", variant, "--seed", str(spec.seed), "--index", number]
     words += ["--profile", spec.profile, *_cluster_options(ClusterSpec.from_json(dict(spec.cluster)))]
     words += AskedWorkload.from_json(spec.workload).options()
+    words += [word for rule in used_by([variant], spec.rules) for word in ("--rule", rule.asked)]
     if spec.contract:
         words += ["--contract", spec.contract]
     return shlex.join(words)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import pyarrow.parquet as pq
 from rich.console import Console
 
-from tidemark.checkers.own_checkers import OwnChecker
+from tidemark.checkers.own_checkers import Checker
 from tidemark.pipeline.campaign.bar import bar_of
 from tidemark.pipeline.campaign.campaign import CampaignFailedError, simulator
 from tidemark.pipeline.chunks.chunk import Task
@@ -126,7 +126,7 @@ class Question:
     """
 
     contract: str | None = None
-    checkers: Mapping[str, OwnChecker] = field(default_factory=dict)
+    checkers: Mapping[str, Checker] = field(default_factory=dict)
     again: bool = False
     variants: tuple[str, ...] = ()
 
@@ -338,7 +338,7 @@ def _key(identity: str, code: str, question: Question) -> str:
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:KEY_DIGITS]
 
 
-def _source_of(checker: OwnChecker) -> str:
+def _source_of(checker: Checker) -> str:
     """The digest of the file that a checker of one's own is from."""
     try:
         file = inspect.getsourcefile(checker)

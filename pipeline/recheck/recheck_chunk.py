@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from tidemark.checkers import HistoryFormatError, check
 from tidemark.checkers.history.collector_paused import collector_paused
-from tidemark.checkers.own_checkers import OwnChecker, and_checked_by
+from tidemark.checkers.own_checkers import Checker, and_checked_by
 from tidemark.checkers.verdict.verdict import GRAVITY, Verdict
 from tidemark.harness.runs.folder import load_history
 from tidemark.pipeline.chunks.chunk import Task, parquet
@@ -56,7 +56,7 @@ class RecheckTask:
     campaign: Task
     place: Path
     contract: str | None = None
-    checkers: Mapping[str, OwnChecker] = field(default_factory=dict)
+    checkers: Mapping[str, Checker] = field(default_factory=dict)
     again: bool = False
 
 

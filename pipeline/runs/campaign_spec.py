@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from tidemark.harness.runs.own_rules import RuleFile
 from tidemark.nemesis import PROFILES, AskedWorkload, PlanError
 
 SIMULATOR, CONTAINERS, IMPORTED = WORLDS = ("sim", "docker", "imported")
@@ -36,6 +37,7 @@ class CampaignSpec:
         system: What runs in the containers, as ``--system`` calls it.
         broker_config: Further settings of Kafka's brokers, each ``key=value``.
         workload: How busy clients are, where it was asked for, as `AskedWorkload.to_json` has it.
+        rules: Truncation rules that somebody brought and the variants name; a rule's text is part of what is run.
         keep: Whose operations and traces are stored: the first `violations` of each chunk, `all` runs, or `none`.
 
     Raises:
@@ -56,6 +58,7 @@ class CampaignSpec:
     system: str = "tidemark"
     broker_config: tuple[str, ...] = ()
     workload: Mapping[str, float] = field(default_factory=dict)
+    rules: tuple[RuleFile, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a spec that would fail only after Spark has started."""
@@ -94,6 +97,7 @@ class CampaignSpec:
             "system": self.system,
             "broker_config": list(self.broker_config),
             "workload": dict(self.workload),
+            "rules": [asdict(rule) for rule in self.rules],
         }
 
     @classmethod
@@ -109,6 +113,7 @@ class CampaignSpec:
                 "cluster": dict(data.get("cluster", {})),
                 "broker_config": tuple(data.get("broker_config", ())),
                 "workload": dict(data.get("workload", {})),
+                "rules": tuple(RuleFile(**rule) for rule in data.get("rules", ())),
             }
             return cls(**{**data, **plain})
         except (TypeError, KeyError) as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.runs.own_rules import learn
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import AskedWorkload, Plan, generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -17,6 +18,7 @@ Simulate: TypeAlias = Callable[[CampaignSpec, str, int], tuple[Plan, JudgedRun]]
 
 def simulate(spec: CampaignSpec, variant: str, index: int) -> tuple[Plan, JudgedRun]:
     """Run plan `index` under `variant`; the plan is the same for every variant."""
+    learn(spec.rules)
     plan = plan_of(spec, index)
     return plan, execute(plan, variant, spec.contract)
 

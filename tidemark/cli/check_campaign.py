@@ -23,7 +23,7 @@ from tidemark.cli.writing_to import writing_to
 from tidemark.harness.runs.folder import HISTORY
 
 if TYPE_CHECKING:
-    from tidemark.checkers.own_checkers import OwnChecker
+    from tidemark.checkers.own_checkers import Checker
     from tidemark.pipeline.recheck.recheck import ChangedRun, Question, RecheckOutcome
 
 MANIFEST = "manifest.json"
@@ -52,7 +52,7 @@ class CampaignCheckOptions(Options):
 def check_campaign(
     path: Path,
     contract: str | None,
-    checkers: Mapping[str, OwnChecker],
+    checkers: Mapping[str, Checker],
     options: CampaignCheckOptions,
     ci: CiOptions,
     *,

@@ -88,7 +88,7 @@ def up_command(options: UpOptions) -> int:
     offer_cleanup(Console(stderr=True))
     with engine() as client:
         with telling() as tell:
-            image = system.image(client, tell)
+            image = system.install(client, tell)
             tell(f"starting {spec.brokers + 1} containers")
             owner = Owner.by_hand() if detach else Owner.this_process()
             cluster = by_hand.up(client, name, spec, variant, system=system, image=image, owner=owner)

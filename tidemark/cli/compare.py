@@ -37,12 +37,14 @@ from tidemark.cli.options import (
     profile_option,
     writable_folder,
 )
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import BESIDE_A_PLAN
 from tidemark.cli.refused import refused
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.workload_options import WorkloadOptions
 from tidemark.cli.world import World, WorldOptions, containers, name_of_world
 from tidemark.cli.writing_to import writing_to
+from tidemark.harness.runs.own_rules import known, used_by
 from tidemark.harness.systems.system import SystemRefusalError
 from tidemark.nemesis import PlanError, cluster_of_plans
 
@@ -222,6 +224,7 @@ REFUSED: Final[dict[Way, tuple[tuple[Unfit, str], ...]]] = {
 
 
 @click.command("compare", epilog=EPILOG)
+@rule_option
 @taking(CompareOptions)
 def compare_command(options: CompareOptions) -> int:
     """Run a paired campaign and compare the variants: how often did each lose a committed write, or let logs diverge?"""
@@ -294,6 +297,7 @@ def _spec(options: CompareOptions, world: World, name: str) -> CampaignSpec:
         system=world.text,
         broker_config=options.world.system.broker_config,
         workload=options.workload.asked().to_json(),
+        rules=used_by(options.variants, known()),
     )
 
 

@@ -89,7 +89,7 @@ def brokers_for(asked: ConfirmOptions, variant: str, partitions: int) -> Brokers
     if partitions != 1:
         raise click.UsageError("scripts speak about one partition: leave --partitions away")
     with engine() as client, telling() as tell:
-        system.image(client, tell)
+        system.install(client, tell)
     return Brokers(word, system)
 
 

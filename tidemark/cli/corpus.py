@@ -15,6 +15,7 @@ from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.options import FOLDER, RESULTS
 from tidemark.cli.spread import spread_over
 from tidemark.harness.runs.code_version import commit_of_code
+from tidemark.harness.runs.own_rules import variant_options
 from tidemark.harness.search.corpus import Corpus, CorpusError, KeptPlan, Replayed, replay
 from tidemark.harness.search.corpus.kept_plan import is_kept, read_kept
 from tidemark.harness.search.corpus.played_again import witness
@@ -223,7 +224,7 @@ def _tell(lines: list[_Line], differ: list[_Line]) -> None:
             say(f"    now:     {line.instead}")
         if line.repaired_instead:
             say(f"    under {line.kept.repaired}: {line.repaired_instead}")
-        say(f"    tidemark run --plan {quote(str(line.file))} --variant {line.kept.variant}")
+        say(f"    tidemark run --plan {quote(str(line.file))} {variant_options(line.kept.variant)}")
     of_repairs = [line for line in lines if line.repaired is not None]
     valid = sum(bool(line.repaired) for line in of_repairs)
     repairs = f", {valid} of {len(of_repairs)} repairs hold" if of_repairs else ""

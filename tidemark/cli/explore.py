@@ -12,6 +12,7 @@ import click
 
 from tidemark.cli.exits import ANOMALY, UNKNOWN, VALID
 from tidemark.cli.options import FILE, POSITIVE, KafkaVariantName, RealRange, json_option
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import master_option, spread_over
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
@@ -84,6 +85,7 @@ class ExploreOptions(Options):
 
 
 @click.command("explore", epilog=EPILOG)
+@rule_option
 @taking(ExploreOptions)
 def explore_command(options: ExploreOptions) -> int:
     """Search every order of messages, elections and faults, without a clock, for a broken invariant.

@@ -30,10 +30,12 @@ from tidemark.cli.options import (
     variant_option,
     writable_folder,
 )
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, master_option, spread_over
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
 from tidemark.cli.workload_options import WorkloadOptions
+from tidemark.harness.runs.own_rules import variant_options
 from tidemark.nemesis import PROFILES, REAL_ONLY
 from tidemark.nodes.families import family_of, parse_variant
 
@@ -113,6 +115,7 @@ class Limits(NamedTuple):
 
 
 @click.command("hunt", epilog=EPILOG)
+@rule_option
 @taking(HuntOptions)
 def hunt_command(options: HuntOptions) -> int:
     """Search random plans on the model for an anomaly, guided by what they exercise, and keep the smallest plans that show it.
@@ -182,7 +185,7 @@ def hunt_command(options: HuntOptions) -> int:
 
 def _again(options: HuntOptions) -> str:
     """The command, as far as it is not the default."""
-    words = ["tidemark hunt", f"--variant {quote(options.variant)}"]
+    words = ["tidemark hunt", variant_options(options.variant)]
     words += [f"--for {name}" for name in options.names]
     words += [f"--profile {options.profile}"] if options.profile != "intact" else []
     words += [f"--seed {options.seed}"] if options.seed != 1 else []
@@ -241,7 +244,7 @@ def _rounds(hunt: Hunt, options: HuntOptions, limits: Limits, kept: KeptHunt, of
 
 def _command(options: HuntOptions) -> str:
     names = "".join(f" --for {name}" for name in options.names)
-    how = f"--variant {options.variant}{names} --profile {options.profile} --seed {options.seed}"
+    how = f"{variant_options(options.variant)}{names} --profile {options.profile} --seed {options.seed}"
     size = "" if options.plans_a_round == 32 else f" --round {options.plans_a_round}"
     return " ".join([f"tidemark hunt {how}{size}", *options.workload.asked().options()])
 
@@ -341,7 +344,7 @@ def _tell(
         for command in ("run", "shrink"):
             what = f" --anomaly {name}" if command == "shrink" and options.names else ""
             console.print(
-                f"  tidemark {command} --variant {variant} --plan {file}{what}", soft_wrap=True, highlight=False
+                f"  tidemark {command} {variant_options(variant)} --plan {file}{what}", soft_wrap=True, highlight=False
             )
     if new:
         plans = "one plan is" if len(new) == 1 else f"{len(new)} plans are"

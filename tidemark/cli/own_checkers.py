@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import entry_points
-from importlib.util import module_from_spec, spec_from_file_location
 from inspect import isfunction
 from pathlib import Path
-from types import ModuleType
 
 import click
 
-from tidemark.checkers.own_checkers import OwnChecker
+from tidemark.checkers.own_checkers import Checker
+from tidemark.harness.runs.own_code import OwnCodeError, file_of, names_offered, offered
 
 GROUP = "tidemark.checkers"
 """The entry points by which a package offers checkers."""
@@ -27,55 +25,40 @@ checker_option = click.option(
 )
 
 
-def load_checkers(wanted: Sequence[str]) -> Mapping[str, OwnChecker]:
+def load_checkers(wanted: Sequence[str]) -> Mapping[str, Checker]:
     """The checkers by name, in the order they were asked for.
 
     Raises:
         click.ClickException: a file cannot be loaded, or has none; nobody offers one of this name.
     """
-    found: dict[str, OwnChecker] = {}
-    for one in wanted:
-        found |= _of_file(Path(one)) if one.endswith(".py") else _offered(one)
+    found: dict[str, Checker] = {}
+    try:
+        for one in wanted:
+            found |= _of_file(Path(one)) if one.endswith(".py") else _offered(one)
+    except OwnCodeError as error:
+        raise click.ClickException(str(error)) from None
     return found
 
 
-def _of_file(path: Path) -> dict[str, OwnChecker]:
-    if not path.is_file():
-        raise click.ClickException(f"there is no file {path}")
-    module = _loaded(path)
+def _of_file(path: Path) -> dict[str, Checker]:
+    module = file_of(path, "a checker")
     functions = {name: value for name, value in vars(module).items() if name.startswith(PREFIX) and isfunction(value)}
     own = {name: value for name, value in functions.items() if value.__module__ == module.__name__}
     if not own:
-        raise click.ClickException(
+        raise OwnCodeError(
             f"{path} has no function whose name begins with {PREFIX}: it takes a History and gives its anomalies "
             "(docs/checking-your-own-history.md)"
         )
     return {path.stem if name == PREFIX else f"{path.stem}.{name}": value for name, value in own.items()}
 
 
-def _loaded(path: Path) -> ModuleType:
-    spec = spec_from_file_location(f"tidemark_checker_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise click.ClickException(f"{path} cannot be loaded as Python")
-    module = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except SyntaxError as error:
-        raise click.ClickException(f"{path}: line {error.lineno}: {error.msg}") from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody's file may do anything
-        raise click.ClickException(f"{path} cannot be loaded: {type(error).__name__}: {error}") from None
-    return module
-
-
-def _offered(name: str) -> dict[str, OwnChecker]:
-    offers = {one.name: one for one in entry_points(group=GROUP)}
-    if name not in offers:
-        there = f"; there are {', '.join(sorted(offers))}" if offers else ""
-        raise click.ClickException(f"no installed package offers a checker {name}{there}; a file's name ends in .py")
-    try:
-        loaded = offers[name].load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - somebody's package may do anything
-        raise click.ClickException(f"the checker {name} cannot be loaded: {type(error).__name__}: {error}") from None
-    if not callable(loaded):
-        raise click.ClickException(f"the checker {name} ({offers[name].value}) is no function")
-    return {name: loaded}
+def _offered(name: str) -> dict[str, Checker]:
+    found = offered(GROUP, name)
+    if found is None:
+        names = names_offered(GROUP)
+        there = f"; there are {', '.join(names)}" if names else ""
+        raise OwnCodeError(f"no installed package offers a checker {name}{there}; a file's name ends in .py")
+    where, checker = found
+    if not callable(checker):
+        raise OwnCodeError(f"the checker {name} ({where}) is no function")
+    return {name: checker}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tidemark.checkers import History, Verdict
-    from tidemark.checkers.own_checkers import OwnChecker
+    from tidemark.checkers.own_checkers import Checker
     from tidemark.checkers.verdict.result import Result
 
 EPILOG = """\b
@@ -169,7 +169,7 @@ def _report_history(path: Path, place: Path, options: ReportOptions) -> dict[str
 
 
 def _judged(
-    path: Path, history: History, contract: str | None, model: str | None, own: Mapping[str, OwnChecker]
+    path: Path, history: History, contract: str | None, model: str | None, own: Mapping[str, Checker]
 ) -> Verdict | Result:
     with refused(ValueError, of=path):
         if model is None:

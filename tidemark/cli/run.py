@@ -17,6 +17,7 @@ from tidemark.cli.exits import UNKNOWN, exit_code
 from tidemark.cli.extras import need
 from tidemark.cli.for_ci import Case, CiOptions, case_of
 from tidemark.cli.options import FOLDER, RESULTS, contract_option, json_option, variant_option, writable_folder
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import PlanOptions
 from tidemark.cli.refused import refused
 from tidemark.cli.show import print_verdict
@@ -85,6 +86,7 @@ class RunOptions(Options):
 
 
 @click.command("run", epilog=EPILOG)
+@rule_option
 @taking(RunOptions)
 def run_command(options: RunOptions) -> int:
     """Carry out one run, check it, and store plan, history and verdict."""

@@ -26,6 +26,7 @@ from tidemark.cli.options import (
     json_option,
     writable_folder,
 )
+from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import PlanOptions
 from tidemark.cli.refused import refused
 from tidemark.cli.shrink_task import VARIANT, Aim, NothingToShrinkError, Task, aim_of, task_of
@@ -86,6 +87,7 @@ class ShrinkOptions(Options):
 
 
 @click.command("shrink", epilog=EPILOG)
+@rule_option
 @taking(ShrinkOptions)
 def shrink_command(options: ShrinkOptions) -> int:
     """Shrink a failing run to the least plan that shows the same anomaly of the same cause.

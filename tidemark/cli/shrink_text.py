@@ -13,6 +13,7 @@ from rich.markup import escape
 from tidemark.cli.show import MARKS
 from tidemark.cli.shrink_task import Aim, Task
 from tidemark.cli.writing_to import writing_file
+from tidemark.harness.runs.own_rules import variant_options
 from tidemark.harness.search.shrink import Budget, Progress, Shrunk, facts_with_numbers
 from tidemark.harness.search.shrink.in_words import conditions, count, lines_of, shape
 from tidemark.harness.search.shrink.size import records_of
@@ -64,7 +65,7 @@ class Shown:
 
 def _command(task: Task, file: Path) -> str:
     contract = "" if task.contract is None else f" --contract {task.contract}"
-    return f"tidemark run --plan {quote(str(file))} --variant {quote(task.variant)}{contract}"
+    return f"tidemark run --plan {quote(str(file))} {variant_options(task.variant)}{contract}"
 
 
 def as_json(found: Shrunk, aim: Aim, task: Task, file: Path, often: tuple[int, int] | None) -> dict[str, Any]:

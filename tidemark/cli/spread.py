@@ -15,6 +15,7 @@ import click
 from tidemark.cli.extras import need
 from tidemark.cli.options import POSITIVE, SparkMaster
 from tidemark.cli.refused import refused
+from tidemark.harness.runs.own_rules import Knowing, known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -61,7 +62,7 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
         with _spark(master, dear=dear) as spread:
             yield spread
         return
-    count = jobs or os.cpu_count() or 1
+    count, rules = jobs or os.cpu_count() or 1, known()
     if count == 1:
         yield map
         return
@@ -69,7 +70,7 @@ def spread_over(jobs: int | None, master: str | None = None, *, dear: bool = Fal
         with ProcessPoolExecutor(count, initializer=_end_with_the_command) as pool:
 
             def over_processes(work: Callable[[T], R], items: Iterable[T], /) -> Iterable[R]:
-                return pool.map(work, items, chunksize=1 if dear else CHEAP)
+                return pool.map(Knowing(work, rules) if rules else work, items, chunksize=1 if dear else CHEAP)
 
             yield over_processes
     except BrokenProcessPool:
@@ -99,5 +100,7 @@ def _spark(master: str, *, dear: bool) -> Iterator[Spread]:
     from tidemark.pipeline.engines.spread import SparkSpread
     from tidemark.pipeline.folder.refusal import RefusalError
 
+    rules = known()
     with refused(RefusalError), SparkSpread(master) as spark:
-        yield spark.one_by_one if dear else spark.together
+        spread = spark.one_by_one if dear else spark.together
+        yield lambda work, items: spread(Knowing(work, rules) if rules else work, items)

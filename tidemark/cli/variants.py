@@ -11,6 +11,7 @@ from rich.table import Table
 
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import VariantName, json_option
+from tidemark.cli.own_rules import rule_option
 from tidemark.nodes.core.describe import Difference, describe, differences, modifiers
 from tidemark.nodes.families import FAMILIES, AnyVariant, family_of, parse_variant
 
@@ -28,6 +29,7 @@ Examples:
 @click.command("variants", epilog=EPILOG)
 @click.argument("names", nargs=-1, type=VariantName(), metavar="[NAME]...")
 @json_option
+@rule_option
 def variants_command(names: tuple[str, ...], as_json: bool) -> int:
     """Say what a protocol does: without names every preset in one line, with one all of it, with two what differs.
 

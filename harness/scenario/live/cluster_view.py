@@ -8,7 +8,8 @@ from tidemark.harness.evidence.partition_disk import Batches, Disk, read_journal
 from tidemark.harness.live.final_states import final_fields
 from tidemark.harness.scenario.live.observation import carried_out
 from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
-from tidemark.harness.scenario.target import PARTITION
+from tidemark.harness.scenario.target import PARTITION, ScriptError
+from tidemark.harness.systems.capabilities import ReadsLogs
 from tidemark.nodes.formats.journal import directory_of
 
 if TYPE_CHECKING:
@@ -35,8 +36,11 @@ class ClusterView:
         """What lies on a broker's disk; where logs lie in no file, what a process that runs has in memory."""
         if self._in_memory:
             return Disk(self._memory(broker), (), 0)
+        system = self._nodes.system
+        if not isinstance(system, ReadsLogs):
+            raise ScriptError(f"nobody can read the logs of {system.name}")
         with carried_out():
-            return self._nodes.system.read_disk(self._nodes.controls[broker], PARTITION)
+            return system.read_disk(self._nodes.controls[broker], PARTITION)
 
     def _memory(self, broker: int) -> Batches:
         """The log that a process has; of one that is paused, what it had when it was looked at last."""

@@ -7,7 +7,6 @@ from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.clients.wire_client import NoAnswerError, RefusedError
-from tidemark.harness.evidence.trace_history import parse_trace
 from tidemark.harness.evidence.whole_trace import WholeTrace, whole_trace
 from tidemark.harness.live.run_loop import monotonic_us
 from tidemark.harness.scenario.target import PARTITION
@@ -82,8 +81,8 @@ class Chronicle:
                 for base, epoch, values in self.given.get(node, ())
             ]
             text = control.read(control.places.trace).decode(errors="replace")
-            traced[node] = [*before, *parse_trace(text, control.name)]
-        began_us, look = self.began_us, nodes.system.interpret
+            traced[node] = [*before, *nodes.events_of(text, control.name)]
+        began_us, look = self.began_us, nodes.interpret
         return whole_trace(traced, nodes.clocks_us, began_us, noted=self.noted, logs=held, down=down, interpret=look)
 
 

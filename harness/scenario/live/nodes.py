@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from tidemark.harness.live.link_faults import AnyLinkFault
     from tidemark.harness.machines.admin_channel import AdminReply
-    from tidemark.harness.systems.system import Deployment, Rules, System
+    from tidemark.harness.systems.capabilities import Rules
+from tidemark.harness.systems.system import Deployment, System
 
 
 @dataclass(frozen=True, slots=True)

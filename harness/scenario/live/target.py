@@ -23,7 +23,20 @@ from tidemark.harness.scenario.live.observation import carried_out
 from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
 from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, CannotPlayError, ScriptError, ScriptTarget
-from tidemark.harness.systems.system import CANNOT_REASSIGN, SystemRefusalError
+from tidemark.harness.systems.capabilities import (
+    CANNOT_REASSIGN,
+    NO_ELECTIONS,
+    Elects,
+    HandsOverController,
+    LaysOutLogs,
+    Reassigns,
+    Retains,
+    VotesItself,
+    refuses_given_logs,
+    refuses_retention,
+)
+from tidemark.harness.systems.speaks_kafka import SpeaksKafka
+from tidemark.harness.systems.system import refuses_messages
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import AnyVariant, family_of
 
@@ -84,10 +97,9 @@ class LiveTarget(ScriptTarget):
         for given in self.scenario.given:
             self._chronicle.given[given.broker] = batches = list(self.tell_given(given))
             disk = Disk(batches, given.cache, given.hw)
-            try:
-                self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
-            except SystemRefusalError as error:
-                raise CannotPlayError(str(error)) from None
+            if not isinstance(self._system, LaysOutLogs):
+                raise CannotPlayError(refuses_given_logs(self._system.name))
+            self._system.lay_out(self._nodes.controls[given.broker], PARTITION, disk)
         self._chronicle.began_us = monotonic_us()
 
     def boot(self) -> None:
@@ -197,7 +209,8 @@ class LiveTarget(ScriptTarget):
         to = self.addressee(names, broker)
         values = tuple(map(self.scenario.records.number, names))
         acks = acks or self.scenario.cluster.acks
-        sender = self._clients.sender(values, acks, self._system.refusals(acks))
+        certain = self._system.refusals(acks) if isinstance(self._system, SpeaksKafka) else frozenset()
+        sender = self._clients.sender(values, acks, certain)
         self.sends.update(dict.fromkeys(names, sender))
         if self._epochs is not None:
             self._epochs.sent(names, self._sight.glance(to).epoch)
@@ -267,7 +280,7 @@ class LiveTarget(ScriptTarget):
         """There is no controller any more; what it wrote lasts, and ZooKeeper goes on. Of a metadata store the same."""
         if not self._nodes.has_node_0:
             raise ScriptError("there is no controller")
-        if not self._system.hands_over_controller:
+        if not isinstance(self._system, HandsOverController):
             raise CannotPlayError(
                 f"the controller of {self._system.name} cannot fail apart from node 0, where the script looks"
             )
@@ -278,13 +291,17 @@ class LiveTarget(ScriptTarget):
     def start_controller(self) -> None:
         """Another controller takes over, with what was written."""
         with carried_out():
-            self._system.elect_controller(self._nodes.controls)
+            self._elect_controller()
         self.mend("controller-crash", "controller")
+
+    def _elect_controller(self) -> None:
+        if isinstance(self._system, HandsOverController):
+            self._system.elect_controller(self._nodes.controls)
 
     def retain(self, broker: int, batches: int) -> None:
         """The broker's own retention."""
-        if not self._system.retains:
-            raise CannotPlayError(self._system.refuses_retention())
+        if not isinstance(self._system, Retains):
+            raise CannotPlayError(refuses_retention(self._system.name))
         if not self._nodes.has_controller:
             raise ScriptError("there is no log start: nothing is deleted")
         if self._nodes.gone(broker):
@@ -304,13 +321,15 @@ class LiveTarget(ScriptTarget):
             if not self._nodes.has_controller:
                 self._stand(broker)
                 return
-            refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
+            refused = NO_ELECTIONS
+            if isinstance(self._system, Elects):
+                refused = self._system.elect(self._nodes.controls, PARTITION, how, broker)
         if refused:
             raise ScriptError(refused)
 
     def _stand(self, broker: int) -> None:
         """Whoever does not run hears nothing, and who is paused hears it when it goes on."""
-        if not self._nodes.gone(broker):
+        if not self._nodes.gone(broker) and isinstance(self._system, VotesItself):
             self._system.stand(self._nodes.controls[broker], PARTITION, wait=broker not in self._nodes.paused)
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
@@ -324,7 +343,7 @@ class LiveTarget(ScriptTarget):
             return
         if not self._nodes.has_controller:
             raise ScriptError("there is no controller that could reassign a partition, and the members never change")
-        if not self._system.reassigns:
+        if not isinstance(self._system, Reassigns):
             raise CannotPlayError(f"{self._system.name} {CANNOT_REASSIGN}")
         self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
         with carried_out():
@@ -341,7 +360,7 @@ class LiveTarget(ScriptTarget):
                 self._nodes.cut(f"{kind} {link}", link.source, link.to)
                 return
             if link.kind is not None and not self._system.tells_apart(link.kind):
-                raise CannotPlayError(self._system.refuses_messages(link.kind))
+                raise CannotPlayError(refuses_messages(self._system, link.kind))
             rule = {"kind": link.kind, "to": link.to, "effect": EFFECTS[kind], "amount": 0}
             senders = self._nodes.ids if link.source is None else (link.source,)
             self._nodes.put_rules(f"{kind} {link}", {node: [rule] for node in senders})
@@ -361,8 +380,8 @@ class LiveTarget(ScriptTarget):
             self._note(broker, "resume")
         nodes.heal()
         nodes.all_at_once(nodes.start_if_gone, nodes.ids)
-        if nodes.has_node_0 and self._system.hands_over_controller:
-            self._system.elect_controller(nodes.controls)
+        if nodes.has_node_0:
+            self._elect_controller()
 
     def finish(self) -> int:
         """As everywhere; then the evidence is there."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.needs import MachineNeeds
+from tidemark.harness.systems.capabilities import ReadsLogs, Rules, Watched
 from tidemark.harness.systems.kafka.control import KafkaControl
 from tidemark.harness.systems.kafka.disk import read_disk
 from tidemark.harness.systems.kafka.evidence import segments_of
@@ -28,7 +29,8 @@ from tidemark.harness.systems.kafka.protocol_versions import (
     protocol_for,
     shown_preset,
 )
-from tidemark.harness.systems.system import Deployment, Rules, System, SystemRefusalError
+from tidemark.harness.systems.speaks_kafka import SpeaksKafka
+from tidemark.harness.systems.system import Deployment, SystemRefusalError
 from tidemark.nodes.core.messages import CONTROLLER, NOT_ENOUGH_REPLICAS
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ STARTING = "Fatal error during KafkaServer startup"
 TOO_EARLY = ("NodeExists", "ZooKeeperClientExpiredException", "SessionExpiredException")
 
 
-class KafkaSystem(System):
+class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     """``--system kafka:VERSION[@PROTOCOL]``.
 
     Args:
@@ -73,10 +75,8 @@ class KafkaSystem(System):
     needs = MachineNeeds(memory=WATCHED.memory, volatile_size="16m", data_size=DISK)
     time_scale = 3.0
     controller_first = True
-    spreads_rules = True
     renumbers_epochs = True
     outlives_controller = True
-    reassigns = True
     container_kill = "crash"
 
     def __init__(
@@ -139,7 +139,7 @@ class KafkaSystem(System):
 
     # Install, configure, control
 
-    def image(self, client: DockerClient, tell: Callable[[str], None]) -> str:
+    def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
         """An image with this version's jars."""
         from tidemark.harness.machines.kafka_image import ensure_kafka_image
 
@@ -169,7 +169,7 @@ class KafkaSystem(System):
                     return
                 time.sleep(LOOK_S)
 
-    def after_start(self, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
+    def setup(self, controls: Mapping[int, NodeControl], deployment: Deployment) -> None:
         """Make the topic, through Kafka's own API."""
         partitions = {name: list(replicas) for name, replicas in deployment.cluster.assignment().items()}
         config = topic_configs(deployment.cluster)

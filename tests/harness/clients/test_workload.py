@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tidemark.checkers import History, check
-from tidemark.harness.clients import LIBRARIES, ClientsError, Counters, Workload, available, workload
+from tidemark.harness.clients import LIBRARIES, ClientsError, Counters, KafkaWorkload, available, kafka_workload
 from tidemark.harness.clients.libraries import ClientLibrary
 from tidemark.nemesis.plan import WorkloadSpec
 
@@ -15,7 +15,7 @@ NOWHERE = "127.0.0.1:1"
 
 def make(bootstrap, run, library="confluent", **more):
     spec = WorkloadSpec(producers=2, consumers=2, interval_us=20_000, poll_us=50_000)
-    return Workload(
+    return KafkaWorkload(
         bootstrap, run.cluster, spec, clock=run.clock, record=run.ops.append, noise_seed=1, library=library, **more
     )
 
@@ -90,7 +90,9 @@ def test_a_client_that_broke_is_told_when_it_stops(mock, run_of, library):
         raise OSError("disk full")
 
     spec = WorkloadSpec(interval_us=1_000)
-    work = Workload(mock.bootstrap, run.cluster, spec, clock=run.clock, record=refuse, noise_seed=1, library=library)
+    work = KafkaWorkload(
+        mock.bootstrap, run.cluster, spec, clock=run.clock, record=refuse, noise_seed=1, library=library
+    )
     work.start()
     assert asked.wait(60)
     with pytest.raises(ClientsError, match="ended before its time"):
@@ -108,6 +110,6 @@ def test_both_libraries_are_here():
 
 
 def test_a_library_that_is_not_here(run_of, monkeypatch):
-    monkeypatch.setattr(workload, "available", lambda: [ClientLibrary("aiokafka", "1")])
+    monkeypatch.setattr(kafka_workload, "available", lambda: [ClientLibrary("aiokafka", "1")])
     with pytest.raises(ClientsError, match="make env"):
         make(NOWHERE, run_of())

@@ -7,7 +7,7 @@ import pytest
 from local_cluster import LocalCluster
 
 from tidemark.checkers import History, check
-from tidemark.harness.clients import LIBRARIES, Workload
+from tidemark.harness.clients import LIBRARIES, KafkaWorkload
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
@@ -27,7 +27,7 @@ def work_under(local_cluster, library, acks, strike):
         def clock():
             return (time.monotonic_ns() - began) // 1000
 
-        work = Workload(
+        work = KafkaWorkload(
             cluster.bootstrap,
             shape,
             WorkloadSpec(),

@@ -180,7 +180,7 @@ def cluster():
 class WithControllerOfItsOwn(TidemarkSystem):
     """As real Kafka's, which is killed with its process."""
 
-    hands_over_controller = False
+    fail_controller = None
 
 
 @pytest.fixture
@@ -703,17 +703,23 @@ class PlayedSystem(TidemarkSystem):
         assert not self.blocked or self.go.wait(5)
         self.note("before_start", node)
 
-    def after_start(self, controls, deployment):
+    def setup(self, controls, deployment):
         assert list(controls) == [0, 1, 2]
         assert controls[1].name == "b1"
         assert deployment.cluster.brokers == 2
-        self.note("after_start")
+        self.note("setup")
 
     def is_halt(self, words):
         return "log truncation" in words
 
     def came_too_early(self, words):
         return words == "my id is taken"
+
+
+class KeepsItsController(PlayedSystem):
+    """Its controller is killed with its process."""
+
+    fail_controller = None
 
 
 @pytest.fixture
@@ -758,7 +764,7 @@ def test_a_system_may_want_its_controller_before_its_brokers(system, monkeypatch
 def test_the_topic_is_made_once_when_all_run(system):
     system.cluster.boot()
 
-    assert system.asked == [("after_start", {0: 1, 1: 1, 2: 1})]
+    assert system.asked == [("setup", {0: 1, 1: 1, 2: 1})]
 
 
 def test_what_would_keep_a_process_from_starting_again_is_waited_for_before_it_is_started(system):
@@ -835,7 +841,7 @@ def comes_too_early(node, times):
 
 @pytest.mark.parametrize("node", [0, 1])
 def test_who_comes_too_early_is_started_again_and_the_history_says_so(system, node):
-    system.hands_over_controller = False
+    system.__class__ = KeepsItsController
     cluster = booted(system)
     comes_too_early(system.nodes[node], 2)
     cluster.stop(node, "crash")
@@ -865,7 +871,7 @@ def test_who_comes_too_early_again_and_again_is_given_up(system):
 
 
 def test_a_controller_that_comes_too_early_again_and_again_ends_the_run(system):
-    system.hands_over_controller = False
+    system.__class__ = KeepsItsController
     cluster = booted(system)
     comes_too_early(system.nodes[0], 9)
     cluster.stop(0, "crash")
@@ -925,8 +931,6 @@ def test_what_the_kill_of_a_container_is_to_its_files_depends_on_the_system(syst
 
 def test_rules_may_have_to_be_in_force_on_nodes_that_a_fault_does_not_name(monkeypatch):
     class Everywhere(PlayedSystem):
-        spreads_rules = True
-
         def spread(self, rules, nodes):
             said = [{**rule, "from": sender} for sender, of_sender in rules.items() for rule in of_sender]
             return dict.fromkeys(nodes, said)

@@ -101,7 +101,7 @@ outcome kafka-2.7, kafka-4.0: valid
 
 def test_a_controller_that_cannot_fail_alone_cannot_be_played(play):
     class Kept(TidemarkSystem):
-        hands_over_controller = False
+        fail_controller = None
 
     with pytest.raises(CannotPlayError, match="the controller of tidemark cannot fail"):
         play(find("kip-101-data-loss"), "kafka-0.10", Kept())
@@ -304,7 +304,7 @@ def test_who_comes_back_below_the_log_start_begins_anew(play_understood, variant
 
 def test_a_system_whose_retention_nobody_commands_says_so(play):
     class Retentive(TidemarkSystem):
-        retains = False
+        retain = None
 
     with pytest.raises(CannotPlayError, match="nobody can tell a broker of tidemark when its retention deletes"):
         play(

@@ -20,7 +20,7 @@ def check(system, kind):
 class KeepsNothing(TidemarkSystem):
     """Its controller begins with nothing if its process is killed, and cannot fail by itself."""
 
-    hands_over_controller = False
+    fail_controller = None
 
 
 def test_a_controller_that_keeps_nothing_is_not_killed():

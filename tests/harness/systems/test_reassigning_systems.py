@@ -19,7 +19,7 @@ class MovesNothing(TidemarkSystem):
     """A system of which nobody says that it can."""
 
     name = "still"
-    reassigns = False
+    reassign = None
 
 
 @pytest.mark.parametrize(

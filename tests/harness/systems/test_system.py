@@ -5,6 +5,19 @@ from types import SimpleNamespace
 import pytest
 
 from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
+from tidemark.harness.systems.capabilities import (
+    Elects,
+    HandsOverController,
+    LaysOutLogs,
+    ReadsLogs,
+    Reassigns,
+    Retains,
+    SpreadsRules,
+    VotesItself,
+    Watched,
+    refuses_given_logs,
+)
+from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import Deployment, System, SystemRefusalError
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nemesis import Fault, Plan, WorkloadSpec
@@ -18,7 +31,7 @@ class Bare(System):
 
     name = "bare"
 
-    def image(self, client, tell):
+    def install(self, client, tell):
         return "an image"
 
     def control(self, machine, on_lost=None):
@@ -27,16 +40,27 @@ class Bare(System):
     def configure(self, node, incarnation, deployment):
         return {}
 
+    def workload(self, order):
+        return None
+
+
+class Shown(Bare, ReadsLogs, Watched):
+    """One that can be seen, too."""
+
     def read_disk(self, control, partition):
         return None
 
 
+class Brokers(SpeaksKafka, Bare):
+    """One of Kafka's clients."""
+
+
 @pytest.fixture
 def bare():
-    return Bare()
+    return Shown()
 
 
-@pytest.mark.parametrize("method", ["image", "control", "configure", "read_disk"])
+@pytest.mark.parametrize("method", ["install", "control", "configure", "workload"])
 def test_four_methods_must_be_written(method):
     with pytest.raises(TypeError, match=method):
         type("Half", (Bare,), {method: getattr(System, method)})()
@@ -49,18 +73,31 @@ def test_it_is_judged_by_todays_protocol_and_knows_every_variant(bare):
         bare.variant("kafka-0.1")
 
 
-def test_the_controllers_node_is_asked_for_elections(bare):
+def test_the_controllers_node_is_asked_for_elections():
     asked = []
     controls = {0: SimpleNamespace(elect=lambda *what: asked.append(what)), 1: None}
 
-    assert bare.elect(controls, "t-0", "unclean", 2) == ""
+    assert TidemarkSystem().elect(controls, "t-0", "unclean", 2) == ""
     assert asked == [("t-0", "unclean", 2)]
 
 
-def test_rules_for_messages_act_at_their_sender(bare):
-    rules = {2: [{"kind": None, "to": 1, "effect": "drop", "amount": 0}]}
+def test_what_it_has_no_method_for_it_cannot_do(bare):
+    able = (Elects, HandsOverController, LaysOutLogs, Reassigns, Retains, SpreadsRules, VotesItself)
 
-    assert bare.spread(rules, (0, 1, 2)) == rules
+    assert [one for one in able if isinstance(bare, one)] == []
+    assert [one for one in able if isinstance(TidemarkSystem(), one)] == [
+        one for one in able if one is not SpreadsRules
+    ]
+    assert isinstance(bare, Watched)
+    assert isinstance(bare, ReadsLogs)
+
+
+def test_a_system_that_shows_nothing_is_refused_in_a_sentence():
+    plan = Plan(0, 0, 0, "by hand", ClusterSpec(), WorkloadSpec(), (), 1_000_000)
+
+    assert not isinstance(Bare(), Watched | ReadsLogs)
+    with pytest.raises(SystemRefusalError, match=r"^bare has no admin port and no trace file"):
+        Bare().check(plan, parse_variant("kafka-2.7"))
 
 
 WROTE = [(0, 1, "start", "", 1), (1, 1, "recovered", "t-0", 0, 0, -1), (2, 1, "append", "t-0", 0, 0, (7,))]
@@ -93,13 +130,13 @@ def test_its_processes_may_give_up(bare):
 
 
 @pytest.mark.parametrize("acks", ["all", "1", "0"])
-def test_a_broker_that_does_not_lead_or_has_no_followers_wrote_nothing(bare, acks):
-    assert bare.refusals(acks) == {NOT_LEADER, NOT_ENOUGH_REPLICAS}
+def test_a_broker_that_does_not_lead_or_has_no_followers_wrote_nothing(acks):
+    assert Brokers().refusals(acks) == {NOT_LEADER, NOT_ENOUGH_REPLICAS}
 
 
 def test_given_logs_are_refused_unless_it_can_lay_them_out(bare):
-    with pytest.raises(SystemRefusalError, match=r"^bare cannot begin with given logs: they belong to a topic"):
-        bare.lay_out(None, "t-0", None)
+    assert not isinstance(bare, LaysOutLogs)
+    assert refuses_given_logs("bare").startswith("bare cannot begin with given logs: they belong to a topic")
 
 
 def test_our_own_nodes_are_told_their_part_of_the_cluster():

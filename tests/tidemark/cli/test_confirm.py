@@ -63,7 +63,7 @@ def cli(hunted, tmp_path, monkeypatch):
 
     monkeypatch.setattr(confirm, "containers", containers)
     monkeypatch.setattr("tidemark.cli.engine.engine", engine)
-    monkeypatch.setattr(TidemarkSystem, "image", lambda self, client, tell: "image")
+    monkeypatch.setattr(TidemarkSystem, "install", lambda self, client, tell: "image")
     monkeypatch.setattr(LiveTargets, "target", target)
 
     def run(*words):

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from tidemark.checkers import History, Op, sent, write_history
-from tidemark.cli import own_checkers
 from tidemark.cli.check import check_command
+from tidemark.harness.runs import own_code
 
 EVEN = """
 from tidemark.checkers import Anomaly
@@ -151,7 +151,7 @@ def test_a_name_or_file_that_is_not_there(history):
 
 
 def offered(monkeypatch, value):
-    monkeypatch.setattr(own_checkers, "entry_points", lambda group: [EntryPoint("theirs", value, group)])
+    monkeypatch.setattr(own_code, "entry_points", lambda group: [EntryPoint("theirs", value, group)])
 
 
 def test_a_package_offers_one_by_entry_point(history, monkeypatch, tmp_path):

@@ -1,0 +1,178 @@
+"""Kafka's own clients as the workload of a run: producers, consumers, those that delete records, and a reader at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from tidemark.checkers.history.history import Op
+from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.counters import Counters
+from tidemark.harness.clients.deletions import Deed, Deletions
+from tidemark.harness.clients.errors import ClientsError
+from tidemark.harness.clients.journal import Journal
+from tidemark.harness.clients.libraries import CONFLUENT, LIBRARIES, Library, available
+from tidemark.harness.clients.own_consumers import OwnConsumers
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+
+SLACK_S = 15.0
+"""Over and above the time for which a broker may let a deletion wait."""
+
+
+class _Clients(Protocol):
+    """What each library's clients can do."""
+
+    own_entries: bool
+    """Whether a log may end with a record that no client sees."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def final_read(self, in_time: Callable[[], bool]) -> bool: ...
+
+
+class KafkaWorkload:
+    """Producers ``p1`` … and consumers ``c1`` … that record what they saw as ``docs/history.md`` has it.
+
+    Start once, stop once, then `final_read`.
+    """
+
+    def __init__(  # noqa: PLR0913 (what a workload is made of)
+        self,
+        bootstrap: str,
+        cluster: ClusterSpec,
+        spec: WorkloadSpec,
+        *,
+        clock: Callable[[], int],
+        record: Callable[[Op], None],
+        noise_seed: int,
+        library: Library = CONFLUENT,
+        counters: Counters | None = None,
+        log: Path | None = None,
+        idempotent: bool = True,
+        reads_anywhere: bool = False,
+        asks_leaders: bool = False,
+        own_entries: bool = False,
+    ) -> None:
+        """Connect nothing yet.
+
+        Args:
+            bootstrap: brokers to begin with, ``host:port,host:port``.
+            cluster: partitions, acks and times.
+            spec: how many clients, and how busy.
+            clock: µs since the run began.
+            record: takes every half of an operation, one at a time and in order of time, in a thread of the clients.
+            noise_seed: names the noise streams, as in the simulator.
+            library: whose producer and consumer to use.
+            counters: to count with, for a progress display; else new ones.
+            log: where the libraries' own words go; nowhere without it.
+            idempotent: whether producers with acks=all are; brokers of an old message format refuse that.
+            reads_anywhere: whether consumers read from any replica, which only ours do: the libraries' go to leaders.
+            asks_leaders: whether each poll of a consumer asks the leader itself, which only ours do: the libraries' read ahead.
+            own_entries: whether leaders write records that no client sees, with one of which a log may end.
+
+        Raises:
+            ClientsError: the library is not here.
+        """
+        if library not in [found.name for found in available()]:
+            raise ClientsError(
+                f"The client library {library!r} is not here: choose one of {', '.join(LIBRARIES)}, or run make env."
+            )
+        self._journal = Journal(clock, record, cluster.acks, counters)
+        self._log = ClientLog(log, clock)
+        self._readers: OwnConsumers | None = None
+        if reads_anywhere or asks_leaders:
+            self._readers = OwnConsumers(
+                bootstrap, cluster, spec, self._journal, noise_seed, leaders_only=not reads_anywhere
+            )
+            spec = replace(spec, consumers=0)
+        make = _confluent if library == CONFLUENT else _aiokafka
+        self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent)
+        self._clients.own_entries = own_entries
+        deed = (_confluent_deed if library == CONFLUENT else _aiokafka_deed)(bootstrap, cluster, self._log)
+        self._deletions = Deletions(deed, self._journal, cluster.settings.produce_timeout_us / 1e6 + SLACK_S)
+
+    @property
+    def counters(self) -> Counters:
+        """How far the clients are."""
+        return self._journal.counters
+
+    def start(self) -> None:
+        """Begin: brokers may come up later."""
+        self._clients.start()
+        if self._readers is not None:
+            self._readers.start()
+
+    def delete(self, key: str, offset: int) -> None:
+        """Have a client ask for the deletion of a partition's records below an offset; nobody waits for it before `stop`."""
+        self._deletions.begin(key, offset)
+
+    def stop(self) -> None:
+        """End all producers and consumers; those with an operation finish it, within the produce time-out and a few seconds.
+
+        Raises:
+            ClientsError: a client did not end, or had ended before its time: the history is not whole.
+        """
+        try:
+            self._deletions.stop()
+            if self._readers is not None:
+                self._readers.stop()
+            self._clients.stop()
+        finally:
+            self._log.close()
+
+    def final_read(self, deadline_us: int) -> bool:
+        """Read every partition from offset 0, or its log start, to its high watermark, once, with a new consumer.
+
+        Returns:
+            Whether that was done when the clock said ``deadline_us``.
+        """
+        readers = self._clients if self._readers is None else self._readers
+        try:
+            return readers.final_read(lambda: self._journal.clock() < deadline_us)
+        finally:
+            self._log.close()
+
+
+def _confluent(
+    bootstrap: str,
+    cluster: ClusterSpec,
+    spec: WorkloadSpec,
+    journal: Journal,
+    log: ClientLog,
+    seed: int,
+    idempotent: bool,
+) -> _Clients:
+    from tidemark.harness.clients.confluent_clients import ConfluentClients
+
+    return ConfluentClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
+
+
+def _aiokafka(
+    bootstrap: str,
+    cluster: ClusterSpec,
+    spec: WorkloadSpec,
+    journal: Journal,
+    log: ClientLog,
+    seed: int,
+    idempotent: bool,
+) -> _Clients:
+    from tidemark.harness.clients.aiokafka_clients import AiokafkaClients
+
+    return AiokafkaClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
+
+
+def _confluent_deed(bootstrap: str, cluster: ClusterSpec, log: ClientLog) -> Deed:
+    from tidemark.harness.clients.confluent_deletion import deletion
+
+    return deletion(bootstrap, cluster, log.logger)
+
+
+def _aiokafka_deed(bootstrap: str, cluster: ClusterSpec, _log: ClientLog) -> Deed:
+    from tidemark.harness.clients.aiokafka_deletion import deletion
+
+    return deletion(bootstrap, cluster)

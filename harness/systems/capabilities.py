@@ -1,0 +1,213 @@
+"""What only some systems can do: a protocol for each, asked with ``isinstance``.
+
+Whoever has the methods has the capability; nothing is declared a second time. A plan or script that needs one which a system lacks
+is refused by name before anything starts (:meth:`tidemark.harness.systems.system.System.check`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+from tidemark.harness.evidence.log_agreement import agreement_of_all, tells_of_logs
+from tidemark.harness.evidence.replica_evidence import doubts_together
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from tidemark.harness.evidence.collect import Evidence
+    from tidemark.harness.evidence.partition_disk import Disk
+    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence, Segment
+    from tidemark.harness.machines.node_control import NodeControl
+
+Rules = list[dict[str, Any]]
+"""What a node's transport does to messages: kind, receiver, effect, amount (:mod:`tidemark.nodes.admin.message_rules`)."""
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """Each node has an admin port and writes a trace file (docs/systems.md, "What a node is"), so that it can be seen who leads,
+    how far each replica is, and when something happens. Its controls keep the port's connection as ``admin``.
+    """
+
+    def events_of(self, trace: str, name: str) -> list[list[Any]]:
+        """The events of a node's trace file, each as ``[mono_us, node, event, partition, …]``.
+
+        Args:
+            trace: the file.
+            name: of the node, for a person.
+
+        Raises:
+            RunError: a line is damaged.
+        """
+        from tidemark.harness.evidence.trace_history import parse_trace  # what reads record batches is an extra
+
+        return parse_trace(trace, name)
+
+
+@runtime_checkable
+class Elects(Protocol):
+    """An operator can ask for an election."""
+
+    def elect(self, controls: Mapping[int, NodeControl], partition: str, how: str, target: int) -> str:
+        """An operator's election: ``preferred``, ``forced`` or ``unclean``; ends when it was decided.
+
+        Returns:
+            Why the system refused it, as a sentence; empty if it did not.
+
+        Raises:
+            NodeError: nobody could be asked.
+        """
+
+
+@runtime_checkable
+class VotesItself(Protocol):
+    """Runs protocols without a controller, too: their servers elect among themselves (docs/families.md)."""
+
+    def stand(self, control: NodeControl, partition: str, *, wait: bool = True) -> None:
+        """Have a server stand for election; with ``wait`` false it may hear of it when it goes on.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+
+    def change_members(self, control: NodeControl, partition: str, members: Sequence[int]) -> None:
+        """Tell a server of a group that changes its own members who they are to be; it may not lead, and then it does nothing.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+
+
+@runtime_checkable
+class Reassigns(Protocol):
+    """Replicas can be moved while it runs, and its evidence tells of it."""
+
+    def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
+        """An operator's reassignment; ends when the controller has taken it up.
+
+        Args:
+            controls: of all nodes.
+            partition: such as ``t-0``.
+            replicas: the preferred leader first.
+
+        Returns:
+            Why the system refused it, as a sentence; empty if it did not.
+
+        Raises:
+            NodeError: nobody could be asked.
+        """
+
+
+@runtime_checkable
+class HandsOverController(Protocol):
+    """The controller can fail, and be replaced by another one, while node 0's process goes on."""
+
+    def fail_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """There is no controller from now on.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+
+    def elect_controller(self, controls: Mapping[int, NodeControl]) -> None:
+        """Another controller takes over, with what was written.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+
+
+@runtime_checkable
+class Retains(Protocol):
+    """A broker can be told to let its retention delete."""
+
+    def retain(self, control: NodeControl, partition: str, batches: int) -> None:
+        """The retention of one broker finds that its oldest batches are to go.
+
+        Raises:
+            NodeError: it could not be asked.
+        """
+
+
+@runtime_checkable
+class SpreadsRules(Protocol):
+    """Rules for messages act elsewhere than at their sender."""
+
+    def spread(self, rules: Mapping[int, Rules], nodes: Iterable[int]) -> dict[int, Rules]:
+        """Where rules for messages must be put in force, so that they act on what these senders send.
+
+        Args:
+            rules: sender → its rules.
+            nodes: all nodes of the cluster.
+        """
+
+
+@runtime_checkable
+class LaysOutLogs(Protocol):
+    """A run can begin with given logs."""
+
+    def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
+        """Put a log on a broker's disk before its first start.
+
+        Raises:
+            NodeError: it could not be written.
+        """
+
+
+@runtime_checkable
+class ReadsLogs(Protocol):
+    """What lies in its nodes' logs can be read. Without this, replicas are not judged, only what clients saw.
+
+    Only :meth:`read_disk` must be written by who inherits from this; the others are right where files lie as in Tidemark's nodes.
+    """
+
+    def read_disk(self, control: NodeControl, partition: str) -> Disk:
+        """What a broker that starts now would find; of one that runs, what it has written.
+
+        Raises:
+            NodeError: it cannot be read.
+        """
+        ...
+
+    def segments(self, evidence: Evidence) -> dict[str, Segment]:
+        """The logs of one node, read from its files.
+
+        Raises:
+            RunError: a log cannot be read.
+        """
+        return evidence.read_segments()
+
+    def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:
+        """Look through all nodes' events and logs before they become the history's trace.
+
+        Unless told otherwise they stay as they are, and are doubted where what a node traced of its logs is not what its files
+        hold. A system that traces nothing of its logs is not judged by them.
+        """
+        differ = agreement_of_all(found) if tells_of_logs(found) else {}
+        return replace(found, doubted=doubts_together(found.doubted, differ))
+
+    def doubts_all_evidence(self) -> str:
+        """Why none of its replicas' evidence is ever believed, as a sentence; empty if it may be."""
+        return ""
+
+
+def why_not_judged_by_logs(system: object) -> str:
+    """Why no log of it is ever believed, as a sentence; empty if they may be, or if it shows none."""
+    return system.doubts_all_evidence() if isinstance(system, ReadsLogs) else ""
+
+
+# Why a system without one of these cannot, as sentences after or about its name.
+
+NO_ELECTIONS = "nobody can ask for an election"
+CANNOT_REASSIGN = "has no evidence of replicas that come and go"
+
+
+def refuses_retention(name: str) -> str:
+    """Without :class:`Retains`."""
+    return f"nobody can tell a broker of {name} when its retention deletes: delete records instead"
+
+
+def refuses_given_logs(name: str) -> str:
+    """Without :class:`LaysOutLogs`."""
+    return f"{name} cannot begin with given logs: they belong to a topic that does not exist yet"
