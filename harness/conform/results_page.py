@@ -1,4 +1,4 @@
-"""The published page about all pairs (docs/conform-results.md), from what is kept of them and the differences that are known.
+"""The published page about all pairs (docs/results/conform.md), from what is kept of them and the differences that are known.
 
 The same results give the same page: a test holds the page in docs/ against the results beside it.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tidemark.harness.conform.kept_pair import KeptPair
     from tidemark.harness.conform.known_difference import KnownDifference
 
-COMMAND = "tidemark conform --all --out results/published/conform --page docs/conform-results.md"
+COMMAND = "tidemark conform --all --out results/published/conform --page docs/results/conform.md"
 
 _CELLS = {UNEXPLAINED: "**unexplained**", CANNOT: "–", FAILED: "failed", MISSING: "not played"}
 
@@ -56,7 +56,7 @@ class _Page:
             "# Model against real Kafka: every script",
             "",
             "Every script of `harness/scenario/scripts` in the simulator and on brokers of Apache Kafka, under each protocol",
-            "version that stands for a preset, held side by side as [conform](conform.md) tells. *equal*: nothing that is compared",
+            "version that stands for a preset, held side by side as [conform](../conform.md) tells. *equal*: nothing that is compared",
             "differs. *explained*: what differs is a known difference, by its number below. *unexplained*: somebody has to look.",
             "This page is written by",
             "",

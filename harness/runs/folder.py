@@ -1,4 +1,4 @@
-"""The folder of one run: plan, history, verdict, report (docs/results.md)."""
+"""The folder of one run: plan, history, verdict, report (docs/results-folder.md)."""
 
 from __future__ import annotations
 

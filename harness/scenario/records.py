@@ -18,7 +18,7 @@ _NAME = re.compile(r"([A-Za-z]+)(\d*)")
 _RANGE = re.compile(r"([A-Za-z]+)(\d+)\.\.([A-Za-z]+)(\d+)")
 
 NO_OP = "noop"
-"""What a leader writes of its own when it begins, in families where it does (docs/raft.md)."""
+"""What a leader writes of its own when it begins, in families where it does (docs/families/raft.md)."""
 
 
 MEMBERS = "members"

@@ -1,4 +1,4 @@
-"""The published page about random plans on real brokers (docs/soak-results.md), from what is kept of the runs.
+"""The published page about random plans on real brokers (docs/results/soak.md), from what is kept of the runs.
 
 The same results give the same page.
 """
@@ -37,8 +37,8 @@ def _lines(runs: Sequence[KeptRun], command: str) -> Iterator[str]:
     yield from (
         "# Random plans on real Kafka",
         "",
-        "Random fault plans ([faults](faults.md#random-plans)) on brokers of Apache Kafka; every system meets the same plans",
-        "of a profile. *Violated*: the promise that its protocol is judged by ([anomalies](anomalies.md)) was broken.",
+        "Random fault plans ([faults](../faults.md#random-plans)) on brokers of Apache Kafka; every system meets the same plans",
+        "of a profile. *Violated*: the promise that its protocol is judged by ([anomalies](../anomalies.md)) was broken.",
         "*Permitted*: something was lost, or read twice, that this promise permits. *Near miss*: nothing is lost, and one",
         "election more could lose what is acknowledged. Each is told in runs that had at least one. *Unknown*: nothing",
         "happened that could have gone wrong, or the run broke off, or its evidence was not",

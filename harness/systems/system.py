@@ -71,7 +71,7 @@ class Deployment:
 
 
 def has_controller(variant: AnyVariant) -> bool:
-    """Whether there is a controller under a variant; without one, the servers elect among themselves (docs/families.md)."""
+    """Whether there is a controller under a variant; without one, the servers elect among themselves (docs/families)."""
     return family_of(variant).has_isr
 
 

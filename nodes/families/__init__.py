@@ -1,4 +1,4 @@
-"""Families of protocols: what each owns, and the one place where they are found by name (docs/families.md).
+"""Families of protocols: what each owns, and the one place where they are found by name (docs/families).
 
 Common to all are the log and its batches, storage, crash and recovery, actions, the trace, settings, and the requests of clients
 (:mod:`tidemark.nodes.core`). A family owns its messages, its roles, how it decides what is committed, and how a node that

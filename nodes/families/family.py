@@ -68,7 +68,7 @@ class Family:
 
     Attributes:
         name: in the meta line of histories.
-        title: for people. page: its page in docs/.
+        title: for people.
         presets: name → variant.
         bundles: modifier → all that it sets at once. known: what a refusal says of the modifiers there are.
         machine: makes a process.
@@ -88,7 +88,6 @@ class Family:
 
     name: str
     title: str
-    page: str
     presets: Mapping[str, Any]
     machine: MakeMachine
     bundles: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -32,7 +32,6 @@ def _broker(
 KAFKA = Family(
     name="kafka",
     title="Kafka's replication protocol",
-    page="protocol.md",
     presets=PRESETS,
     known=known,
     machine=_broker,

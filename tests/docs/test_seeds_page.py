@@ -33,7 +33,7 @@ def proofs(shown):
 
 @pytest.mark.parametrize(("says", "shown"), CLAIMS, ids=[says[:60] for says, _ in CLAIMS])
 def test_each_line_of_a_seed_is_shown_by_something(says, shown):
-    pages = re.findall(r"\]\(([\w-]+\.md)", shown)
+    pages = re.findall(r"\]\(([\w/-]+\.md)", shown)
 
     assert list(proofs(shown)) or pages
     for page in pages:

@@ -35,7 +35,7 @@ Examples:
   tidemark cluster up --detach                         a controller and three brokers, until `tidemark cluster down`
   tidemark cluster up                                  the same until Ctrl-C, with their logs
   tidemark cluster up other --brokers 5 --partitions 3 --variant kafka-0.11 --detach
-  tidemark cluster up --variant raft --detach          servers that elect among themselves (docs/families.md)
+  tidemark cluster up --variant raft --detach          servers that elect among themselves (docs/families)
   tidemark cluster up --system kafka:4.1.1 --detach    real Kafka brokers
 """
 STATUS_EPILOG = """\b

@@ -50,7 +50,7 @@ in another terminal, meanwhile, it shares the work.
   tidemark conform --all                                          what is missing in results/conform
   tidemark conform --all --systems kafka:2.8.2,kafka:4.1.1 --scripts 'kip-279-*,missed-reign' --tries 3
   tidemark conform --all --no-play                                how it stands
-  tidemark conform --all --out results/published/conform --page docs/conform-results.md
+  tidemark conform --all --out results/published/conform --page docs/results/conform.md
 
 \b
 Exit codes: 0 no difference is unexplained, 1 one is, 254 bad arguments, or a run that could not be carried out.

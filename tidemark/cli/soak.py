@@ -55,7 +55,7 @@ Examples:
   tidemark soak --systems tidemark --profiles destructive --plans 5        our own nodes
   tidemark soak --no-run                                           how it stands
   tidemark soak --no-run --judge-again                             after a checker has changed
-  tidemark soak --out results/published/soak --page docs/soak-results.md
+  tidemark soak --out results/published/soak --page docs/results/soak.md
 
 \b
 The same command again goes on where it was ended, be it by Ctrl-C, kill or a reboot, which costs the run under way; and the same

@@ -24,7 +24,7 @@ Examples:
 
 \b
 Tables: runs, anomalies, ops, trace, and marks (campaign, variant, plan, mark); of what tidemark check found rejudged,
-rejudged_anomalies and changes. docs/results.md has their columns, docs/querying.md more questions."""
+rejudged_anomalies and changes. docs/results-folder.md has their columns, docs/querying.md more questions."""
 
 
 @click.command("sql", epilog=EPILOG)

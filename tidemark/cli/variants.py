@@ -33,7 +33,7 @@ Examples:
 def variants_command(names: tuple[str, ...], as_json: bool) -> int:
     """Say what a protocol does: without names every preset in one line, with one all of it, with two what differs.
 
-    A name is a preset with any modifiers, such as kafka-2.1+no-fetch-fence; docs/protocol.md lists them; docs/families.md has
+    A name is a preset with any modifiers, such as kafka-2.1+no-fetch-fence; docs/protocol.md lists them; docs/families has
     the protocols that are not Kafka's.
     """
     variants = [parse_variant(name) for name in names or [name for family in FAMILIES for name in family.presets]]

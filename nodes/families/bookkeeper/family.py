@@ -42,7 +42,6 @@ def _tells_leadership(message: object) -> bool:
 BOOKKEEPER = Family(
     name="bookkeeper",
     title="BookKeeper's ledgers",
-    page="bookkeeper.md",
     presets=PRESETS,
     machine=partial(Server, member=LedgerMember),
     store=MetadataStore,

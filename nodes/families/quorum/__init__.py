@@ -1,1 +1,1 @@
-"""The seed's high-water mark: a leader pushes, the index that a quorum has is the high-water mark (docs/quorum.md)."""
+"""The seed's high-water mark: a leader pushes, the index that a quorum has is the high-water mark (docs/families/quorum.md)."""

@@ -20,7 +20,6 @@ from tidemark.nodes.families.voting.server import Server
 QUORUM = voting_family(
     name="quorum",
     title="The high-water mark of a quorum",
-    page="quorum.md",
     presets=PRESETS,
     messages=QuorumMember.steps,
     bundles={"repaired": REPAIRED},

@@ -53,7 +53,6 @@ def _differs(variant: RaftVariant) -> Mapping[str, Any]:
 RAFT = voting_family(
     name="raft",
     title="Raft's log replication",
-    page="raft.md",
     presets=PRESETS,
     messages=RaftMember.steps,
     machine=_server,

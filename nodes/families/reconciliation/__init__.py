@@ -1,4 +1,4 @@
 """The seed's "Replication Reconciliation": a follower says where its log ends, the leader whether it differs.
 
-See docs/reconciliation.md.
+See docs/families/reconciliation.md.
 """

@@ -22,7 +22,6 @@ def _tells_leadership(message: object) -> bool:
 RECONCILIATION = voting_family(
     name="reconciliation",
     title="Replication reconciliation",
-    page="reconciliation.md",
     presets=PRESETS,
     messages=ReconcilingMember.steps,
     machine=partial(Server, member=ReconcilingMember),

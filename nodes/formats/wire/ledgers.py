@@ -72,7 +72,7 @@ SHAPES: dict[int, Shape] = {
     ),
     1046: Shape("Heartbeat", {"source": "int64", "broker_epoch": "int64", "known": STAMP}),
 }
-"""API key → what travels under it. The keys are in docs/families.md."""
+"""API key → what travels under it. The keys are in docs/families."""
 
 REQUESTS: dict[int, Any] = {
     key: entity(shape.name, key, EntityType.request, RequestHeader, shape.fields) for key, shape in SHAPES.items()

@@ -1,4 +1,4 @@
-"""Raft's groups change in simulated runs (docs/raft.md), and nothing else does."""
+"""Raft's groups change in simulated runs (docs/families/raft.md), and nothing else does."""
 
 from dataclasses import replace
 
