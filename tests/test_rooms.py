@@ -49,13 +49,18 @@ def one(module):
 
 
 @cache
+def contracts():
+    """Those about layers."""
+    linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    return [contract for contract in linter["contracts"] if contract["type"] == "layers"]
+
+
+@cache
 def layers():
     """The rooms, lowest first; those within a room below it."""
-    linter = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     house, *inner = [
         [room.strip() for layer in reversed(contract["layers"]) for room in layer.split("|")]
-        for contract in linter["contracts"]
-        if contract["type"] == "layers"
+        for contract in contracts()
     ]
     for rooms in inner:
         at = house.index(rooms[0].rpartition(".")[0])
@@ -102,6 +107,14 @@ def test_the_page_about_rooms_tells_of_each_in_the_order_of_their_layers():
     told = [name if name.startswith("tidemark.") else f"tidemark.{name}" for name in told]
 
     assert told == layers()
+    drawn = [
+        line.strip() for picture in re.findall(r"```\n(.*?)```", table, re.DOTALL) for line in picture.splitlines()
+    ]
+    assert drawn == [
+        re.sub(r"tidemark\.(?!cli|served)", "", layer).replace(".", "/")
+        for contract in contracts()
+        for layer in contract["layers"]
+    ]
 
 
 @pytest.mark.parametrize(

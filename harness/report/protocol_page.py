@@ -43,17 +43,23 @@ def written_anew(page: str) -> str:
 
 
 def _presets() -> list[str]:
-    topics = [switch.topic for switch in SWITCHES.values()]
-    lines = [f"| preset | truncation | KIP-320 fences | {' | '.join(topics)} |", "|---" * (3 + len(topics)) + "|"]
-    for name, variant in PRESETS.items():
-        cells = [_yes(variant, field, switch) for field, switch in SWITCHES.items()]
-        lines.append(f"| `{name}` | `{variant.truncation}` | {_fence_words(variant)} | {' | '.join(cells)} |")
-    return lines
+    presets = PRESETS.values()
+    lines = [f"| | modifier | {' | '.join(name.removeprefix('kafka-') for name in PRESETS)} |"]
+    lines += ["|---" * (2 + len(PRESETS)) + "|"]
+    rows = [("truncation", "truncation", [f"`{variant.truncation}`" for variant in presets])]
+    rows += [("KIP-320 fences", "all-fences", [_fence_words(variant) for variant in presets])]
+    rows += [
+        (switch.topic, switch.word, [_yes(each, name, switch) for each in presets]) for name, switch in SWITCHES.items()
+    ]
+    return [
+        *lines,
+        *(f"| {topic} | {f'`{word}`' if word else ''} | {' | '.join(cells)} |" for topic, word, cells in rows),
+    ]
 
 
 def _yes(variant: Variant, field: str, switch: Switch) -> str:
     if not switch.need.is_met(variant):
-        return f"needs {switch.need.words}"
+        return "n/a"
     return "yes" if getattr(variant, field) else "–"
 
 

@@ -41,6 +41,19 @@ ENDLESS = {"serve", "--follow"}
 PLAYED_WHOLE_ELSEWHERE = {"--all", "--truth-table"}
 """In the simulator, by tests/harness/scenario/test_library.py and tests/harness/search/explore."""
 NEEDS_ENGINE = {"docker", "--system", "--confirm", "soak", "conform", "cluster", "images"}
+FOREIGN = {
+    "docker": "needs an engine",
+    "kill": "in a node",
+    "iptables": "in a node",
+    "tcpdump": "in a node",
+    "tshark": "in a node",
+    "python3": "makes an environment for Spark's workers, from the package index",
+    "environment/bin/venv-pack": "is of that environment",
+    "mkdir": "is of that environment",
+    "home=$(python3": "begins a Spark cluster, which tests/pipeline/test_cluster.py does",
+    "$home/bin/spark-class": "begins a Spark cluster, which tests/pipeline/test_cluster.py does",
+}
+"""Programs that are not ours, and that no test of the pages starts: why not."""
 NEEDS_JAVA = {"compare", "sql", "--master"}
 WRITTEN = {"--out", "--script", "--html", "--page", "--junit", "--corpus"}
 READER_ADDS_IT = {"bridge.json": "of a kind of fault that the reader adds first"}
@@ -280,9 +293,17 @@ def test_most_commands_of_the_simulator_are_run_and_none_is_overlooked(tmp_path)
     assert len(OURS) > 250
     assert len(typed) > 120
     for page in PAGES:
-        lines = re.findall(r"^(?: {4}|\$ )?(tidemark [a-z].*)$", page.path.read_text(encoding="utf-8"), re.MULTILINE)
+        lines = re.findall(
+            r"^(?: {4}|\$ )?(?:[A-Z_]+=\S* )*(tidemark [a-z].*)$", page.path.read_text(encoding="utf-8"), re.MULTILINE
+        )
         for line in lines:
             assert any(line.startswith(command.text) for command in page.commands), f"{page.path}: {line}"
+
+
+def test_a_program_of_somebody_else_is_not_started_for_a_reason():
+    started = {command.text.split(" ")[0] for page in PAGES for command in page.foreign}
+
+    assert started == FOREIGN.keys()
 
 
 def test_targets_modules_and_extras_that_are_named_are_there():

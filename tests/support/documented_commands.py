@@ -4,6 +4,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
@@ -11,6 +12,8 @@ PROGRAMS = ("tidemark", "make", "python", "pip")
 HELPERS = ("cp", "echo", "grep", "head", "zcat")
 """What stands between commands of ours, and is carried out with them."""
 PLACEHOLDER = re.compile(r"…|^[A-Z][A-Z0-9_]*$|\[|:[A-Z]+$")
+SETTING = re.compile(r"[A-Z_]+=\S* ")
+"""What a line may set for one command, before it."""
 _NAMES_A_FILE = re.compile(r"`([\w-]+\.(?:jsonl|json|py|scenario))`[^`]*:$")
 
 
@@ -41,13 +44,30 @@ class Command:
         return any(PLACEHOLDER.search(word) for word in self.words)
 
 
+class Code(NamedTuple):
+    """A block of code; `line` is that of its fence, `language` is empty where the page says none."""
+
+    page: Path
+    line: int
+    language: str
+    text: str
+
+
 @dataclass
 class Page:
-    """A page's commands in order, and the files that it has its readers write: name → text."""
+    """What a page has for its readers to type.
+
+    Attributes:
+        commands: in order.
+        files: that it has them write: name → text.
+        code: its blocks. foreign: lines for the shell that begin with a program of somebody else's.
+    """
 
     path: Path
     commands: list[Command] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    code: list[Code] = field(default_factory=list)
+    foreign: list[Command] = field(default_factory=list)
 
 
 def read_page(path: Path) -> Page:
@@ -60,11 +80,12 @@ def read_page(path: Path) -> Page:
         match token.type:
             case "fence" | "code_block":
                 named = _NAMES_A_FILE.search(said)
+                page.code.append(Code(path, line, token.info, token.content))
                 if token.info in ("json", "python", "toml", "yaml", "scenario"):
                     if named:
                         page.files[named[1]] = token.content
                 else:
-                    page.commands += _of_block(path, token)
+                    _read_block(page, token)
             case "thead_open":
                 head = []
             case "tr_open":
@@ -93,7 +114,7 @@ def read_page(path: Path) -> Page:
     return page
 
 
-def _of_block(path: Path, token) -> list[Command]:
+def _read_block(page: Page, token) -> None:
     commands: list[Command] = []
     prompted = any(line.startswith("$ ") for line in token.content.splitlines())
     for number, line in enumerate(token.content.splitlines(), token.map[0] + (2 if token.type == "fence" else 1)):
@@ -102,9 +123,13 @@ def _of_block(path: Path, token) -> list[Command]:
                 commands[-1].shown = [*(commands[-1].shown or []), line]
             continue
         text = _without_remark(line.removeprefix("$ ").strip())
+        while setting := SETTING.match(text):
+            text = text[setting.end() :]
         if text.split(" ")[0] in (*PROGRAMS, *(HELPERS if prompted else ())):
-            commands.append(Command(path, number, text, _words(text)))
-    return commands
+            commands.append(Command(page.path, number, text, _words(text)))
+        elif prompted or token.info == "sh":
+            page.foreign.append(Command(page.path, number, text, []))
+    page.commands += commands
 
 
 def _without_remark(line: str) -> str:
