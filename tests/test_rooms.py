@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("nodes", "nemesis", "checkers", "harness", "pipeline")
-INVENTED = {"checkers/replicas/two_leaders.py"}
+INVENTED = {"checkers/replicas/not_elected.py"}
 """Files that a page has its reader write."""
 
 ONE_IDEA = {f"tidemark.nodes.core.{name}" for name in ("broker", "replica", "leader", "follower")}
