@@ -27,6 +27,7 @@ PAGES = [
 CODE = [code for page in PAGES for code in page.code]
 
 ELSEWHERE = {
+    "tests/docs/test_api_page.py": ("docs/api.md", 7),
     "tests/docs/test_querying_page.py": ("docs/querying.md", 8),
     "tests/nodes/core/test_worked_example.py": ("docs/writing-a-variant.md", 2),
     "tests/nemesis/test_worked_kind.py": ("docs/writing-a-variant.md", 2),
@@ -56,15 +57,15 @@ def given(text):
     if text.startswith("class FixedPrimary"):
         return runpy.run_path(str(ROOT / "examples" / "fixed_primary.py"))
     names = "cluster", "spec", "now_us", "deadline_us"
-    return dict.fromkeys(names) | {"ops": [], "folder": Path()} if "work = Workload(" in text else {}
+    return dict.fromkeys(names) | {"ops": [], "folder": Path()} if "work = KafkaWorkload(" in text else {}
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Run a block: the names it leaves, and what it prints. No client goes to a broker."""
     monkeypatch.chdir(tmp_path)
-    workload = create_autospec(tidemark.harness.clients.Workload)
-    monkeypatch.setattr(tidemark.harness.clients, "Workload", workload)
+    workload = create_autospec(tidemark.harness.clients.KafkaWorkload)
+    monkeypatch.setattr(tidemark.harness.clients, "KafkaWorkload", workload)
 
     def run(text):
         names, told = {"__name__": "a_page", **given(text)}, StringIO()
