@@ -62,7 +62,7 @@ class Elects(Protocol):
 
 @runtime_checkable
 class VotesItself(Protocol):
-    """Runs protocols without a controller, too: their servers elect among themselves (docs/families.md)."""
+    """Runs protocols without a controller, too: their servers elect among themselves (docs/families)."""
 
     def stand(self, control: NodeControl, partition: str, *, wait: bool = True) -> None:
         """Have a server stand for election; with ``wait`` false it may hear of it when it goes on.
