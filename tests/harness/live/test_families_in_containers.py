@@ -16,7 +16,7 @@ from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.families import parse_variant
 
 S = 1_000_000
-SCRIPTS = Path(__file__).parents[3] / "harness" / "scenarios" / "families"
+SCRIPTS = Path(__file__).parents[3] / "harness" / "scenario" / "scripts" / "families"
 WORK = WorkloadSpec(producers=2, consumers=1, interval_us=50_000, poll_us=100_000, batch=3)
 
 

@@ -93,7 +93,7 @@ def test_a_zookeeper_image_has_zookeeper_and_what_disturbs_a_node(engine, zookee
 
     assert "zookeeper-3.5.9.jar" in names
     assert {"/usr/bin/strace", "/usr/sbin/iptables", "libfaketime.so.1", "entrypoint", "tidemark"} <= set(names)
-    assert said(engine, zookeeper_kafka, "cd / && python3 -c 'import crc32c, kio, nodes'") == ""
+    assert said(engine, zookeeper_kafka, "cd / && python3 -c 'import crc32c, kio, tidemark.nodes'") == ""
 
 
 def test_the_images_first_program_is_the_nodes(engine, zookeeper_kafka):
