@@ -106,6 +106,7 @@ if __name__ != "__main__":  # a node runs this file as its program, and has no h
 
         def check(self, plan: Plan, variant: AnyVariant) -> None:
             """Refuse what the nodes have no means for."""
+            super().check(plan, variant)
             kinds = {fault.kind for fault in plan.faults} & {"disk-full", "slow-disk"}
             if kinds:
                 raise SystemRefusalError(f"{self.name} knows nothing of {' and '.join(kinds)}: choose another profile")
