@@ -7,23 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.client_view import Counts
 from tidemark.checkers.history.history import History, Value
-from tidemark.checkers.history.trace_events import (
-    KIND,
-    NODE,
-    PARTITION,
-    TIME,
-    Ask,
-    Converged,
-    Elect,
-    Lead,
-    Recovered,
-    Restored,
-    Stop,
-    TraceEvent,
-    Truncate,
-)
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.truncation_rounds import rounds_needed
@@ -58,14 +45,14 @@ class TraceCounts:
         events: defaultdict[str, list[TraceEvent]] = defaultdict(list)
         for _, event in points:
             events[event[KIND]].append(event)
-        elects, leads = [*map(Elect, events[Elect.kind])], events[Lead.kind]
+        elects, leads = [*map(trace_events.Elect, events[trace_events.Elect.kind])], events[trace_events.Lead.kind]
         chosen = [elect for elect in elects if elect.leader != -1 and elect.how != "initial"]
-        truncated = [*map(Truncate, events[Truncate.kind])]
-        converged = [*map(Converged, events[Converged.kind])]
-        rest = {event[PARTITION]: event[TIME] for event in [*converged, *events[Restored.kind]]}
+        truncated = [*map(trace_events.Truncate, events[trace_events.Truncate.kind])]
+        converged = [*map(trace_events.Converged, events[trace_events.Converged.kind])]
+        rest = {event[PARTITION]: event[TIME] for event in [*converged, *events[trace_events.Restored.kind]]}
         began = {event[PARTITION] for event in leads}
-        stopped = {event[NODE]: event[TIME] for event in reversed(events[Stop.kind])}
-        recovered = events[Recovered.kind]
+        stopped = {event[NODE]: event[TIME] for event in reversed(events[trace_events.Stop.kind])}
+        recovered = events[trace_events.Recovered.kind]
         rounds = rounds_needed(points)
         return cls(
             elections=len(chosen) if elects else len(leads) - len(began),
@@ -73,7 +60,7 @@ class TraceCounts:
             truncations=len(truncated),
             records_truncated=sum(cut.old_leo - cut.to for cut in truncated),
             recoveries=sum(stopped.get(event[NODE], event[TIME] + 1) <= event[TIME] for event in recovered),
-            epoch_round_trips=len(events[Ask.kind]),
+            epoch_round_trips=len(events[trace_events.Ask.kind]),
             one_round=rounds[1],
             two_rounds=rounds[2],
             more_rounds=rounds.total() - rounds[1] - rounds[2],

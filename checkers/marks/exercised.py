@@ -18,21 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from tidemark.checkers.history.trace_events import (
-    NODE,
-    PARTITION,
-    Ask,
-    Elect,
-    Follow,
-    IsrChange,
-    Lead,
-    LogStart,
-    Members,
-    Recovered,
-    Stop,
-    TraceEvent,
-    Truncate,
-)
+from tidemark.checkers.history import trace_events
+from tidemark.checkers.history.trace_events import NODE, PARTITION, TraceEvent
 from tidemark.checkers.replicas.truncation_rounds import Mending
 
 MARKS: dict[str, str] = {
@@ -199,11 +186,11 @@ class _Run:
         return self.partitions[event[PARTITION]].replicas[event[NODE]]
 
     def members(self, event: TraceEvent) -> None:
-        if not Members(event).committed:
+        if not trace_events.Members(event).committed:
             self.mark("reassigned")
 
     def lead(self, event: TraceEvent) -> None:
-        lead = Lead(event)
+        lead = trace_events.Lead(event)
         node, epoch, leo, hw = lead.node, lead.leader_epoch, lead.leo, lead.hw
         partition = self.partitions[lead.partition]
         replica = partition.replicas[node]
@@ -224,7 +211,7 @@ class _Run:
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
     def follow(self, event: TraceEvent) -> None:
-        follow = Follow(event)
+        follow = trace_events.Follow(event)
         epoch, leader, leo, hw = follow.leader_epoch, follow.leader, follow.leo, follow.hw
         partition = self.partitions[follow.partition]
         replica = partition.replicas[follow.node]
@@ -237,7 +224,7 @@ class _Run:
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
     def truncate(self, event: TraceEvent) -> None:
-        cut = Truncate(event)
+        cut = trace_events.Truncate(event)
         node, to, reason = cut.node, cut.to, cut.reason
         partition = self.partitions[cut.partition]
         replica = partition.replicas[node]
@@ -259,7 +246,7 @@ class _Run:
         replica.leo, replica.hw = to, min(replica.hw, to)
 
     def recovered(self, event: TraceEvent) -> None:
-        found, replica = Recovered(event), self._replica(event)
+        found, replica = trace_events.Recovered(event), self._replica(event)
         if found.lost > 0:
             self.mark("recovery-dropped-records")
         if found.hw < replica.hw:
@@ -267,7 +254,7 @@ class _Run:
         replica.leo, replica.hw = found.leo, found.hw
 
     def log_start(self, event: TraceEvent) -> None:
-        moved = LogStart(event)
+        moved = trace_events.LogStart(event)
         if moved.how == "begin-anew":
             self.mark("began-anew")
             self._replica(event).leo = moved.start
@@ -275,7 +262,7 @@ class _Run:
             self.mark("deleted")
 
     def ask(self, event: TraceEvent) -> None:
-        self._rounds(self._replica(event).mending.ask(Ask(event).epoch))
+        self._rounds(self._replica(event).mending.ask(trace_events.Ask(event).epoch))
 
     def fetched(self, event: TraceEvent) -> None:
         self._replica(event).mending.begin()
@@ -285,7 +272,7 @@ class _Run:
             self.mark(f"rounds-{rounds}")
 
     def elect(self, event: TraceEvent) -> None:
-        elect = Elect(event)
+        elect = trace_events.Elect(event)
         partition = self.partitions[elect.partition]
         if elect.leader < 0:
             self.mark("no-leader-left")
@@ -305,7 +292,7 @@ class _Run:
         partition.elected = epoch
 
     def isr_change(self, event: TraceEvent) -> None:
-        self._isr(self.partitions[event[PARTITION]], IsrChange(event).isr)
+        self._isr(self.partitions[event[PARTITION]], trace_events.IsrChange(event).isr)
 
     def _isr(self, partition: _Partition, isr: tuple[int, ...]) -> None:
         before, partition.isr = partition.isr, isr
@@ -317,7 +304,7 @@ class _Run:
             self.mark("isr-grew")
 
     def stop(self, event: TraceEvent) -> None:
-        if Stop(event).how in _LOG_LOST:
+        if trace_events.Stop(event).how in _LOG_LOST:
             self.mark("log-lost")
         for partition in self.partitions.values():
             replica = partition.replicas.get(event[NODE])

@@ -9,16 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tidemark.checkers.history.trace_events import (
-    KIND,
-    NODE,
-    PARTITION,
-    TIME,
-    Elect,
-    IsrChange,
-    Register,
-    TraceEvent,
-)
+from tidemark.checkers.history import trace_events
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 
 
@@ -39,7 +31,7 @@ class IsrLife:
         node, partition = event[NODE], event[PARTITION]
         match event[KIND]:
             case "elect" | "isr-change" as kind:
-                chosen = Elect(event) if kind == "elect" else IsrChange(event)
+                chosen = trace_events.Elect(event) if kind == "elect" else trace_events.IsrChange(event)
                 self.isrs[partition], self.elrs[partition] = chosen.isr, chosen.elr
             case "stop":
                 self._stopped.add(node)
@@ -50,7 +42,7 @@ class IsrLife:
                 else:
                     self.accepted[node] += 1
             case "register":
-                broker = Register(event).broker
+                broker = trace_events.Register(event).broker
                 self._unregistered.discard(broker)
                 self.accepted[broker] += 1
             case _:

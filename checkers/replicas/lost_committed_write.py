@@ -28,19 +28,10 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.client_view import Ack, KeyView
 from tidemark.checkers.history.history import Value
-from tidemark.checkers.history.trace_events import (
-    KIND,
-    NODE,
-    PARTITION,
-    TIME,
-    Elect,
-    LogStart,
-    Recovered,
-    TraceEvent,
-    Truncate,
-)
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint, turning_points
 from tidemark.checkers.replicas.baselines import NOWHERE, Loss
 from tidemark.checkers.replicas.committed import Committed
@@ -209,7 +200,7 @@ class LostWrites:
         for index in range(min(loss.destroyed, len(self._trace) - 1), -1, -1):
             event = self._trace[index]
             if event[KIND] == "elect" and event[PARTITION] == loss.partition:
-                elect = Elect(event)
+                elect = trace_events.Elect(event)
                 if elect.leader_epoch == loss.leader_epoch:
                     never["elected"] = {
                         "time": elect.time, "trace_index": index, "how": elect.how, "clean": elect.clean, "isr": elect.isr,
@@ -223,7 +214,7 @@ class LostWrites:
         for index in range(min(loss.destroyed, len(self._trace) - 1), -1, -1):
             event = self._trace[index]
             if event[NODE : PARTITION + 1] == (leader.node, "log-start", leader.partition):
-                moved = LogStart(event)
+                moved = trace_events.LogStart(event)
                 if moved.start <= loss.offset:
                     return None
                 return {
@@ -251,12 +242,12 @@ class LostWrites:
         told = {"node": node, "event": name, "time": time, "trace_index": removal.at, "to": removal.to}
         told["old_leo"] = old_leo
         if name == "truncate":
-            cut = Truncate(event)
+            cut = trace_events.Truncate(event)
             told["reason"], told["leader_epoch"] = cut.reason, cut.leader_epoch
         elif name == "recovered":
             stops = [stop.how for stop in replica.stops if stop.at < removal.at]
             told["after"] = stops[-1] if stops else None
-            told["lost"] = Recovered(event).lost
+            told["lost"] = trace_events.Recovered(event).lost
         return told
 
     def _rest(self, losses: Sequence[Loss]) -> Anomaly:

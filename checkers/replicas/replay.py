@@ -4,29 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.history import Value
-from tidemark.checkers.history.trace_events import (
-    Converged,
-    Elect,
-    Event,
-    Fatal,
-    Fetched,
-    Final,
-    Follow,
-    Isr,
-    IsrChange,
-    Lead,
-    LogStart,
-    Members,
-    Reassign,
-    Recovered,
-    Register,
-    Removed,
-    Start,
-    Stop,
-    TraceEvent,
-    Truncate,
-)
+from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.checkers.replicas.replayed_replica import (
     HOLE,
     MOST_HOLES,
@@ -86,11 +66,11 @@ class _Replay:
             "removed": self._removed,
             "final": self._final,
             "elect": self._elect,
-            "isr-change": self._told_of("on_membership", IsrChange),
-            "register": self._told_of("on_membership", Register),
+            "isr-change": self._told_of("on_membership", trace_events.IsrChange),
+            "register": self._told_of("on_membership", trace_events.Register),
             "isr": self._own_isr,
-            "fatal": self._told_of("on_fatal", Fatal),
-            "converged": self._told_of("on_converged", Converged),
+            "fatal": self._told_of("on_fatal", trace_events.Fatal),
+            "converged": self._told_of("on_converged", trace_events.Converged),
         }
 
     def tell(self, moment: str, *told: object) -> None:
@@ -98,7 +78,7 @@ class _Replay:
         for hook in self._hooks[moment]:
             hook(*told)
 
-    def _told_of(self, moment: str, kind: type[Event]) -> Callable[[int, TraceEvent], None]:
+    def _told_of(self, moment: str, kind: type[trace_events.Event]) -> Callable[[int, TraceEvent], None]:
         return lambda index, event: self.tell(moment, index, kind(event))
 
     def _append(self, index: int, event: TraceEvent) -> None:
@@ -179,7 +159,7 @@ class _Replay:
             self.tell("on_differing", index, event)
 
     def _truncate(self, index: int, event: TraceEvent) -> None:
-        cut = Truncate(event)
+        cut = trace_events.Truncate(event)
         replica = self.replicas.at(cut.node, cut.partition)
         replica.unpair()
         self._cut(index, replica, cut.to)
@@ -187,7 +167,7 @@ class _Replay:
         replica.hw = min(replica.hw, cut.to)
 
     def _log_start(self, index: int, event: TraceEvent) -> None:
-        moved = LogStart(event)
+        moved = trace_events.LogStart(event)
         replica = self.replicas.at(moved.node, moved.partition)
         previous = replica.start
         if moved.how == "begin-anew":
@@ -200,7 +180,7 @@ class _Replay:
         self.tell("on_log_start", index, moved, replica, previous)
 
     def _recovered(self, index: int, event: TraceEvent) -> None:
-        recovered = Recovered(event)
+        recovered = trace_events.Recovered(event)
         replica = self.replicas.at(recovered.node, recovered.partition)
         replica.unpair()
         self._cut(index, replica, recovered.leo)
@@ -209,7 +189,7 @@ class _Replay:
         replica.hw = recovered.hw
 
     def _lead(self, index: int, event: TraceEvent) -> None:
-        lead = Lead(event)
+        lead = trace_events.Lead(event)
         replica = self.replicas.at(lead.node, lead.partition)
         replica.unpair()
         replica.leading = True
@@ -221,10 +201,10 @@ class _Replay:
             if follower.waits is not None:
                 leader, fetched = follower.waits
                 if leader is replica and fetched.leader_epoch == lead.leader_epoch:
-                    self._pair(index, Fetched((lead.time, *fetched[1:])), follower, replica)
+                    self._pair(index, trace_events.Fetched((lead.time, *fetched[1:])), follower, replica)
 
     def _follow(self, _index: int, event: TraceEvent) -> None:
-        follow = Follow(event)
+        follow = trace_events.Follow(event)
         replica = self.replicas.at(follow.node, follow.partition)
         replica.unpair()
         replica.leading = False
@@ -232,7 +212,7 @@ class _Replay:
         replica.hw = follow.hw
 
     def _fetched(self, index: int, event: TraceEvent) -> None:
-        fetched = Fetched(event)
+        fetched = trace_events.Fetched(event)
         replica = self.replicas.at(fetched.node, fetched.partition)
         leader = self.replicas.at(fetched.leader, fetched.partition)
         epoch = fetched.leader_epoch
@@ -245,7 +225,9 @@ class _Replay:
         elif leader.leading and leader.epoch == epoch:
             self._pair(index, fetched, replica, leader)
 
-    def _pair(self, index: int, fetched: Fetched, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+    def _pair(
+        self, index: int, fetched: trace_events.Fetched, replica: ReplayedReplica, leader: ReplayedReplica
+    ) -> None:
         replica.epoch = fetched.leader_epoch
         replica.unpair()
         replica.source = leader
@@ -255,22 +237,22 @@ class _Replay:
             self.tell("on_differing", index, fetched)
 
     def _elect(self, index: int, event: TraceEvent) -> None:
-        elect = Elect(event)
+        elect = trace_events.Elect(event)
         self.tell("on_elect", index, elect)
         self.tell("on_membership", index, elect)
 
     def _own_isr(self, index: int, event: TraceEvent) -> None:
-        isr = Isr(event)
+        isr = trace_events.Isr(event)
         self.tell("on_own_isr", index, isr, self.replicas.at(isr.node, isr.partition))
 
     def _start(self, index: int, event: TraceEvent) -> None:
-        start = Start(event)
+        start = trace_events.Start(event)
         for replica in self.replicas.by_node[start.node]:
             replica.up = True
         self.tell("on_membership", index, start)
 
     def _stop(self, index: int, event: TraceEvent) -> None:
-        stop = Stop(event)
+        stop = trace_events.Stop(event)
         for replica in self.replicas.by_node[stop.node]:
             replica.unpair()
             replica.leading = False
@@ -282,7 +264,7 @@ class _Replay:
 
     def _members(self, index: int, event: TraceEvent) -> None:
         """A group's configuration is written, or known to be committed: from then on who is not in it is no replica."""
-        told = Members(event)
+        told = trace_events.Members(event)
         place = told.offset, told.epoch
         known = self.replicas.configurations.setdefault(told.partition, [])
         if told.offset >= 0 and all(one[:2] != place for one in known):
@@ -294,9 +276,9 @@ class _Replay:
             self._assign(index, told)
 
     def _reassign(self, index: int, event: TraceEvent) -> None:
-        self._assign(index, Reassign(event))
+        self._assign(index, trace_events.Reassign(event))
 
-    def _assign(self, index: int, told: Members | Reassign) -> None:
+    def _assign(self, index: int, told: trace_events.Members | trace_events.Reassign) -> None:
         """Who is no replica any more owes nothing, from now on, whenever it hears of that."""
         for replica in self.replicas.by_partition[told.partition]:
             replica.assigned = replica.node in told.replicas
@@ -306,7 +288,7 @@ class _Replay:
 
     def _removed(self, index: int, event: TraceEvent) -> None:
         """A replica was removed and its log deleted; should it come back, it begins as a new one."""
-        removed = Removed(event)
+        removed = trace_events.Removed(event)
         replica = self.replicas.at(removed.node, removed.partition)
         replica.unpair()
         replica.leading = False
@@ -316,7 +298,7 @@ class _Replay:
         replica.hw = 0
 
     def _final(self, index: int, event: TraceEvent) -> None:
-        final = Final(event)
+        final = trace_events.Final(event)
         replica = self.replicas.at(final.node, final.partition)
         replica.final = final
         known = self._final_logs.get(final.partition)
@@ -324,7 +306,7 @@ class _Replay:
             self._end_with(index, final, replica)
         self.tell("on_final", index, final, replica)
 
-    def _end_with(self, index: int, final: Final, replica: ReplayedReplica) -> None:
+    def _end_with(self, index: int, final: trace_events.Final, replica: ReplayedReplica) -> None:
         """Make the replica's log the one that it says it ended with."""
         batches, holes = final.batches, self._holes
         begin = batches[0][0] if batches else min(final.leo, replica.start)

@@ -21,15 +21,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tidemark.checkers.history.trace_events import (
-    KIND,
-    NODE,
-    PARTITION,
-    Elect,
-    OutOfOrder,
-    Stop,
-    TraceEvent,
-)
+from tidemark.checkers.history import trace_events
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TraceEvent
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
@@ -53,7 +46,7 @@ def _with_causes(
     life = IsrLife(trace)
     for event in trace:
         life.step(event)
-    *_, elected = None, *Elect.among(trace, partition)
+    *_, elected = None, *trace_events.Elect.among(trace, partition)
     causes = [
         *_gave_up(anomalies, members),
         *(_no_leader(elected, life, partition, trace) if elected else ()),
@@ -71,7 +64,7 @@ def _gave_up(anomalies: Sequence[Anomaly], members: Iterable[ReplayedReplica]) -
     return [one.message for one in anomalies if one.name == BROKER_STOPPED and one.evidence["node"] in down]
 
 
-def _no_leader(elected: Elect, life: IsrLife, partition: str, trace: Sequence[TraceEvent]) -> list[str]:
+def _no_leader(elected: trace_events.Elect, life: IsrLife, partition: str, trace: Sequence[TraceEvent]) -> list[str]:
     live = [node for node in life.isrs.get(partition, ()) if life.alive(node)]
     if elected.leader >= 0 or not live:
         return []
@@ -87,17 +80,19 @@ def _lost_its_disk(node: int, partition: str, trace: Sequence[TraceEvent]) -> st
 
     Since KIP-858 a controller elects nobody whose log directory is another one than the replica was in (seen on 3.9.2).
     """
-    since: Stop | None = None
+    since: trace_events.Stop | None = None
     for event in trace:
         if event[NODE] == node:
-            if event[KIND] == "stop" and Stop(event).how == "disk":
-                since = Stop(event)
+            if event[KIND] == "stop" and trace_events.Stop(event).how == "disk":
+                since = trace_events.Stop(event)
             elif event[KIND] == "append" and event[PARTITION] == partition:
                 since = None
     return f"Broker {node} lost its disk, and with it its log, at {seconds(since.time)}." if since else ""
 
 
-def _deaf(elected: Elect, members: Iterable[ReplayedReplica], life: IsrLife, trace: Sequence[TraceEvent]) -> list[str]:
+def _deaf(
+    elected: trace_events.Elect, members: Iterable[ReplayedReplica], life: IsrLife, trace: Sequence[TraceEvent]
+) -> list[str]:
     """Who lives, and was told nothing, or goes by an older epoch than the newest."""
     epoch = elected.leader_epoch
     causes = []
@@ -128,11 +123,11 @@ def _refusing(trace: Sequence[TraceEvent], members: Iterable[ReplayedReplica]) -
     """Followers whose last step was to refuse a batch."""
     causes = []
     for replica in members:
-        since: OutOfOrder | None = None
+        since: trace_events.OutOfOrder | None = None
         for event in trace:
             if event[NODE] == replica.node and event[PARTITION] in (replica.partition, ""):
                 if event[KIND] == "out-of-order":
-                    since = since or OutOfOrder(event)
+                    since = since or trace_events.OutOfOrder(event)
                 elif event[KIND] in ("append", "stop", "lead"):
                     since = None
         if since is not None:

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tidemark.checkers.history.trace_events import (
-    Converged,
-    Elect,
-    Event,
-    Fatal,
-    Fetched,
-    Final,
-    Isr,
-    Lead,
-    LogStart,
-    Stop,
-    TraceEvent,
-)
+from tidemark.checkers.history import trace_events
+from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica, ReplayedReplicas
 
 
@@ -57,7 +46,7 @@ class TraceChecker:
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """The log was cut: truncation, recovery, an append below its end, or the replica was removed."""
 
-    def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
+    def on_log_start(self, index: int, event: trace_events.LogStart, replica: ReplayedReplica, previous: int) -> None:
         """A replica's log start moved; it was `previous` before."""
 
     def on_hw_beyond(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
@@ -72,31 +61,33 @@ class TraceChecker:
     def on_any_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A replica's high watermark moved, leader or not."""
 
-    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
+    def on_lead(self, index: int, event: trace_events.Lead, replica: ReplayedReplica) -> None:
         """A replica became leader of an epoch."""
 
-    def on_fetched(self, index: int, event: Fetched, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+    def on_fetched(
+        self, index: int, event: trace_events.Fetched, replica: ReplayedReplica, leader: ReplayedReplica
+    ) -> None:
         """A follower's first good fetch in an epoch: from here it is paired with `leader`."""
 
-    def on_elect(self, index: int, event: Elect) -> None:
+    def on_elect(self, index: int, event: trace_events.Elect) -> None:
         """The controller chose a leader."""
 
-    def on_stop(self, index: int, event: Stop) -> None:
+    def on_stop(self, index: int, event: trace_events.Stop) -> None:
         """A node is gone."""
 
-    def on_membership(self, index: int, event: Event) -> None:
+    def on_membership(self, index: int, event: trace_events.Event) -> None:
         """Who may be in an ISR, or is: the controller chose a leader or an ISR, a process started, stopped or was registered."""
 
-    def on_own_isr(self, index: int, event: Isr, replica: ReplayedReplica) -> None:
+    def on_own_isr(self, index: int, event: trace_events.Isr, replica: ReplayedReplica) -> None:
         """The ISR changed that a leader goes by."""
 
-    def on_fatal(self, index: int, event: Fatal) -> None:
+    def on_fatal(self, index: int, event: trace_events.Fatal) -> None:
         """A node says why it gives up."""
 
-    def on_converged(self, index: int, event: Converged) -> None:
+    def on_converged(self, index: int, event: trace_events.Converged) -> None:
         """Whether a partition came to rest at the end."""
 
-    def on_final(self, index: int, event: Final, replica: ReplayedReplica) -> None:
+    def on_final(self, index: int, event: trace_events.Final, replica: ReplayedReplica) -> None:
         """A replica's state at the end; its log has been replaced by the one given."""
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:

@@ -6,18 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
+from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.history import NemesisOp
-from tidemark.checkers.history.trace_events import (
-    KIND,
-    NODE,
-    TIME,
-    Elect,
-    Fence,
-    Register,
-    Stop,
-    TraceEvent,
-    Unfence,
-)
+from tidemark.checkers.history.trace_events import KIND, NODE, TIME, TraceEvent
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
 
@@ -83,21 +74,21 @@ class WhoIsWell:
         self.life.step(event)
         match event[KIND]:
             case "elect":
-                elect = Elect(event)
+                elect = trace_events.Elect(event)
                 self.elected[elect.partition] = Elected(elect.leader, elect.leader_epoch)
             case "stop":
                 self.down.add(node)
                 self._paused.discard(node)
-                if Stop(event).how == "disk":
+                if trace_events.Stop(event).how == "disk":
                     self.without_log.add(node)
             case "start":
                 self.down.discard(node)
             case "fence" if self._tells_unfenced:
-                self._fenced.add(Fence(event).broker)
+                self._fenced.add(trace_events.Fence(event).broker)
             case "register" if self._tells_unfenced:
-                self._fenced.add(Register(event).broker)
+                self._fenced.add(trace_events.Register(event).broker)
             case "unfence":
-                self._fenced.discard(Unfence(event).broker)
+                self._fenced.discard(trace_events.Unfence(event).broker)
             case "pause":
                 self._paused.add(node)
             case "resume":
