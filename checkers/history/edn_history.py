@@ -15,7 +15,10 @@ from typing import Any, BinaryIO
 
 from tidemark.checkers.history.columns import ColumnsBuilder
 from tidemark.checkers.history.columns.rows_back import ops_of
-from tidemark.checkers.history.edn import EdnError, EdnMap, EdnOp, Form, Keyword, operations, written
+from tidemark.checkers.history.edn.forms import EdnMap, Form, Keyword
+from tidemark.checkers.history.edn.operations import EdnOp, operations
+from tidemark.checkers.history.edn.reader import EdnError
+from tidemark.checkers.history.edn.writer import written
 from tidemark.checkers.history.edn_ops import plain_form
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings

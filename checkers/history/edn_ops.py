@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from tidemark.checkers.history.edn import EdnMap, EdnOp, EdnSet, Form, Keyword, Symbol, Tagged, operations
+from tidemark.checkers.history.edn.forms import EdnMap, EdnSet, Form, Keyword, Symbol, Tagged
+from tidemark.checkers.history.edn.operations import EdnOp, operations
 from tidemark.checkers.history.history import Op
 from tidemark.checkers.verdict.verdict import Json
 

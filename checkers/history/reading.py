@@ -55,7 +55,7 @@ def read_stream(file: BinaryIO, *, allow_torn_tail: bool = False, forms: bool = 
 def _read(file: io.BufferedReader, *, allow_torn_tail: bool, forms: bool, rows: bool) -> History:
     if not _is_edn(file.peek(_PEEKED)):
         return parse_history(file, allow_torn_tail=allow_torn_tail, columns=not rows)
-    from tidemark.checkers.history.edn import EdnError
+    from tidemark.checkers.history.edn.reader import EdnError
     from tidemark.checkers.history.edn_history import read_edn
     from tidemark.checkers.history.edn_ops import read_edn_ops
 

@@ -27,7 +27,7 @@ from tidemark.checkers.replicas.consensus.groups import group_of
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import agree
 from tidemark.checkers.replicas.lost_committed_write import LostWrites
-from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
@@ -68,15 +68,10 @@ class AckedByTooFew(Finder):
         self._keys = keys
         self._min_isr = min_isr
         self._patience_us = patience_us
-        self._replicas = ReplayedReplicas()
         self._moves: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
         """Per partition: when a leader's high watermark moved, and to which offset."""
         self._few: dict[str, list[tuple[int, int]]] = {}
         """Per partition: from one offset to another a high watermark moved, and too few replicas had what lies between."""
-
-    def on_begin(self, replicas: ReplayedReplicas) -> None:
-        """Remember where the replicas are found."""
-        self._replicas = replicas
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits what its high watermark passes."""

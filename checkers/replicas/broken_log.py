@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidemark.checkers.history.history import Value
-from tidemark.checkers.history.trace_events import Append, Final, LogStart, TraceEvent
+from tidemark.checkers.history.trace_events import Final, LogStart, TraceEvent
 from tidemark.checkers.replicas.committed import ON_PURPOSE
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica
@@ -41,7 +41,6 @@ class BrokenLog(Finder):
     def __init__(self, *, epoch_cache: bool = True) -> None:
         super().__init__()
         self._epoch_cache = epoch_cache
-        self._told_of_start: set[tuple[str, int]] = set()
         self._told: dict[tuple[str, int], str] = {}
         """What was told of a replica when it happened: its final log is not told of for the same."""
         self._cut_to: dict[ReplayedReplica, int] = {}
@@ -57,8 +56,7 @@ class BrokenLog(Finder):
         if how in ON_PURPOSE:
             self._deleted[partition] = max(self._deleted.get(partition, 0), min(start, replica.hw))
         leo = len(replica.records)
-        if start > leo and (partition, node) not in self._told_of_start:
-            self._told_of_start.add((partition, node))
+        if start > leo and self.is_new((partition, node)):
             message = (
                 f"The log of broker {node} for {partition} starts at offset {start} since {seconds(time)} ({how}), but ends at "
                 f"{leo}."
@@ -72,14 +70,7 @@ class BrokenLog(Finder):
 
     def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The batch does not continue the log."""
-        batch = Append(event)
-        time, node, partition, base_offset, epoch = (
-            batch.time,
-            batch.node,
-            batch.partition,
-            batch.base_offset,
-            batch.epoch,
-        )
+        time, node, _, partition, base_offset, epoch, _ = event
         if (partition, node) in self._told:
             return
         leo = len(replica.records)

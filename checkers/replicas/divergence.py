@@ -30,16 +30,7 @@ NAME = "divergence"
 
 
 class Divergence(Finder):
-    """Compares the logs of pairs whenever one of them grows; `open` holds the pairs that differ, for `log-matching`."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: dict[ReplayedReplica, ReplayedReplica] = {}
-        self._told: set[tuple[str, int, int]] = set()
-
-    def on_begin(self, replicas: ReplayedReplicas) -> None:
-        """Let others see which pairs differ."""
-        replicas.differing = self.open
+    """Compares the logs of pairs whenever one of them grows; notes the pairs that differ, for `log-matching`."""
 
     def on_fetched(self, index: int, event: Fetched, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
         """A new pair."""
@@ -51,7 +42,7 @@ class Divergence(Finder):
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """What is cut is compared again with the next fetch."""
-        self.open.pop(replica, None)
+        self._replicas.differing.pop(replica, None)
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """The final logs, should they not be what the trace led to."""
@@ -64,11 +55,9 @@ class Divergence(Finder):
         begin = in_common(follower, leader, end)
         if agree(follower.chain, leader.chain, begin, end):
             return
-        self.open[follower] = leader
-        place = (follower.partition, leader.epoch, follower.node)
-        if place in self._told:
+        self._replicas.differing[follower] = leader
+        if not self.is_new((follower.partition, leader.epoch, follower.node)):
             return
-        self._told.add(place)
         offset = first_difference(follower.chain, leader.chain, end, begin)
         theirs, its = leader.records[offset], follower.records[offset]
         message = (

@@ -24,10 +24,6 @@ NAME = "hw-beyond-log"
 class HwBeyondLog(Finder):
     """Compares the high watermarks of all replicas with their logs."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._told: set[tuple[str, int]] = set()
-
     def on_hw_beyond(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """It moved there."""
         hw, leo = replica.hw, len(replica.records)
@@ -39,9 +35,8 @@ class HwBeyondLog(Finder):
             self._tell(index, event, replica, event.hw, event.leo, f"is {event.hw} in the end, but its log ends")
 
     def _tell(self, index: int, event: TraceEvent, replica: ReplayedReplica, hw: int, leo: int, words: str) -> None:
-        if (replica.partition, replica.node) in self._told:
+        if not self.is_new((replica.partition, replica.node)):
             return
-        self._told.add((replica.partition, replica.node))
         message = f"The high watermark of broker {replica.node} for {replica.partition} {words} at {leo}."
         evidence = {"node": replica.node, "hw": hw, "leo": leo, "trace_index": index}
         self.anomalies.append(Anomaly(NAME, VIOLATION, event[TIME], replica.partition, message, evidence=evidence))

@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.checkers.history.trace_events import Hw, Lead, TraceEvent
+from tidemark.checkers.history.trace_events import TIME, Hw, Lead, TraceEvent
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
@@ -47,14 +47,14 @@ class HwRegression(Finder):
     def __init__(self) -> None:
         super().__init__()
         self._visible: dict[str, _Visible] = {}
-        self._told: set[tuple[str, int, int]] = set()
 
     def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
         """A new leader may know less than the one before."""
         time, node, epoch, hw = event.time, event.node, event.leader_epoch, event.hw
         visible = self._visible.setdefault(event.partition, _Visible())
         if hw < replica.hw_before:
-            self._forgot(index, event, replica.hw_before)
+            words = f"became leader of {event.partition} in epoch {epoch} at {seconds(time)} with the high watermark {hw}, though"
+            self._tell(index, event, replica.hw_before, f"Broker {node} {words} it had known {replica.hw_before}.")
         if epoch < visible.epoch:
             return
         if hw < visible.hw:
@@ -77,32 +77,14 @@ class HwRegression(Finder):
         if visible is not None and epoch >= visible.epoch:
             visible.hw = hw
         if hw < previous and replica.leading and replica.epoch == epoch:
-            self._back(index, Hw(event), previous)
+            words = f"broker {replica.node}, leader of epoch {epoch} of {replica.partition}, moved back from {previous} to {hw}"
+            self._tell(index, Hw(event), previous, f"The high watermark of {words} at {seconds(event[TIME])}.")
 
-    def _forgot(self, index: int, event: Lead, known: int) -> None:
-        time, node, partition, epoch, hw = event.time, event.node, event.partition, event.leader_epoch, event.hw
-        if (partition, node, epoch) in self._told:
-            return
-        self._told.add((partition, node, epoch))
-        message = (
-            f"Broker {node} became leader of {partition} in epoch {epoch} at {seconds(time)} with the high watermark {hw}, though "
-            f"it had known {known}."
-        )
-        evidence = {"leader": node, "leader_epoch": epoch, "from": known, "to": hw, "trace_index": index}
-        self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
-
-    def _back(self, index: int, event: Hw, previous: int) -> None:
-        time, node, partition, epoch, hw = event.time, event.node, event.partition, event.leader_epoch, event.hw
-        if (partition, node, epoch) in self._told:
-            return
-        self._told.add((partition, node, epoch))
-        message = (
-            f"The high watermark of broker {node}, leader of epoch {epoch} of {partition}, moved "
-            f"back from {previous} to {hw} "
-            f"at {seconds(time)}."
-        )
-        evidence = {"leader": node, "leader_epoch": epoch, "from": previous, "to": hw, "trace_index": index}
-        self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
+    def _tell(self, index: int, event: Lead | Hw, before: int, message: str) -> None:
+        node, partition, epoch = event.node, event.partition, event.leader_epoch
+        if self.is_new((partition, node, epoch)):
+            evidence = {"leader": node, "leader_epoch": epoch, "from": before, "to": event.hw, "trace_index": index}
+            self.anomalies.append(Anomaly(NAME, VIOLATION, event.time, partition, message, evidence=evidence))
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """Tell the moves across leaderships, once per partition."""

@@ -81,15 +81,10 @@ class InSync(Finder):
         self._committed = committed
         self._patience_us = patience_us
         self._life = IsrLife(trace)
-        self._replicas = ReplayedReplicas()
         self._elected: dict[tuple[str, int], dict[int, int]] = {}
         self._own_isr: dict[ReplayedReplica, dict[int, int]] = {}
         self._open: dict[_Pair, _Lack] = {}
         self._told: dict[_Pair, _Lack] = {}
-
-    def on_begin(self, replicas: ReplayedReplicas) -> None:
-        """Remember where the replicas are found."""
-        self._replicas = replicas
 
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits: who has what its high watermark passed lacks no more than before, and that was looked at then."""

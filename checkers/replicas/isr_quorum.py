@@ -54,7 +54,6 @@ class IsrQuorum(Finder):
         self._seats: dict[str, _Seat] = {}
         self._trace = trace
         self._has_maximal = False
-        self._told: set[tuple[str, int]] = set()
 
     def on_membership(self, index: int, event: Event) -> None:
         """The controller decides."""
@@ -103,12 +102,11 @@ class IsrQuorum(Finder):
 
     def _settle(self, partition: str, seat: _Seat, now: int) -> None:
         """Tell what has lasted long enough."""
-        if seat.narrow is None or (partition, seat.leader_epoch) in self._told:
+        if seat.narrow is None:
             return
         index, event, maximal, isr = seat.narrow
-        if now - event.time < self._patience_us:
+        if now - event.time < self._patience_us or not self.is_new((partition, seat.leader_epoch)):
             return
-        self._told.add((partition, seat.leader_epoch))
         without = [node for node in isr if node not in maximal]
         message = (
             f"Broker {seat.leader}, leader of {partition} in epoch {seat.leader_epoch}, goes by the ISR {sorted(maximal)} at "

@@ -31,15 +31,6 @@ NAME = "log-matching"
 class LogMatching(Finder):
     """Watches the pairs that `Divergence` found to differ. It must come after it among the checkers of a pass."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._open: dict[ReplayedReplica, ReplayedReplica] = {}
-        self._told: set[tuple[str, int, int]] = set()
-
-    def on_begin(self, replicas: ReplayedReplicas) -> None:
-        """Remember where the pairs are found that differ."""
-        self._open = replicas.differing
-
     def on_differing(self, index: int, event: TraceEvent) -> None:
         """A high watermark may have passed the difference; a log may have grown into one below its high watermark; a new pair may
         differ from the beginning.
@@ -48,20 +39,19 @@ class LogMatching(Finder):
 
     def on_end(self, index: int, replicas: ReplayedReplicas) -> None:
         """The final logs."""
-        for follower in list(self._open):
+        for follower in list(replicas.differing):
             if follower.final is not None:
                 self._look(index, follower.final.time)
 
     def _look(self, index: int, time: int) -> None:
-        for follower, leader in list(self._open.items()):
+        for follower, leader in list(self._replicas.differing.items()):
             if follower.source is not leader:
-                del self._open[follower]
+                del self._replicas.differing[follower]
                 continue
             end = min(follower.hw, leader.hw, len(follower.records), len(leader.records))
             place = (follower.partition, leader.epoch, follower.node)
             differ = not agree(follower.chain, leader.chain, in_common(follower, leader, end), end)
-            if differ and place not in self._told:
-                self._told.add(place)
+            if differ and self.is_new(place):
                 self.anomalies.append(_anomaly(index, time, follower, leader, end))
 
 

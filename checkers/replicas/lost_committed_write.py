@@ -23,7 +23,7 @@ leader of epoch 2 since 0.000040 s: it never had it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -32,13 +32,12 @@ from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.client_view import Ack, KeyView
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
-from tidemark.checkers.history.turning_points import TurningPoint, turning_points
+from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.baselines import NOWHERE, Loss
 from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.replicas.contract import NOT_REPLICATED, PROMISES, Contract, LostRecord
 from tidemark.checkers.replicas.renewal import Renewal, renewals
 from tidemark.checkers.replicas.replayed_replica import Record, Removal, ReplayedReplica, ReplayedReplicas
-from tidemark.checkers.replicas.unasked_election import UncleanElection
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "lost-committed-write"
@@ -55,58 +54,42 @@ _Place = tuple[str, int, Record, int]
 class LostWrites:
     """Turns losses into anomalies, judged by the contract.
 
+    Args:
+        assignment: partition → its replicas at the beginning.
+        contract: makes what judges them. Most runs lose nothing, and need none.
+
     Attributes:
         fates: how each lost record was judged.
-        silent: nodes of which nobody knows what they held; to be set before anything is judged.
-        promises: those that losses are judged by (:mod:`tidemark.checkers.replicas.contract`); likewise.
+        promises: those that losses are judged by (:mod:`tidemark.checkers.replicas.contract`); to be set before any is.
     """
 
     def __init__(
         self,
         trace: Sequence[TraceEvent],
+        points: Sequence[TurningPoint],
         replicas: ReplayedReplicas,
         keys: Mapping[str, KeyView],
-        own: str,
-        min_isr: int,
-        assignment: Mapping[str, Sequence[int]] | None = None,
-        unclean: Sequence[UncleanElection] = (),
-        *,
-        alone: bool = False,
+        assignment: Mapping[str, Sequence[int]],
+        contract: Callable[[], Contract],
     ) -> None:
         self.fates: Fates = {}
         self.promises: tuple[str, ...] = PROMISES
-        self.silent: Collection[int] = ()
         self._judged: dict[_Place, Judgement] = {}
         self._whole: dict[_Place, int] = {}
-        self._assignment = assignment or {}
-        self._unclean = unclean
+        self._assignment = assignment
         self._trace = trace
         self._replicas = replicas
+        self._points = points
         self._keys = keys
-        self._own = own
-        self._alone = alone
-        self._min_isr = min_isr
+        self._make_contract = contract
 
     def judgement(self, lost: LostRecord) -> Judgement:
         """How the loss of a record is to be taken, be it that it is not lost yet."""
         return self._contract.judge(lost)
 
     @cached_property
-    def _points(self) -> Sequence[TurningPoint]:
-        return turning_points(self._trace)
-
-    @cached_property
     def _contract(self) -> Contract:
-        contract = Contract(
-            self._trace,
-            self._points,
-            self._replicas,
-            self._min_isr,
-            self._own,
-            self._unclean,
-            alone=self._alone,
-            silent=self.silent,
-        )
+        contract = self._make_contract()
         contract.promises = self.promises
         return contract
 

@@ -204,26 +204,24 @@ class _Replay:
                     self._pair(index, trace_events.Fetched((lead.time, *fetched[1:])), follower, replica)
 
     def _follow(self, _index: int, event: TraceEvent) -> None:
-        follow = trace_events.Follow(event)
-        replica = self.replicas.at(follow.node, follow.partition)
+        _, node, _, partition, epoch, _, _, hw = event
+        replica = self.replicas.at(node, partition)
         replica.unpair()
         replica.leading = False
-        replica.epoch = follow.leader_epoch
-        replica.hw = follow.hw
+        replica.epoch, replica.hw = epoch, hw
 
     def _fetched(self, index: int, event: TraceEvent) -> None:
-        fetched = trace_events.Fetched(event)
-        replica = self.replicas.at(fetched.node, fetched.partition)
-        leader = self.replicas.at(fetched.leader, fetched.partition)
-        epoch = fetched.leader_epoch
+        _, node, _, partition, epoch, leads = event
+        replica = self.replicas.at(node, partition)
+        leader = self.replicas.at(leads, partition)
         if replica.leading or replica.epoch > epoch:
             return
         if leader.epoch < epoch and not leader.leading:
             replica.epoch = epoch
             replica.unpair()
-            replica.waits = leader, fetched
+            replica.waits = leader, trace_events.Fetched(event)
         elif leader.leading and leader.epoch == epoch:
-            self._pair(index, fetched, replica, leader)
+            self._pair(index, trace_events.Fetched(event), replica, leader)
 
     def _pair(
         self, index: int, fetched: trace_events.Fetched, replica: ReplayedReplica, leader: ReplayedReplica

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from tidemark.checkers.history.client_view import ClientView
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import TraceEvent
-from tidemark.checkers.history.turning_points import TurningPoint
+from tidemark.checkers.history.turning_points import TurningPoint, turning_points
 from tidemark.checkers.replicas.baselines import Loss
 from tidemark.checkers.replicas.committed import Committed
-from tidemark.checkers.replicas.contract import ACK_QUORUM, PROMISES, WITH_LEDGERS, WITHOUT_ISR
+from tidemark.checkers.replicas.contract import ACK_QUORUM, PROMISES, WITH_LEDGERS, WITHOUT_ISR, Contract
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.lost_committed_write import LostWrites
 from tidemark.checkers.replicas.missing_evidence import EndOfTrace
@@ -92,20 +92,21 @@ class ReplicaRun:
         self.replicas = replay(self.trace, (self.committed, *listeners, self.end))
         if self.certain is not None:
             self.committed.losses = [*filter(self.certain, self.committed.losses)]
-        self.losses = LostWrites(
+        points = turning_points(self.trace) if self._silent else self.points
+        without_isr = WITHOUT_ISR if self._own != ACK_QUORUM else WITH_LEDGERS
+        contract = partial(
+            Contract,
             self.trace,
+            points,
             self.replicas,
-            self.keys,
-            self._own,
             self.min_isr,
-            self.assignment,
+            self._own,
             self.unclean,
             alone=self._alone,
+            silent=self._silent,
         )
-        self.losses.silent = self._silent
-        if not self._silent:
-            without_isr = WITHOUT_ISR if self._own != ACK_QUORUM else WITH_LEDGERS
-            self.losses.promises = PROMISES if self.has_isr else without_isr
+        self.losses = LostWrites(self.trace, points, self.replicas, self.keys, self.assignment, contract)
+        self.losses.promises = PROMISES if self.has_isr or self._silent else without_isr
 
 
 class ReplicaChecker(NamedTuple):

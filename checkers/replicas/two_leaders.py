@@ -28,15 +28,13 @@ class TwoLeaders(Finder):
     def __init__(self) -> None:
         super().__init__()
         self._first: dict[tuple[str, int], tuple[int, int]] = {}
-        self._told: set[tuple[str, int]] = set()
 
     def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
         """Somebody begins to lead an epoch."""
         time, node, partition, epoch = event.time, event.node, event.partition, event.leader_epoch
         first, since = self._first.setdefault((partition, epoch), (node, time))
-        if first == node or (partition, epoch) in self._told:
+        if first == node or not self.is_new((partition, epoch)):
             return
-        self._told.add((partition, epoch))
         message = (
             f"Broker {node} led {partition} in epoch {epoch} at {seconds(time)}, which broker {first} had led since "
             f"{seconds(since)}."

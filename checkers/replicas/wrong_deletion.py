@@ -33,7 +33,6 @@ class WrongDeletion(Finder):
     def __init__(self) -> None:
         super().__init__()
         self._deleted: dict[str, int] = {}
-        self._told: set[tuple[str, int]] = set()
 
     def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """A log start moves up on purpose below the high watermark, or to where another one has been."""
@@ -47,8 +46,7 @@ class WrongDeletion(Finder):
             wrong = f"and nobody had deleted any beyond offset {deleted}"
         if how in ON_PURPOSE or found:
             self._deleted[partition] = max(deleted, start)
-        if wrong and (partition, replica.node) not in self._told:
-            self._told.add((partition, replica.node))
+        if wrong and self.is_new((partition, replica.node)):
             self._tell(index, event, replica, wrong)
 
     def _tell(self, index: int, event: LogStart, replica: ReplayedReplica, wrong: str) -> None:

@@ -30,16 +30,14 @@ class EntryMatching(Finder):
     def __init__(self) -> None:
         super().__init__()
         self._links: dict[tuple[str, int, int], tuple[int, int]] = {}
-        self._told: set[tuple[str, int]] = set()
 
     def on_append(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The same entry, the same log."""
         time, node, _, partition, _, epoch, _ = event  # with each batch
         end = len(replica.chain) - 1
         other, link = self._links.setdefault((partition, end, epoch), (node, replica.chain[end]))
-        if link == replica.chain[end] or (partition, node) in self._told:
+        if link == replica.chain[end] or not self.is_new((partition, node)):
             return
-        self._told.add((partition, node))
         message = (
             f"Brokers {other} and {node} both have an entry of epoch {epoch} at offset {end - 1} of {partition} ({seconds(time)}), "
             f"but their logs differ up to there."

@@ -28,14 +28,12 @@ class LeaderAppendOnly(Finder):
     def __init__(self, trace: Sequence[TraceEvent]) -> None:
         super().__init__()
         self._trace = trace
-        self._told: set[tuple[str, int, int]] = set()
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """A log was cut."""
         node, partition, epoch = replica.node, replica.partition, replica.epoch
-        if not replica.leading or (partition, node, epoch) in self._told:
+        if not replica.leading or not self.is_new((partition, node, epoch)):
             return
-        self._told.add((partition, node, epoch))
         time, to, before = self._trace[index][TIME], removal.to, removal.to + len(removal.records)
         message = f"Broker {node} leads {partition} in epoch {epoch}, and cut its log from {before} to {to} at {seconds(time)}."
         evidence = {"leader": node, "leader_epoch": epoch, "to": to, "old_leo": before, "trace_index": index}

@@ -43,7 +43,6 @@ class StateMachineSafety(Finder):
     def __init__(self) -> None:
         super().__init__()
         self._applied: dict[str, _Applied] = {}
-        self._told: set[tuple[str, int]] = set()
 
     def on_any_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """A server applies what its high watermark passed."""
@@ -67,9 +66,8 @@ class StateMachineSafety(Finder):
 
     def _differ(self, index: int, event: TraceEvent, replica: ReplayedReplica, applied: _Applied, end: int) -> None:
         time, node, partition = event[TIME], replica.node, replica.partition
-        if (partition, node) in self._told:
+        if not self.is_new((partition, node)):
             return
-        self._told.add((partition, node))
         offset = first_difference(replica.chain, applied.chain, end)
         its, theirs = replica.records[offset], applied.records[offset]
         message = (

@@ -29,7 +29,7 @@ from tidemark.checkers.history.trace_events import Hw, Stop, TraceEvent
 from tidemark.checkers.replicas.consensus.groups import group_of
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import first_difference
-from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "unsafe-commit"
@@ -41,13 +41,7 @@ class UnsafeCommit(Finder):
     def __init__(self, members: Mapping[str, Sequence[int]]) -> None:
         super().__init__()
         self._members = members
-        self._replicas = ReplayedReplicas()
         self._disk_lost = False
-        self._told: set[str] = set()
-
-    def on_begin(self, replicas: ReplayedReplicas) -> None:
-        """Remember where the replicas are found."""
-        self._replicas = replicas
 
     def on_stop(self, index: int, event: Stop) -> None:
         """Who has forgotten its log has forgotten what it said it had."""
@@ -56,7 +50,7 @@ class UnsafeCommit(Finder):
     def on_leader_hw(self, index: int, event: TraceEvent, replica: ReplayedReplica, previous: int) -> None:
         """A leader commits."""
         partition = replica.partition
-        if self._disk_lost or partition in self._told:
+        if self._disk_lost or partition in self._told_of:
             return
         hw = min(replica.hw, len(replica.records))
         first = self._members.get(partition, ())
@@ -79,7 +73,7 @@ class UnsafeCommit(Finder):
     def _tell(
         self, index: int, event: TraceEvent, leader: ReplayedReplica, other: ReplayedReplica, voters: list[int]
     ) -> None:
-        self._told.add(leader.partition)
+        self._told_of.add(leader.partition)
         committed = Hw(event)
         time, node, partition, epoch = committed.time, committed.node, committed.partition, committed.leader_epoch
         shared = min(committed.hw, len(leader.records), len(other.records))

@@ -8,23 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checkers.history.edn import (
-    Char,
-    EdnError,
-    EdnList,
-    EdnMap,
-    EdnSet,
-    Keyword,
-    Long,
-    Precise,
-    Symbol,
-    Tagged,
-    elements,
-    operations,
-    read_all,
-    written,
-)
 from tidemark.checkers.history.edn import reader as reader_module
+from tidemark.checkers.history.edn.forms import Char, EdnList, EdnMap, EdnSet, Keyword, Long, Precise, Symbol, Tagged
+from tidemark.checkers.history.edn.operations import operations
+from tidemark.checkers.history.edn.reader import EdnError, elements, read_all
+from tidemark.checkers.history.edn.writer import written
 
 K = Keyword
 
