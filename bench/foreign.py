@@ -21,8 +21,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from tidemark.checkers import check, read_any, read_stream
-from tidemark.checkers.history.columns import Columns
-from tidemark.checkers.history.columns.columns import F_TXN, INVOKE, OK, READ, SEND
+from tidemark.checkers.history.columns.columns import F_TXN, INVOKE, OK, READ, SEND, Columns
 from tidemark.checkers.history.columns.rows_back import ops_of
 from tidemark.checkers.history.edn_history import edn_lines
 from tidemark.checkers.history.history import History

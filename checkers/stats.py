@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.client_view import Counts
@@ -17,8 +16,7 @@ from tidemark.checkers.replicas.truncation_rounds import rounds_needed
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 
 
-@dataclass(frozen=True, slots=True)
-class TraceCounts:
+class TraceCounts(NamedTuple):
     """How much happened among the replicas. `recoveries` counts those after a stop, not the first start;
     `unclean_elections` those on purpose, not KIP-966's election of the last known leader. `epoch_round_trips` counts all questions
     about epochs, `one_round`, `two_rounds` and `more_rounds` how often a follower needed so many answers
@@ -85,24 +83,18 @@ def statistics(
     acked_lost = [fate for (key, value), fate in fates.items() if is_acked(key, value)]
     violating = sum(fate.verdict == VIOLATION for fate in acked_lost)
     healed = history.meta.get("faults_end_us")
+    told = counts._asdict()
+    whole_us = told.pop("whole_us")
     violations = [anomaly.time for anomaly in anomalies if anomaly.verdict == VIOLATION]
     return {
         "acked": clients.acked,
         "sends": max(clients.invoked.get("send", 0), clients.succeeded.get("send", 0)),
         "polls": max(clients.invoked.get("poll", 0), clients.succeeded.get("poll", 0)),
-        "elections": counts.elections,
-        "unclean_elections": counts.unclean_elections,
-        "truncations": counts.truncations,
-        "records_truncated": counts.records_truncated,
-        "recoveries": counts.recoveries,
-        "epoch_round_trips": counts.epoch_round_trips,
-        "one_round": counts.one_round,
-        "two_rounds": counts.two_rounds,
-        "more_rounds": counts.more_rounds,
+        **told,
         "hw_checkpoints": history.meta.get("hw_checkpoints"),
         "acked_lost_violation": violating,
         "acked_lost_permitted": len(acked_lost) - violating,
         "first_violation_us": min(violations, default=None),
         "availability": clients.availability,
-        "recovery_us": None if healed is None or counts.whole_us is None else counts.whole_us - healed,
+        "recovery_us": None if healed is None or whole_us is None else whole_us - healed,
     }

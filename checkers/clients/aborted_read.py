@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.checkers.history.columns import Sighting, Versions, by_key, first_of_each
 from tidemark.checkers.history.columns.columns import FAIL, OK
+from tidemark.checkers.history.columns.versions import Sighting, Versions, by_key, first_of_each
 from tidemark.checkers.verdict.shortened import shortened
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, at_offset, seconds
 

@@ -10,7 +10,8 @@ from tidemark.checkers.clients.client_knowledge import Clients
 from tidemark.checkers.clients.final_read import final_reads
 from tidemark.checkers.clients.lost_write import lost_by_key, lost_writes
 from tidemark.checkers.history.client_view import Ack
-from tidemark.checkers.history.columns import Columns, columns_of
+from tidemark.checkers.history.columns.builder import columns_of
+from tidemark.checkers.history.columns.columns import Columns
 from tidemark.checkers.history.history import History, Value
 from tidemark.checkers.replicas.contract import DELETED
 from tidemark.checkers.replicas.lost_committed_write import Fates

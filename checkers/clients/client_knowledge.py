@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from tidemark.checkers.history.client_view import Ack, Counts, Deletion
-from tidemark.checkers.history.columns import Columns, Steps, Versions
 from tidemark.checkers.history.columns.columns import (
     ACKS,
     DELETION,
@@ -21,8 +20,11 @@ from tidemark.checkers.history.columns.columns import (
     READ,
     UNKNOWN,
     Bits,
+    Columns,
     Ints,
 )
+from tidemark.checkers.history.columns.steps import Steps
+from tidemark.checkers.history.columns.versions import Versions
 from tidemark.checkers.history.history import Value
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from tidemark.checkers.history.columns import Sighting, Versions, by_key
+from tidemark.checkers.history.columns.versions import Sighting, Versions, by_key
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.verdict.shortened import shortened
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from tidemark.checkers.history.columns import Sighting, Versions, by_key
 from tidemark.checkers.history.columns.columns import Ints
+from tidemark.checkers.history.columns.versions import Sighting, Versions, by_key
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.verdict.shortened import shortened
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds

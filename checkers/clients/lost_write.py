@@ -26,8 +26,8 @@ import numpy as np
 from tidemark.checkers.clients.client_knowledge import Clients
 from tidemark.checkers.clients.final_read import FinalRead
 from tidemark.checkers.history.client_view import Ack
-from tidemark.checkers.history.columns import Sighting, by_key
 from tidemark.checkers.history.columns.columns import OK, UNKNOWN, Bits, Ints
+from tidemark.checkers.history.columns.versions import Sighting, by_key
 from tidemark.checkers.history.history import Value
 from tidemark.checkers.verdict.shortened import shortened
 from tidemark.checkers.verdict.verdict import Anomaly, Judgement, seconds

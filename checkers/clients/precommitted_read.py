@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.checkers.history.columns import Versions, by_key
 from tidemark.checkers.history.columns.columns import F_TXN, INVOKE
+from tidemark.checkers.history.columns.versions import Versions, by_key
 from tidemark.checkers.verdict.shortened import shortened
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, at_offset, seconds
 

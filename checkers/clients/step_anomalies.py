@@ -106,8 +106,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tidemark.checkers.clients.check_clients import ClientRun
-from tidemark.checkers.history.columns import Sighting, Step, StepRows, Steps
-from tidemark.checkers.history.columns.steps import MOST_SKIPPED
+from tidemark.checkers.history.columns.steps import MOST_SKIPPED, Step, StepRows, Steps
+from tidemark.checkers.history.columns.versions import Sighting
 from tidemark.checkers.verdict.shortened import shortened
 from tidemark.checkers.verdict.verdict import INFORMS, Anomaly, Judgement, at_offset, seconds
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from tidemark.checkers.history.columns import ColumnsBuilder
+from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.columns.rows_back import ops_of
 from tidemark.checkers.history.edn.forms import EdnMap, Form, Keyword
 from tidemark.checkers.history.edn.operations import EdnOp, operations

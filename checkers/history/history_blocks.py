@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tidemark.checkers.history.columns import Columns, ColumnsBuilder
-from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, KNOWN_FS
+from tidemark.checkers.history.columns.builder import ColumnsBuilder
+from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, KNOWN_FS, Columns
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.history_file import MANY, NotJsonError, entry_of
 from tidemark.checkers.history.line_count import LineCount

@@ -36,7 +36,8 @@ from tidemark.checkers.history.plain_ops import plain_op
 from tidemark.checkers.history.trace_events import TIME, TRACE_FIELDS, TraceEvent
 
 if TYPE_CHECKING:
-    from tidemark.checkers.history.columns import Columns, ColumnsBuilder
+    from tidemark.checkers.history.columns.builder import ColumnsBuilder
+    from tidemark.checkers.history.columns.columns import Columns
 
 MANY = 100_000
 """From so many operations on, those of a history without a trace are kept in columns."""
@@ -206,7 +207,7 @@ class _ManyOps:
         if history.trace:
             return
         if self._builder is None:
-            from tidemark.checkers.history.columns import ColumnsBuilder
+            from tidemark.checkers.history.columns.builder import ColumnsBuilder
 
             self._builder = ColumnsBuilder()
         for op in history.ops:

@@ -185,6 +185,9 @@ class _Run:
     def _replica(self, event: TraceEvent) -> _Seen:
         return self.partitions[event[PARTITION]].replicas[event[NODE]]
 
+    def _on(self, node: int) -> list[tuple[_Partition, _Seen]]:
+        return [(one, one.replicas[node]) for one in self.partitions.values() if node in one.replicas]
+
     def members(self, event: TraceEvent) -> None:
         if not trace_events.Members(event).committed:
             self.mark("reassigned")
@@ -306,26 +309,19 @@ class _Run:
     def stop(self, event: TraceEvent) -> None:
         if trace_events.Stop(event).how in _LOG_LOST:
             self.mark("log-lost")
-        for partition in self.partitions.values():
-            replica = partition.replicas.get(event[NODE])
-            if replica is None:
-                continue
+        for partition, replica in self._on(event[NODE]):
             self.mark("leader-stopped" if replica.leading else "follower-stopped")
             replica.leading = replica.up = replica.cut_behind = False
             if not any(seen.up for seen in partition.replicas.values()):
                 self.mark("all-stopped")
 
     def start(self, event: TraceEvent) -> None:
-        for partition in self.partitions.values():
-            replica = partition.replicas.get(event[NODE])
-            if replica is not None:
-                replica.up = True
+        for _, replica in self._on(event[NODE]):
+            replica.up = True
 
     def pause(self, event: TraceEvent) -> None:
-        for partition in self.partitions.values():
-            replica = partition.replicas.get(event[NODE])
-            if replica is not None:
-                self.mark("leader-paused" if replica.leading else "follower-paused")
+        for _, replica in self._on(event[NODE]):
+            self.mark("leader-paused" if replica.leading else "follower-paused")
 
     def removed(self, event: TraceEvent) -> None:
         self._replica(event).leo = 0

@@ -61,7 +61,7 @@ class _Replay:
             "fetched": self._fetched,
             "start": self._start,
             "stop": self._stop,
-            "reassign": self._reassign,
+            "reassign": lambda index, event: self._assign(index, trace_events.Reassign(event)),
             "members": self._members,
             "removed": self._removed,
             "final": self._final,
@@ -272,9 +272,6 @@ class _Replay:
         if told.committed and (told.partition not in settled or told.offset >= settled[told.partition][0]):
             settled[told.partition] = *place, told.replicas
             self._assign(index, told)
-
-    def _reassign(self, index: int, event: TraceEvent) -> None:
-        self._assign(index, trace_events.Reassign(event))
 
     def _assign(self, index: int, told: trace_events.Members | trace_events.Reassign) -> None:
         """Who is no replica any more owes nothing, from now on, whenever it hears of that."""

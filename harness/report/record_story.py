@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.columns.columns import (
     DELETION,
     FAIL,

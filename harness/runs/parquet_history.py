@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tidemark.checkers.history.columns import ColumnsBuilder
+from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.history_file import HistoryFormatError
 from tidemark.checkers.history.line_shapes import ShapeError, op_of

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tidemark.checkers.history.columns import ColumnsBuilder
+from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.history import History, NemesisOp, Op
 from tidemark.checkers.history.trace_events import TraceEvent
 

@@ -50,8 +50,8 @@ from tidemark.checkers.clients.cycles.operations import Operations
 from tidemark.checkers.clients.cycles.shortest import Budget, shortest_cycle
 from tidemark.checkers.clients.cycles.suspects import suspects
 from tidemark.checkers.clients.cycles.words import anomaly
-from tidemark.checkers.history.columns import Versions
 from tidemark.checkers.history.columns.columns import Ints, Value
+from tidemark.checkers.history.columns.versions import Versions
 from tidemark.checkers.verdict.verdict import INFORMS, VIOLATES, VIOLATION, Anomaly, Judgement
 
 MOST_TOLD = 20

@@ -29,9 +29,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tidemark.checkers.clients.cycles.operations import NEVER, Operations
-from tidemark.checkers.history.columns import Versions
 from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, Bits, Ints, Value
-from tidemark.checkers.history.columns.versions import table
+from tidemark.checkers.history.columns.versions import Versions, table
 
 WW, WR, PROCESS, REALTIME = "ww", "wr", "process", "realtime"
 Kinds = frozenset[str]

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.checkers.history.columns import Versions
 from tidemark.checkers.history.columns.columns import F_TXN, INVOKE, OK
-from tidemark.checkers.history.columns.versions import table
+from tidemark.checkers.history.columns.versions import Versions, table
 
 _UNKNOWN = -1
 _NEVER = np.iinfo(np.int64).max

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.checkers.history.columns import Columns
-from tidemark.checkers.history.columns.columns import ACKS, F_SEND, F_TXN, INVOKE, OK, Bits, Ints
+from tidemark.checkers.history.columns.columns import ACKS, F_SEND, F_TXN, INVOKE, OK, Bits, Columns, Ints
 
 NEVER = -1
 """The half of an invocation that is not in the history, or of a completion that never came."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.history import History, Op
 from tidemark.harness.report.fault_spans import Episode, FaultSpan, episodes, fault_spans
 from tidemark.harness.report.operations import FAIL, INFO, NONE, OK, Operations, halves_of

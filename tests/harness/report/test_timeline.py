@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 from tidemark.harness.report import timeline as timeline_module

@@ -13,7 +13,7 @@ from rich.console import Console
 from seeded_bugs import buggy_history
 
 from tidemark.checkers import Anomaly, History, Op, check, write_history
-from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.edn_history import edn_lines
 from tidemark.harness.runs.folder import load_file, load_history, store_history
 from tidemark.pipeline.compare.compare import compare

@@ -11,7 +11,7 @@ from tidemark.checkers.clients.check_clients import clients_of
 from tidemark.checkers.clients.cycles.dependencies import Dependencies
 from tidemark.checkers.clients.cycles.operations import Operations
 from tidemark.checkers.clients.cycles.suspects import suspects
-from tidemark.checkers.history.columns import columns_of
+from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.columns.versions import Versions
 
 seeds = st.integers(0, 2**32)
