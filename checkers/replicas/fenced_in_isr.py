@@ -17,7 +17,7 @@ The controller elects broker 1 for t-0 in epoch 2 at 0.000009 s with the ISR [1,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from tidemark.checkers.history.trace_events import KIND, Elect, Fence, IsrChange, Register, Unfence
 from tidemark.checkers.history.turning_points import TurningPoint
@@ -27,11 +27,11 @@ NAME = "fenced-in-isr"
 _KINDS = {kind.kind: kind for kind in (Fence, Unfence, Register, Elect, IsrChange)}
 
 
-def fenced_in_isrs(points: Iterable[TurningPoint]) -> list[Anomaly]:
+def fenced_in_isrs(points: Sequence[TurningPoint]) -> list[Anomaly]:
     """All of a run."""
-    told = [_KINDS[event[KIND]](event) for _, event in points if event[KIND] in _KINDS]
-    if not any(isinstance(event, Unfence) for event in told):
+    if not any(event[KIND] == "unfence" for _, event in points):
         return []
+    told = [_KINDS[event[KIND]](event) for _, event in points if event[KIND] in _KINDS]
     fenced: dict[int, int] = {}
     leaders: dict[str, tuple[int, int]] = {}
     seen: set[tuple[str, int, int]] = set()

@@ -13,6 +13,11 @@ from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
 
+_OF_ELECT, _OF_CHANGE = (
+    (kind.place("isr"), kind.place("elr")) for kind in (trace_events.Elect, trace_events.IsrChange)
+)
+_BROKER = trace_events.Register.place("broker")
+
 
 class IsrLife:
     """The state before the first event; :meth:`step` takes it on."""
@@ -31,8 +36,8 @@ class IsrLife:
         node, partition = event[NODE], event[PARTITION]
         match event[KIND]:
             case "elect" | "isr-change" as kind:
-                chosen = trace_events.Elect(event) if kind == "elect" else trace_events.IsrChange(event)
-                self.isrs[partition], self.elrs[partition] = chosen.isr, chosen.elr
+                isr, elr = _OF_ELECT if kind == "elect" else _OF_CHANGE
+                self.isrs[partition], self.elrs[partition] = event[isr], event[elr]
             case "stop":
                 self._stopped.add(node)
             case "start":
@@ -42,7 +47,7 @@ class IsrLife:
                 else:
                     self.accepted[node] += 1
             case "register":
-                broker = trace_events.Register(event).broker
+                broker = event[_BROKER]
                 self._unregistered.discard(broker)
                 self.accepted[broker] += 1
             case _:

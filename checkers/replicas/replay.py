@@ -45,6 +45,7 @@ class _Replay:
                 hooks[name].append(getattr(checker, name))
         self._hooks = hooks
         self._append_hooks = hooks["on_append"]
+        self._unlike_hooks = hooks["on_unlike"]
         self._leader_hw_hooks = hooks["on_leader_hw"]
         self._any_hw_hooks = hooks["on_any_hw"]
 
@@ -104,11 +105,13 @@ class _Replay:
             chain, its_chain = replica.chain, source.chain
             end = len(chain) - 1
             if end >= len(its_chain) or chain[end] != its_chain[end]:
-                self.tell("on_unlike", index, event, replica, source)
+                for unlike in self._unlike_hooks:
+                    unlike(index, event, replica, source)
         else:
             for follower in replica.followers:
                 if len(follower.records) > base_offset:
-                    self.tell("on_unlike", index, event, follower, replica)
+                    for unlike in self._unlike_hooks:
+                        unlike(index, event, follower, replica)
         for hook in self._append_hooks:
             hook(index, event, replica)
         if self.replicas.differing:
