@@ -6,7 +6,7 @@ Anomalies of one time and partition are told in this order. A new one is a file,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidemark.checkers.clients.stale_poll import stale_polls
@@ -200,9 +200,15 @@ def of_clients() -> tuple[ClientChecker, ...]:
     from tidemark.checkers.clients.cycles import cycles
     from tidemark.checkers.clients.duplicate import duplicates
     from tidemark.checkers.clients.inconsistent_offsets import inconsistent_offsets
+    from tidemark.checkers.clients.int_nonmonotonic_poll import int_nonmonotonic_polls
+    from tidemark.checkers.clients.int_nonmonotonic_send import int_nonmonotonic_sends
+    from tidemark.checkers.clients.int_poll_skip import int_poll_skips
+    from tidemark.checkers.clients.int_send_skip import int_send_skips
+    from tidemark.checkers.clients.nonmonotonic_poll import nonmonotonic_polls
+    from tidemark.checkers.clients.nonmonotonic_send import nonmonotonic_sends
     from tidemark.checkers.clients.phantom import phantoms
+    from tidemark.checkers.clients.poll_skip import poll_skips
     from tidemark.checkers.clients.precommitted_read import precommitted_reads
-    from tidemark.checkers.clients.step_anomalies import STEP_ANOMALIES, step_anomalies
     from tidemark.checkers.clients.unseen import unseen_anomaly
 
     return (
@@ -230,9 +236,33 @@ def of_clients() -> tuple[ClientChecker, ...]:
             {"precommitted-read": "A transaction read what it had itself written and not committed."},
             lambda run: precommitted_reads(run.versions),
         ),
-        *(
-            ClientChecker({name: meaning}, partial(step_anomalies, name))
-            for name, (meaning, _) in STEP_ANOMALIES.items()
+        ClientChecker(
+            {"poll-skip": "A consumer passed over an offset that somebody saw."},
+            lambda run: poll_skips(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"nonmonotonic-poll": "A consumer went back between two polls."},
+            lambda run: nonmonotonic_polls(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-poll-skip": "One operation passed over an offset that somebody saw, between two of its records."},
+            lambda run: int_poll_skips(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-nonmonotonic-poll": "One operation polled a record at or before one that it had polled already."},
+            lambda run: int_nonmonotonic_polls(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"nonmonotonic-send": "A producer's later record has an earlier offset."},
+            lambda run: nonmonotonic_sends(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-nonmonotonic-send": "Of two records that one operation sent, the later has the earlier offset."},
+            lambda run: int_nonmonotonic_sends(run.steps, run.ordered),
+        ),
+        ClientChecker(
+            {"int-send-skip": "Between two records that one operation sent, somebody saw another."},
+            lambda run: int_send_skips(run.steps),
         ),
         ClientChecker(
             {

@@ -62,14 +62,6 @@ class StepRows(NamedTuple):
         """Some of them."""
         return StepRows(self.before[wanted], self.after[wanted], self.delta[wanted])
 
-    def skips(self) -> StepRows:
-        """Those that leave out what somebody saw."""
-        return self.where(self.delta > 1)
-
-    def back(self) -> StepRows:
-        """Those that go back, or stay."""
-        return self.where(self.delta < 1)
-
 
 class Steps:
     """The steps of all processes in all keys."""
