@@ -45,7 +45,6 @@ class ClusterNodes:
     """
 
     def __init__(self, deployment: Deployment, system: System, *, delay: str) -> None:
-        """Touch nothing yet."""
         cluster, variant = deployment.cluster, deployment.variant
         self.system = system
         self.deployment = deployment

@@ -46,7 +46,6 @@ class MembershipOperator:
     """Knows what is wanted, and nothing else that the servers do not show."""
 
     def __init__(self, simulation: Servers, first: dict[str, tuple[int, ...]]) -> None:
-        """Nothing but the first members is wanted."""
         self._simulation = simulation
         self._wanted = dict(first)
         self._asking: set[str] = set()

@@ -87,7 +87,6 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         proxied: bool = True,
         jvm: JvmSettings = WATCHED,
     ) -> None:
-        """Nothing is started."""
         self.kafka = kafka
         self.proxied = proxied
         self.jvm = jvm
