@@ -37,7 +37,7 @@ class AiokafkaClients(LibraryClients):
     """All producers and consumers of a workload."""
 
     def __post_init__(self) -> None:
-        self._keys = tuple(self.cluster.assignment())
+        super().__post_init__()
         self._thread = threading.Thread(target=self._run, name="aiokafka", daemon=True)
         self._begun = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -38,7 +38,7 @@ class ConfluentClients(LibraryClients):
     """All producers and consumers of a workload."""
 
     def __post_init__(self) -> None:
-        self._keys = tuple(self.cluster.assignment())
+        super().__post_init__()
         self._stopping = threading.Event()
         self._threads: list[_ClientThread] = []
 

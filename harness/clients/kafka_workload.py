@@ -89,7 +89,6 @@ class KafkaWorkload:
         return self._journal.counters
 
     def start(self) -> None:
-        """Begin: brokers may come up later."""
         self._clients.start()
         if self._readers is not None:
             self._readers.start()
@@ -99,11 +98,6 @@ class KafkaWorkload:
         self._deletions.begin(key, offset)
 
     def stop(self) -> None:
-        """End all producers and consumers; those with an operation finish it, within the produce time-out and a few seconds.
-
-        Raises:
-            ClientsError: a client did not end, or had ended before its time: the history is not whole.
-        """
         try:
             self._deletions.stop()
             if self._readers is not None:

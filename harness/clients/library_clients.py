@@ -33,6 +33,9 @@ class LibraryClients(ABC):
     idempotent: bool
     own_entries: bool
 
+    def __post_init__(self) -> None:
+        self._keys = tuple(self.cluster.assignment())
+
     @abstractmethod
     def start(self) -> None:
         """Begin the work of every client."""

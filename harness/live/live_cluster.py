@@ -157,11 +157,6 @@ class LiveCluster(ClusterNodes):
             raise RunError(f"the process of {self.nodes[death['node']].name} ended while the cluster started: {words}")
 
     def run_until(self, until_us: int) -> None:
-        """Let the run go on until then, doing what is due.
-
-        Raises:
-            RunError: something that was planned could not be done.
-        """
         self.run_loop.run_until(until_us)
 
     def settle(self) -> None:
