@@ -20,7 +20,7 @@ from shared_work import put_in_order
 from tidemark.harness.machines.engine import connect
 from tidemark.harness.machines.errors import ContainerWorldError, ImageError
 from tidemark.harness.machines.images import ensure_image
-from tidemark.harness.machines.kafka_image import ensure_kafka_image
+from tidemark.harness.machines.kafka_image import build_kafka_image
 from tidemark.harness.machines.leftovers import every
 
 pytest.register_assert_rewrite("local_cluster")
@@ -92,7 +92,7 @@ def kafka_image(engine):
 
     def kafka_image(version):
         try:
-            return ensure_kafka_image(engine, version, tell=lambda sentence: None)
+            return build_kafka_image(engine, version, tell=lambda sentence: None)
         except ImageError as error:
             if "Maven cannot get" not in str(error):
                 raise

@@ -10,13 +10,13 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from tidemark.harness.clients.aiokafka_consumer import CLOSE_S, AssignedConsumer, consume, read_all
+from tidemark.harness.clients.aiokafka_deletion import deletion
 from tidemark.harness.clients.aiokafka_producer import LATE_S, AiokafkaProducer
-from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.deletions import Deed
 from tidemark.harness.clients.errors import ClientsError
-from tidemark.harness.clients.journal import Journal, PollRecorder, SendRecorder
+from tidemark.harness.clients.journal import PollRecorder, SendRecorder
+from tidemark.harness.clients.library_clients import LibraryClients
 from tidemark.harness.clients.script import ConsumerScript, ProducerScript
-from tidemark.nemesis.plan import WorkloadSpec
-from tidemark.nodes.core.cluster import ClusterSpec
 
 T = TypeVar("T")
 
@@ -33,44 +33,24 @@ async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
         await asyncio.sleep(CONNECTIONS_END_S)
 
 
-class AiokafkaClients:
+class AiokafkaClients(LibraryClients):
     """All producers and consumers of a workload."""
 
-    def __init__(
-        self,
-        bootstrap: str,
-        cluster: ClusterSpec,
-        spec: WorkloadSpec,
-        journal: Journal,
-        log: ClientLog,
-        seed: int,
-        *,
-        idempotent: bool = True,
-    ) -> None:
-        """`start` connects. With ``idempotent`` false, acks=all is without idempotence."""
-        self._idempotent = idempotent
-        self._bootstrap = bootstrap
-        self._cluster = cluster
-        self._spec = spec
-        self._journal = journal
-        self._log = log
-        self._seed = seed
-        self._keys = tuple(cluster.assignment())
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._thread = threading.Thread(target=self._run, name="aiokafka", daemon=True)
         self._begun = threading.Event()
-        self.own_entries = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._failure: BaseException | None = None
 
     def start(self) -> None:
-        """Begin the work of every client."""
         self._thread.start()
         self._begun.wait()
 
     def _run(self) -> None:
         try:
-            with self._log.listening("aiokafka"):
+            with self.log.listening("aiokafka"):
                 asyncio.run(_to_the_end(self._work()))
         except Exception as raised:  # noqa: BLE001 - told when the clients are stopped
             self._failure = raised
@@ -83,38 +63,33 @@ class AiokafkaClients:
         loop.set_exception_handler(self._on_loop_error)
         self._begun.set()
         async with asyncio.TaskGroup() as group:
-            for number in range(1, self._spec.producers + 1):
-                script = ProducerScript(number, self._spec, self._keys, self._seed, self._journal.clock)
-                recorder = SendRecorder(self._journal, script.process)
-                log = self._log.logger(script.process)
+            for number in range(1, self.spec.producers + 1):
+                script = ProducerScript(number, self.spec, self._keys, self.seed, self.journal.clock)
+                recorder = SendRecorder(self.journal, script.process)
+                log = self.log.logger(script.process)
                 producer = AiokafkaProducer(
-                    self._bootstrap, self._cluster, script, recorder, log, idempotent=self._idempotent
+                    self.bootstrap, self.cluster, script, recorder, log, idempotent=self.idempotent
                 )
                 group.create_task(producer.run(stopping))
-            for number in range(1, self._spec.consumers + 1):
-                pauses = ConsumerScript(number, self._spec, self._seed)
+            for number in range(1, self.spec.consumers + 1):
+                pauses = ConsumerScript(number, self.spec, self.seed)
                 group.create_task(consume(self._consumer(pauses.process), pauses, stopping))
 
     def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
-        recorder = PollRecorder(self._journal, process, final=final)
-        return AssignedConsumer(self._bootstrap, self._cluster, self._keys, recorder, self._log.logger(process))
+        recorder = PollRecorder(self.journal, process, final=final)
+        return AssignedConsumer(self.bootstrap, self.cluster, self._keys, recorder, self.log.logger(process))
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        logger: logging.Logger = self._log.logger("loop")
+        logger: logging.Logger = self.log.logger("loop")
         logger.warning("%s (%r)", context.get("message"), context.get("exception"))
 
     def stop(self) -> None:
-        """Let every client finish its operation, and end it.
-
-        Raises:
-            ClientsError: a client did not end, or had ended before.
-        """
         if self._loop is None or self._stopping is None:
             return
         if self._thread.is_alive():
             with contextlib.suppress(RuntimeError):  # the loop ended just now
                 self._loop.call_soon_threadsafe(self._stopping.set)
-        timeout = self._cluster.settings.produce_timeout_us / 1e6
+        timeout = self.cluster.settings.produce_timeout_us / 1e6
         self._thread.join(4 * timeout + LATE_S + CLOSE_S + SLACK_S)
         if self._thread.is_alive():
             raise ClientsError("The aiokafka clients did not stop: throw this run away and start Tidemark anew.")
@@ -124,10 +99,12 @@ class AiokafkaClients:
             ) from self._failure
 
     def final_read(self, in_time: Callable[[], bool]) -> bool:
-        """Read everything from the start, as long as it is in time."""
-        with self._log.listening("aiokafka"):
+        with self.log.listening("aiokafka"):
             return asyncio.run(_to_the_end(self._final_read(in_time)))
 
     async def _final_read(self, in_time: Callable[[], bool]) -> bool:
         asyncio.get_running_loop().set_exception_handler(self._on_loop_error)
         return await read_all(self._consumer("final", final=True), in_time, own_entries=self.own_entries)
+
+    def deed(self) -> Deed:
+        return deletion(self.bootstrap, self.cluster)

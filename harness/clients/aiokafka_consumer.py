@@ -37,7 +37,6 @@ class AssignedConsumer:
     def __init__(
         self, bootstrap: str, cluster: ClusterSpec, keys: Sequence[str], recorder: PollRecorder, log: logging.Logger
     ) -> None:
-        """The first poll connects."""
         self._bootstrap = bootstrap
         self._times = Times.of(cluster.settings)
         self._process = recorder.process

@@ -32,7 +32,6 @@ class GivenUpError(KafkaError):  # type: ignore[misc]
     retriable = False
 
     def __init__(self, name: str) -> None:
-        """Carry the name."""
         super().__init__(name)
         self.name = name
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from tidemark.harness.clients.client_log import ClientLog
 from tidemark.harness.clients.confluent_consumer import AssignedConsumer, ConfluentConsumer, read_all
+from tidemark.harness.clients.confluent_deletion import deletion
 from tidemark.harness.clients.confluent_producer import LATE_S, PURGE_S, STATISTICS_S, ConfluentProducer
+from tidemark.harness.clients.deletions import Deed
 from tidemark.harness.clients.errors import ClientsError
-from tidemark.harness.clients.journal import Journal, PollRecorder, SendRecorder
+from tidemark.harness.clients.journal import PollRecorder, SendRecorder
+from tidemark.harness.clients.library_clients import LibraryClients
 from tidemark.harness.clients.script import ConsumerScript, ProducerScript
-from tidemark.nemesis.plan import WorkloadSpec
-from tidemark.nodes.core.cluster import ClusterSpec
 
 SLACK_S = 10.0
 """Over and above what a client's own time-outs add up to, for a busy machine."""
@@ -34,65 +34,40 @@ class _ClientThread(threading.Thread):
             self.failure = raised
 
 
-class ConfluentClients:
+class ConfluentClients(LibraryClients):
     """All producers and consumers of a workload."""
 
-    def __init__(
-        self,
-        bootstrap: str,
-        cluster: ClusterSpec,
-        spec: WorkloadSpec,
-        journal: Journal,
-        log: ClientLog,
-        seed: int,
-        *,
-        idempotent: bool = True,
-    ) -> None:
-        """`start` connects. With ``idempotent`` false, acks=all is without idempotence."""
-        self._idempotent = idempotent
-        self.own_entries = False
-        self._bootstrap = bootstrap
-        self._cluster = cluster
-        self._spec = spec
-        self._journal = journal
-        self._log = log
-        self._seed = seed
-        self._keys = tuple(cluster.assignment())
+    def __post_init__(self) -> None:
+        super().__post_init__()
         self._stopping = threading.Event()
         self._threads: list[_ClientThread] = []
 
     def start(self) -> None:
-        """Begin the work of every client."""
         works: dict[str, Callable[[threading.Event], None]] = {}
-        for number in range(1, self._spec.producers + 1):
-            producer = ProducerScript(number, self._spec, self._keys, self._seed, self._journal.clock)
-            recorder = SendRecorder(self._journal, producer.process)
-            log = self._log.logger(producer.process)
+        for number in range(1, self.spec.producers + 1):
+            producer = ProducerScript(number, self.spec, self._keys, self.seed, self.journal.clock)
+            recorder = SendRecorder(self.journal, producer.process)
+            log = self.log.logger(producer.process)
             works[producer.process] = ConfluentProducer(
-                self._bootstrap, self._cluster, producer, recorder, log, idempotent=self._idempotent
+                self.bootstrap, self.cluster, producer, recorder, log, idempotent=self.idempotent
             ).run
-        for number in range(1, self._spec.consumers + 1):
-            consumer = ConsumerScript(number, self._spec, self._seed)
+        for number in range(1, self.spec.consumers + 1):
+            consumer = ConsumerScript(number, self.spec, self.seed)
             works[consumer.process] = ConfluentConsumer(self._consumer(consumer.process), consumer).run
         self._threads = [_ClientThread(name, work, self._stopping) for name, work in works.items()]
         for thread in self._threads:
             thread.start()
 
     def _consumer(self, process: str, *, final: bool = False) -> AssignedConsumer:
-        recorder = PollRecorder(self._journal, process, final=final)
-        log = self._log.logger(process)
+        recorder = PollRecorder(self.journal, process, final=final)
+        log = self.log.logger(process)
         return AssignedConsumer(
-            self._bootstrap, self._cluster, self._keys, recorder, log, to_the_end=final and self.own_entries
+            self.bootstrap, self.cluster, self._keys, recorder, log, to_the_end=final and self.own_entries
         )
 
     def stop(self) -> None:
-        """Let every client finish its operation, and end it.
-
-        Raises:
-            ClientsError: a client did not end, or had ended before.
-        """
         self._stopping.set()
-        own = self._cluster.settings.produce_timeout_us / 1e6 + LATE_S + PURGE_S + STATISTICS_S
+        own = self.cluster.settings.produce_timeout_us / 1e6 + LATE_S + PURGE_S + STATISTICS_S
         for thread in self._threads:
             thread.join(own + SLACK_S)
         for thread in self._threads:
@@ -104,9 +79,11 @@ class ConfluentClients:
                 ) from thread.failure
 
     def final_read(self, in_time: Callable[[], bool]) -> bool:
-        """Read everything from the start, as long as it is in time."""
         consumer = self._consumer("final", final=True)
         try:
             return read_all(consumer, self._keys, in_time)
         finally:
             consumer.close()
+
+    def deed(self) -> Deed:
+        return deletion(self.bootstrap, self.cluster, self.log.logger)

@@ -105,7 +105,6 @@ class ConfluentConsumer:
     """Polls and rests in turn until it is told to stop."""
 
     def __init__(self, consumer: AssignedConsumer, script: ConsumerScript) -> None:
-        """The consumer is closed by `run`."""
         self._consumer = consumer
         self._script = script
 

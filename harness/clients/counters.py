@@ -18,7 +18,6 @@ class Counters:
     __slots__ = ("_lock", "fail", "info", "invoked", "ok", "polled")
 
     def __init__(self) -> None:
-        """All at 0."""
         self._lock = threading.Lock()
         self.invoked = self.ok = self.fail = self.info = self.polled = 0
 

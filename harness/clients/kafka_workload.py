@@ -5,34 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from tidemark.checkers.history.history import Op
 from tidemark.harness.clients.client_log import ClientLog
 from tidemark.harness.clients.counters import Counters
-from tidemark.harness.clients.deletions import Deed, Deletions
+from tidemark.harness.clients.deletions import Deletions
 from tidemark.harness.clients.errors import ClientsError
 from tidemark.harness.clients.journal import Journal
 from tidemark.harness.clients.libraries import CONFLUENT, LIBRARIES, Library, available
+from tidemark.harness.clients.library_clients import LibraryClients
 from tidemark.harness.clients.own_consumers import OwnConsumers
 from tidemark.nemesis.plan import WorkloadSpec
 from tidemark.nodes.core.cluster import ClusterSpec
 
 SLACK_S = 15.0
 """Over and above the time for which a broker may let a deletion wait."""
-
-
-class _Clients(Protocol):
-    """What each library's clients can do."""
-
-    own_entries: bool
-    """Whether a log may end with a record that no client sees."""
-
-    def start(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-    def final_read(self, in_time: Callable[[], bool]) -> bool: ...
 
 
 class KafkaWorkload:
@@ -90,11 +77,11 @@ class KafkaWorkload:
                 bootstrap, cluster, spec, self._journal, noise_seed, leaders_only=not reads_anywhere
             )
             spec = replace(spec, consumers=0)
-        make = _confluent if library == CONFLUENT else _aiokafka
-        self._clients = make(bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent)
-        self._clients.own_entries = own_entries
-        deed = (_confluent_deed if library == CONFLUENT else _aiokafka_deed)(bootstrap, cluster, self._log)
-        self._deletions = Deletions(deed, self._journal, cluster.settings.produce_timeout_us / 1e6 + SLACK_S)
+        self._clients = _clients_of(library)(
+            bootstrap, cluster, spec, self._journal, self._log, noise_seed, idempotent, own_entries
+        )
+        patience_s = cluster.settings.produce_timeout_us / 1e6 + SLACK_S
+        self._deletions = Deletions(self._clients.deed(), self._journal, patience_s)
 
     @property
     def counters(self) -> Counters:
@@ -102,7 +89,6 @@ class KafkaWorkload:
         return self._journal.counters
 
     def start(self) -> None:
-        """Begin: brokers may come up later."""
         self._clients.start()
         if self._readers is not None:
             self._readers.start()
@@ -112,11 +98,6 @@ class KafkaWorkload:
         self._deletions.begin(key, offset)
 
     def stop(self) -> None:
-        """End all producers and consumers; those with an operation finish it, within the produce time-out and a few seconds.
-
-        Raises:
-            ClientsError: a client did not end, or had ended before its time: the history is not whole.
-        """
         try:
             self._deletions.stop()
             if self._readers is not None:
@@ -138,41 +119,11 @@ class KafkaWorkload:
             self._log.close()
 
 
-def _confluent(
-    bootstrap: str,
-    cluster: ClusterSpec,
-    spec: WorkloadSpec,
-    journal: Journal,
-    log: ClientLog,
-    seed: int,
-    idempotent: bool,
-) -> _Clients:
-    from tidemark.harness.clients.confluent_clients import ConfluentClients
+def _clients_of(library: Library) -> type[LibraryClients]:
+    if library == CONFLUENT:
+        from tidemark.harness.clients.confluent_clients import ConfluentClients
 
-    return ConfluentClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
-
-
-def _aiokafka(
-    bootstrap: str,
-    cluster: ClusterSpec,
-    spec: WorkloadSpec,
-    journal: Journal,
-    log: ClientLog,
-    seed: int,
-    idempotent: bool,
-) -> _Clients:
+        return ConfluentClients
     from tidemark.harness.clients.aiokafka_clients import AiokafkaClients
 
-    return AiokafkaClients(bootstrap, cluster, spec, journal, log, seed, idempotent=idempotent)
-
-
-def _confluent_deed(bootstrap: str, cluster: ClusterSpec, log: ClientLog) -> Deed:
-    from tidemark.harness.clients.confluent_deletion import deletion
-
-    return deletion(bootstrap, cluster, log.logger)
-
-
-def _aiokafka_deed(bootstrap: str, cluster: ClusterSpec, _log: ClientLog) -> Deed:
-    from tidemark.harness.clients.aiokafka_deletion import deletion
-
-    return deletion(bootstrap, cluster)
+    return AiokafkaClients

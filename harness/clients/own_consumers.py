@@ -44,7 +44,6 @@ class OwnConsumer:
         *,
         leaders_only: bool = False,
     ) -> None:
-        """All positions begin at 0."""
         self._brokers = brokers
         self._leaders_only = leaders_only
         self._replicas = dict.fromkeys(cluster.assignment(), tuple(brokers)) if leaders_only else cluster.assignment()

@@ -31,7 +31,6 @@ class Polling:
     """
 
     def __init__(self, recorder: PollRecorder, keys: Sequence[str]) -> None:
-        """All positions begin at 0."""
         self._recorder = recorder
         self.position = dict.fromkeys(keys, 0)
 

@@ -64,7 +64,6 @@ class ConsumerScript:
     """How long consumer ``number`` rests between polls."""
 
     def __init__(self, number: int, spec: WorkloadSpec, noise_seed: int) -> None:
-        """Begin its noise stream."""
         self.process = f"c{number}"
         self._poll_us = spec.poll_us
         self._noise = Random(f"{noise_seed}/{self.process}")

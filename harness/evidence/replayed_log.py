@@ -25,7 +25,6 @@ class ReplayedLog:
     """
 
     def __init__(self) -> None:
-        """Empty."""
         self.start = 0
         self.records: list[Record] = []
 

@@ -92,7 +92,6 @@ class TraceHistory:
     """
 
     def __init__(self, began_us: int) -> None:
-        """Nothing yet."""
         self._began_us = began_us
         self._values: dict[str, tuple[int, ...]] = {}
         self.events: dict[int, list[TraceEvent]] = {}

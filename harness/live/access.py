@@ -17,7 +17,6 @@ class Access:
     """A lock that many may share, also the same thread twice; one who wants it alone waits for them, and they for that one."""
 
     def __init__(self) -> None:
-        """Free."""
         self._change = threading.Condition()
         self._sharing = 0
         self._alone = False

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from docker.errors import DockerException
 from requests import RequestException
 
-from tidemark.harness.live.observation import Observation
+from tidemark.harness.live.cluster_nodes import ClusterNodes
+from tidemark.harness.live.link_faults import TRANSPORT
 from tidemark.harness.machines.cluster import ContainerCluster, node_name
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError, NodeError
 from tidemark.harness.machines.folders import state_folder
@@ -25,7 +26,7 @@ from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.machines.owner import NODE, RUN, Owner
 from tidemark.harness.machines.ssh import Shell
 from tidemark.harness.machines.ssh_keys import read_key
-from tidemark.harness.systems.system import Deployment, has_controller
+from tidemark.harness.systems.system import Deployment
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from docker import DockerClient
     from docker.models.containers import Container
 
+    from tidemark.harness.live.observation import Observation
     from tidemark.harness.systems.system import System
     from tidemark.nodes.core.cluster import ClusterSpec
     from tidemark.nodes.families import AnyVariant
@@ -125,20 +127,20 @@ def start_nodes(system: System, deployment: Deployment) -> None:
     Raises:
         NodeError: one did not start, or a partition is without a leader after 30 s.
     """
-    controls = {node: system.control(deployment.machines[node]) for node in deployment.nodes}
+    nodes = ClusterNodes(deployment, system, delay=TRANSPORT)
+    controls = nodes.controls
 
     def start(node: int) -> None:
-        controls[node].start(system.configure(node, 1, deployment))
+        controls[node].start(nodes.config(node, incarnation=1))
 
     try:
-        if system.controller_first and CONTROLLER in controls:
+        if system.controller_first and nodes.has_node_0:
             start(CONTROLLER)
         with ThreadPoolExecutor(len(controls)) as pool:
             for started in [pool.submit(start, node) for node in controls if node or not system.controller_first]:
                 started.result()
-        system.setup(controls, deployment)
-        asks = has_controller(deployment.variant)
-        _until_led(Observation(controls, assignment=deployment.cluster.assignment(), asks_controller=asks))
+        nodes.after_start()
+        _until_led(nodes.observation)
     finally:
         for control in controls.values():
             control.admin.close()

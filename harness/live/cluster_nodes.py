@@ -15,7 +15,6 @@ from tidemark.harness.live.link_faults import LinkFaults
 from tidemark.harness.live.membership import LiveOperator
 from tidemark.harness.live.observation import Observation
 from tidemark.harness.systems.capabilities import ReadsLogs, SpreadsRules, VotesItself, Watched
-from tidemark.harness.systems.system import has_controller
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
 
@@ -45,14 +44,13 @@ class ClusterNodes:
     """
 
     def __init__(self, deployment: Deployment, system: System, *, delay: str) -> None:
-        """Touch nothing yet."""
         cluster, variant = deployment.cluster, deployment.variant
         self.system = system
         self.deployment = deployment
         self.machines = dict(deployment.machines)
         self._partitions = tuple(cluster.assignment())
         self.has_node_0 = CONTROLLER in deployment.nodes
-        self.has_controller = has_controller(variant)
+        self.has_controller = family_of(variant).has_isr
         addresses = {node: machine.inner_ip for node, machine in self.machines.items()}
         self.links = LinkFaults(addresses, delay, system.spread if isinstance(system, SpreadsRules) else None)
         self.nodes = {node: self._node(node) for node in deployment.nodes}
@@ -70,7 +68,7 @@ class ClusterNodes:
 
     def excused(self, node: int) -> bool:
         """Whether a fault keeps a node from answering."""
-        raise NotImplementedError
+        return False
 
     def _node(self, node: int) -> ContainedNode:
         lost = partial(self.lost, node)

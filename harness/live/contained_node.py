@@ -58,7 +58,6 @@ class ContainedNode:
         on_trace: Callable[[list[Any]], None],
         control: MakeControl = NodeControl,
     ) -> None:
-        """Nothing is done yet."""
         self.node = node
         self.machine = machine
         self.name = machine.name

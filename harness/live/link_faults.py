@@ -108,7 +108,6 @@ class LinkFaults:
     """
 
     def __init__(self, addresses: Mapping[int, str], delay: str, spread: Spread | None = None) -> None:
-        """None are in force."""
         self.addresses = addresses
         self.delay = delay
         self._spread = spread
@@ -177,7 +176,6 @@ class NodeLinks:
     """
 
     def __init__(self, control: NodeControl, node: int, faults: LinkFaults) -> None:
-        """Nothing is in force on the node."""
         self._control = control
         self._node = node
         self.faults = faults

@@ -102,20 +102,21 @@ class LiveCluster(ClusterNodes):
         self.ask_to_delete: Callable[[str, int], None] | None = None
         self.processes = Processes(
             self,
+            self.run_loop,
+            trace=self.trace_event,
+            notify=self.notify,
+            partitions_on=self.partitions_on,
             clock_faults=any(fault.kind == CLOCK_JUMP for fault in plan.faults),
             noise=Random(f"{plan.noise_seed}/disk"),
         )
 
     def excused(self, node: int) -> bool:
-        """Whether a fault keeps a node from answering."""
         return self.processes.away(node) if node == CONTROLLER else self.processes.paused(node)
 
     def lost(self, node: int) -> None:
-        """A process hung up on us."""
         self.run_loop.post(lambda: self.processes.lost(node))
 
     def traced(self, event: list[Any]) -> None:
-        """A process has traced what is watched."""
         self.run_loop.post(lambda: self.notify(event[KIND], event[NODE]))
 
     def _submit(self, node: int, lane: str, what: str, deed: Callable[[], None]) -> None:
@@ -156,11 +157,6 @@ class LiveCluster(ClusterNodes):
             raise RunError(f"the process of {self.nodes[death['node']].name} ended while the cluster started: {words}")
 
     def run_until(self, until_us: int) -> None:
-        """Let the run go on until then, doing what is due.
-
-        Raises:
-            RunError: something that was planned could not be done.
-        """
         self.run_loop.run_until(until_us)
 
     def settle(self) -> None:
@@ -187,15 +183,12 @@ class LiveCluster(ClusterNodes):
     # nemesis.FaultTarget
 
     def now_us(self) -> int:
-        """µs since the run began."""
         return self.run_loop.now_us()
 
     def call_at(self, at_us: int, action: Callable[[], None]) -> None:
-        """Call something at a time."""
         self.run_loop.call_at(at_us, action)
 
     def on_trace(self, event: str, callback: Callable[[int], None]) -> None:
-        """Tell of every further trace event of a kind."""
         known = event in self._watched
         self._watched.setdefault(event, []).append(callback)
         if not known:
@@ -209,7 +202,6 @@ class LiveCluster(ClusterNodes):
             callback(node)
 
     def record(self, entry: tuple[int, str, int, str, dict[str, Any]]) -> None:
-        """Add to the nemesis operations."""
         self._recorder.nemesis_op(entry)
 
     def partitions_on(self, broker: int) -> tuple[str, ...]:
@@ -229,14 +221,12 @@ class LiveCluster(ClusterNodes):
         return self.processes.running(broker) and not (broker == CONTROLLER and self._controller_failed)
 
     def start(self, broker: int) -> None:
-        """Start the process with what its disk holds."""
         if broker == CONTROLLER and isinstance(self.system, HandsOverController):
             self._hand_over(self.system.elect_controller, there=True)
         else:
             self.processes.start(broker)
 
     def stop(self, broker: int, how: str) -> None:
-        """End the process; ``clean`` only asks for it."""
         if broker == CONTROLLER and isinstance(self.system, HandsOverController):
             if self.running(CONTROLLER):
                 self._hand_over(self.system.fail_controller, there=False)
@@ -258,7 +248,6 @@ class LiveCluster(ClusterNodes):
         self._submit(CONTROLLER, ADMIN, "hand over the controller on", lambda: deed(self.controls))
 
     def pause(self, broker: int) -> None:
-        """SIGSTOP."""
         self.processes.pause(broker)
 
     def resume(self, broker: int) -> None:
@@ -354,7 +343,6 @@ class LiveCluster(ClusterNodes):
         self._apply_links(fault)
 
     def clear_link_fault(self, key: int) -> None:
-        """Take it off."""
         fault = self.links.remove(key)
         if isinstance(fault, LinkFault):
             self._apply_links(fault)
@@ -367,7 +355,6 @@ class LiveCluster(ClusterNodes):
             self._submit(node, MACHINE, what, self.nodes[node].apply_links)
 
     def hinder(self, key: int, broker: int, kind: str, amount: int) -> None:
-        """Put a fault on a broker's machine."""
         self._hindered[key] = (broker, kind)
         if kind == DISCONNECT:
             others = [node for node in (EVERYONE, *self.machines) if node != broker]
@@ -383,7 +370,6 @@ class LiveCluster(ClusterNodes):
             self._apply_hindrance(broker, kind)
 
     def unhinder(self, key: int) -> None:
-        """Take it off."""
         broker, kind = self._hindered.pop(key, (0, ""))
         if kind == DISCONNECT:
             self.clear_link_fault(key)

@@ -37,7 +37,6 @@ class LiveOperator:
     def __init__(
         self, system: VotesItself, controls: Mapping[int, NodeControl], first: Mapping[str, tuple[int, ...]]
     ) -> None:
-        """Ask nobody yet."""
         self.wanted = dict(first)
         self._system = system
         self._controls = controls

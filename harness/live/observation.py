@@ -47,7 +47,6 @@ class Observation:
         *,
         asks_controller: bool | None = None,
     ) -> None:
-        """Nothing is known."""
         self._controls = controls
         self._puts_together = CONTROLLER not in controls if asks_controller is None else not asks_controller
         self._excused = excused

@@ -6,7 +6,7 @@ What is decided (:class:`NodeState`) belongs to the run_loop's thread and is ahe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tidemark.checkers.replicas.broker_crashed import BROKEN_OFF
 from tidemark.harness.evidence.run_error import RunError
@@ -15,12 +15,11 @@ from tidemark.harness.machines.errors import NodeError
 from tidemark.nodes.core.messages import CONTROLLER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from random import Random
 
-    from tidemark.harness.live.contained_node import ContainedNode
+    from tidemark.harness.live.cluster_nodes import ClusterNodes
     from tidemark.harness.live.run_loop import RunLoop
-    from tidemark.harness.systems.system import System
 
 LANE = "process"
 FATAL = "fatal"
@@ -62,50 +61,13 @@ class NodeState:
         self.running = self.stopping = self.restart_wanted = self.paused = False
 
 
-class Surroundings(Protocol):
-    """What processes need of the cluster they live in."""
-
-    @property
-    def run_loop(self) -> RunLoop:
-        """Time and lanes."""
-        ...
-
-    @property
-    def nodes(self) -> Mapping[int, ContainedNode]:
-        """By id."""
-        ...
-
-    @property
-    def system(self) -> System:
-        """What they run: how its processes end, and what that means."""
-        ...
-
-    def config(self, node: int, incarnation: int) -> dict[str, Any]:
-        """What a process is told when it starts."""
-        ...
-
-    def trace_event(self, node: int, event: str, partition: str, *fields: object, at_us: int | None = None) -> None:
-        """Add to the trace."""
-        ...
-
-    def notify(self, event: str, node: int) -> None:
-        """Tell those who watch an event."""
-        ...
-
-    def before_start(self, node: int) -> None:
-        """A process is about to be started again: wait for what would keep it from starting."""
-        ...
-
-    def partitions_on(self, broker: int) -> tuple[str, ...]:
-        """The partitions that a broker has a replica of."""
-        ...
-
-
 class Processes:
     """Starts and ends the processes.
 
     Args:
-        surroundings: where they live.
+        cluster: where they live. run_loop: its time and lanes.
+        trace: adds an event to the trace. notify: tells those who watch a trace event of a node.
+        partitions_on: the partitions that a broker has a replica of.
         clock_faults: whether brokers run under libfaketime.
         noise: draws what power losses leave.
 
@@ -116,15 +78,28 @@ class Processes:
         starved: (node, incarnation) of processes that gave up because a fault had filled their disk.
     """
 
-    def __init__(self, surroundings: Surroundings, *, clock_faults: bool, noise: Random) -> None:
-        """None run."""
+    def __init__(
+        self,
+        cluster: ClusterNodes,
+        run_loop: RunLoop,
+        *,
+        trace: Callable[..., None],
+        notify: Callable[[str, int], None],
+        partitions_on: Callable[[int], tuple[str, ...]],
+        clock_faults: bool,
+        noise: Random,
+    ) -> None:
         self.died: list[dict[str, Any]] = []
         self.started_again: list[dict[str, Any]] = []
         self.starved: set[tuple[int, int]] = set()
-        self._surroundings = surroundings
+        self._cluster = cluster
+        self._run_loop = run_loop
+        self._trace = trace
+        self._notify = notify
+        self._partitions_on = partitions_on
         self._clock_faults = clock_faults
         self._noise = noise
-        self._states = {node: NodeState() for node in surroundings.nodes}
+        self._states = {node: NodeState() for node in cluster.nodes}
 
     def running(self, node: int) -> bool:
         """Whether the process exists, as far as has been decided."""
@@ -147,8 +122,8 @@ class Processes:
 
     def submit(self, node: int, what: str, deed: Callable[[], None]) -> None:
         """Do something in the lane of a node's process."""
-        name = self._surroundings.nodes[node].name
-        self._surroundings.run_loop.submit(f"{name} {LANE}", f"{what} {name}", deed)
+        name = self._cluster.nodes[node].name
+        self._run_loop.submit(f"{name} {LANE}", f"{what} {name}", deed)
 
     # Starting
 
@@ -158,8 +133,8 @@ class Processes:
         if state.running:
             state.restart_wanted = state.stopping
             return
-        state.begin(disk_is_full=self._surroundings.nodes[node].disk_is_full())
-        config = self._surroundings.config(node, state.incarnation)
+        state.begin(disk_is_full=self._cluster.nodes[node].disk_is_full())
+        config = self._cluster.config(node, state.incarnation)
         self.submit(node, "start", lambda: self._start(node, config))
 
     def disk_filled(self, node: int) -> None:
@@ -169,13 +144,13 @@ class Processes:
     def start_if_there_is_room(self, node: int) -> None:
         """Start it if it gave up because its disk was full, and that is over."""
         state = self._states[node]
-        if state.waits_for_room and not state.running and not self._surroundings.nodes[node].disk_is_full():
+        if state.waits_for_room and not state.running and not self._cluster.nodes[node].disk_is_full():
             self.start(node)
 
     def _start(self, node: int, config: dict[str, Any]) -> None:
-        one = self._surroundings.nodes[node]
+        one = self._cluster.nodes[node]
         if config["incarnation"] > 1:
-            self._surroundings.before_start(node)
+            self._cluster.before_start(node)
         try:
             one.start(config, clock_faults=self._clock_faults and node != CONTROLLER)
         except NodeError:
@@ -183,13 +158,13 @@ class Processes:
                 raise
             self._examine(node, config["incarnation"])
         else:
-            self._surroundings.run_loop.post(lambda: self._answers(node, config["incarnation"]))
+            self._run_loop.post(lambda: self._answers(node, config["incarnation"]))
 
     def _answers(self, node: int, incarnation: int) -> None:
         state = self._states[node]
         state.away = state.away and state.incarnation != incarnation
         state.too_early = 0
-        self._surroundings.notify("start", node)
+        self._notify("start", node)
 
     # Stopping
 
@@ -202,7 +177,7 @@ class Processes:
         if how == "clean":
             if not state.stopping:
                 state.stopping = True
-                self.submit(node, "shut down", self._surroundings.nodes[node].terminate)
+                self.submit(node, "shut down", self._cluster.nodes[node].terminate)
             return
         life = state.incarnation, state.disk_was_full
         state.end()
@@ -212,21 +187,20 @@ class Processes:
 
     def _stop(self, node: int, how: str, seed: int, incarnation: int, disk_was_full: bool) -> None:
         """``stop`` is traced when the process is seen to be dead, with the time of that; a controller's is no broker's."""
-        surroundings = self._surroundings
-        one = surroundings.nodes[node]
+        one = self._cluster.nodes[node]
         if how == "container":
-            one.restart_machine(lambda: surroundings.trace_event(node, "stop", "", surroundings.system.container_kill))
+            one.restart_machine(lambda: self._trace(node, "stop", "", self._cluster.system.container_kill))
             return
         dead_us, own_end = one.kill()
         if own_end == FATAL:
             _, words = one.took_leave() or ("", "")
-            surroundings.run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
+            self._run_loop.post(lambda: self._had_ended(node, incarnation, words, starved=disk_was_full))
         if node != CONTROLLER and (not own_end or how != "crash"):
-            surroundings.trace_event(node, "stop", "", how, at_us=dead_us - surroundings.run_loop.began_us)
+            self._trace(node, "stop", "", how, at_us=dead_us - self._run_loop.began_us)
         if how == "power":
             one.lose_power(seed)
         elif how == "disk":
-            one.lose_disk(surroundings.partitions_on(node))
+            one.lose_disk(self._partitions_on(node))
 
     # Pausing
 
@@ -238,8 +212,8 @@ class Processes:
             self.submit(node, "pause", lambda: self._pause(node))
 
     def _pause(self, node: int) -> None:
-        if self._surroundings.nodes[node].pause():
-            self._surroundings.trace_event(node, "pause", "")
+        if self._cluster.nodes[node].pause():
+            self._trace(node, "pause", "")
 
     def resume(self, node: int) -> None:
         """SIGCONT."""
@@ -250,8 +224,8 @@ class Processes:
 
     def _resume(self, node: int) -> None:
         # Traced first: what the process does now must not seem to happen while it is paused.
-        self._surroundings.trace_event(node, "resume", "")
-        self._surroundings.nodes[node].resume()
+        self._trace(node, "resume", "")
+        self._cluster.nodes[node].resume()
 
     # Ending by themselves
 
@@ -263,26 +237,26 @@ class Processes:
             self.submit(node, "look after", lambda: self._examine(node, incarnation))
 
     def _examine(self, node: int, incarnation: int) -> None:
-        found = self._surroundings.nodes[node].took_leave()
+        found = self._cluster.nodes[node].took_leave()
         if found is not None:
             how, words = found
-            self._surroundings.run_loop.post(lambda: self._ended(node, incarnation, how, words))
+            self._run_loop.post(lambda: self._ended(node, incarnation, how, words))
 
     def _had_ended(self, node: int, incarnation: int, words: str, *, starved: bool) -> None:
         """A process that was to be killed had given up just before."""
         if starved:
             self.starved.add((node, incarnation))
-        elif self._surroundings.system.came_too_early(words):
+        elif self._cluster.system.came_too_early(words):
             self._came_too_early(node, incarnation, words)
-        elif not self._surroundings.system.is_halt(words):
+        elif not self._cluster.system.is_halt(words):
             self._died(node, incarnation, BROKEN_OFF, words)
 
     def _died(self, node: int, incarnation: int, how: str, words: str) -> None:
-        now_us = self._surroundings.run_loop.now_us()
+        now_us = self._run_loop.now_us()
         self.died.append({"node": node, "incarnation": incarnation, "time": now_us, "how": how, "log": words})
 
     def _came_too_early(self, node: int, incarnation: int, words: str) -> None:
-        now_us = self._surroundings.run_loop.now_us()
+        now_us = self._run_loop.now_us()
         self.started_again.append({"node": node, "incarnation": incarnation, "time": now_us, "log": words})
 
     @property
@@ -295,14 +269,14 @@ class Processes:
         state = self._states[node]
         if state.incarnation != incarnation or not state.running:
             return
-        again = how == FATAL and state.too_early < MOST_AGAIN and self._surroundings.system.came_too_early(words)
+        again = how == FATAL and state.too_early < MOST_AGAIN and self._cluster.system.came_too_early(words)
         if node == CONTROLLER and not again:
             raise RunError(f"the controller's process ended: {words or 'it printed nothing'}")
         stopping, restart = state.stopping, state.restart_wanted
         asked = stopping and how == "clean"
         state.end()
         if not how:
-            self._surroundings.trace_event(node, "stop", "", "crash")
+            self._trace(node, "stop", "", "crash")
         starved = state.disk_was_full and how != "clean" and not again
         state.waits_for_room = starved and not stopping
         if again:
@@ -313,7 +287,7 @@ class Processes:
         elif starved:
             self.starved.add((node, incarnation))
         elif not asked:
-            self._died(node, incarnation, manner(how, words, self._surroundings.system.is_halt), words)
+            self._died(node, incarnation, manner(how, words, self._cluster.system.is_halt), words)
         if restart:
             self.start(node)
         else:

@@ -35,7 +35,6 @@ class RunLoop:
     """
 
     def __init__(self) -> None:
-        """Time is 0 now."""
         self.began_us = monotonic_us()
         self._news = threading.Condition()
         self._posted: deque[Callable[[], None]] = deque()

@@ -52,7 +52,6 @@ class ContainerSession:
         tell: Callable[[str], None],
         system: System | None = None,
     ) -> None:
-        """Nothing is started before :meth:`open`."""
         self._brokers = brokers
         self._clients = clients
         self._hosts = hosts

@@ -57,7 +57,6 @@ class AdminChannel:
     """
 
     def __init__(self, connect: Callable[[], Stream], name: str, on_lost: Callable[[], None] | None = None) -> None:
-        """No connection yet."""
         self._connect = connect
         self._name = name
         self._on_lost = on_lost

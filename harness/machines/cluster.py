@@ -60,6 +60,7 @@ class ContainerCluster:
 
     Attributes:
         run_id: names the cluster, and everything of it in the engine. keys: of its machines.
+        machines: node → machine; 0 is the controller.
     """
 
     def __init__(self, client: DockerClient, run_id: str, labels: Mapping[str, str], keys: KeyPair) -> None:
@@ -67,13 +68,8 @@ class ContainerCluster:
         self.keys = keys
         self._client = client
         self._labels = dict(labels)
-        self._machines: dict[int, Machine] = {}
+        self.machines: dict[int, Machine] = {}
         self._is_down = False
-
-    @property
-    def machines(self) -> dict[int, Machine]:
-        """Node → machine; 0 is the controller."""
-        return self._machines
 
     @classmethod
     def up(
@@ -135,7 +131,7 @@ class ContainerCluster:
         if self._is_down:
             return
         with held_interrupts():
-            for machine in self._machines.values():
+            for machine in self.machines.values():
                 machine.shell.close()
             remove(self._client, every(self._client, self.run_id))
             self._is_down = True
@@ -149,7 +145,7 @@ class ContainerCluster:
                 pool.submit(self._make_machine, node, network, str(subnet[FIRST_HOST + node]), image, needs, data)
                 for node in range(brokers + 1)
             ]
-        self._machines = {machine.node: machine for machine in (future.result() for future in made)}
+        self.machines = {machine.node: machine for machine in (future.result() for future in made)}
 
     def _make_network(self) -> tuple[Network, IPv4Network]:
         said = "no subnet of 10.77.0.0/16 is free"
@@ -226,7 +222,7 @@ class ContainerCluster:
         machine = Machine(
             node, node_name(node), shell, address, "127.0.0.1", host_port, container=container, network=network
         )
-        self._machines[node] = machine  # so that its connection is closed whatever happens
+        self.machines[node] = machine  # so that its connection is closed whatever happens
         try:
             shell.connect()
         except ContainerWorldError as error:

@@ -81,7 +81,6 @@ class HostsCluster:
     """
 
     def __init__(self, hosts: list[Host]) -> None:
-        """Nothing is sent yet."""
         known = known_hosts()
         self._hosts = hosts
         self._owner = Owner.this_process()

@@ -76,17 +76,6 @@ class ReadyKafka(NamedTuple):
         return f"{self.image} {self.libs}"
 
 
-def ensure_kafka_image(
-    client: DockerClient, version: str, tell: Callable[[str], None], *, ready: ReadyKafka | None = None
-) -> str:
-    """The id of a Kafka's image; it is built if this engine does not have it (tens of ms if it has).
-
-    Raises:
-        ImageError: see :func:`build_kafka_image`.
-    """
-    return build_kafka_image(client, version, tell, ready=ready)
-
-
 def build_kafka_image(
     client: DockerClient,
     version: str,

@@ -26,7 +26,6 @@ class NodeScripts:
     start_pause_s = 0.025
 
     def __init__(self, places: Places) -> None:
-        """Remember where things are."""
         self._places = places
         self._prelude = f"""{self._look()}
 until_state() {{

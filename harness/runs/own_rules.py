@@ -186,8 +186,8 @@ def _guarded(rule: type[TruncationRule], file: str) -> TruncationRule:
 
     def keeps_nothing(self: object, attribute: str, value: object) -> NoReturn:
         raise RuleError(
-            f"the rule {rule.name} keeps {attribute}{_line_in(file)}: one rule serves all replicas, and is to know no more than "
-            "it is shown"
+            f"the rule {rule.name} keeps {attribute}{_line(traceback.extract_stack(), file)}: one rule serves all "
+            "replicas, and is to know no more than it is shown"
         )
 
     try:
@@ -210,9 +210,8 @@ def _checked(method: Callable[..., Any], gives: type, rule: str, file: str) -> C
         except RuleError:
             raise
         except Exception as error:
-            raise RuleError(
-                f"the rule {rule} failed in {name}{_line_of(error, file)}: {type(error).__name__}: {error}"
-            ) from error
+            at = _line(traceback.extract_tb(error.__traceback__), file)
+            raise RuleError(f"the rule {rule} failed in {name}{at}: {type(error).__name__}: {error}") from error
         if not isinstance(said, gives):
             raise RuleError(f"the rule {rule} gives {said!r:.60} in {name}{where}, and should give a {gives.__name__}")
         if (
@@ -228,13 +227,7 @@ def _checked(method: Callable[..., Any], gives: type, rule: str, file: str) -> C
     return asked
 
 
-def _line_of(error: BaseException, file: str) -> str:
-    """Where in the rule's file it happened."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f" ({Path(file).name}, line {lines[-1]})" if lines else ""
-
-
-def _line_in(file: str) -> str:
-    """Where in the rule's file we are."""
-    lines = [frame.lineno for frame in traceback.extract_stack() if frame.filename == file]
+def _line(stack: traceback.StackSummary, file: str) -> str:
+    """Where in the rule's file it happened, or we are."""
+    lines = [frame.lineno for frame in stack if frame.filename == file]
     return f" ({Path(file).name}, line {lines[-1]})" if lines else ""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from tidemark.checkers.history.history import Op
+from tidemark.harness.runs.at_rest import waiting_for
 from tidemark.harness.runs.phases import Ending, end, in_a_script
 from tidemark.harness.scenario.links import LeaderAnswer, Link
 from tidemark.harness.scenario.model import GivenReplica, Scenario
@@ -37,6 +38,14 @@ class CannotPlayError(RuntimeError):
     """
 
 
+class _Cluster(Protocol):
+    """What both worlds say of a partition (:class:`tidemark.nemesis.injector.FaultTarget`)."""
+
+    def leader_of(self, partition: str) -> int: ...
+    def isr_of(self, partition: str) -> tuple[int, ...]: ...
+    def replicas_of(self, partition: str) -> tuple[int, ...]: ...
+
+
 class ScriptTarget(ABC):
     """Carries a scenario's commands out under one variant.
 
@@ -58,9 +67,11 @@ class ScriptTarget(ABC):
     """As the history's meta line has it; the simulator is not named there (docs/history.md)."""
     time_scale = 1.0
 
-    def __init__(self, scenario: Scenario, variant: AnyVariant) -> None:
+    def __init__(self, scenario: Scenario, variant: AnyVariant, cluster: _Cluster) -> None:
         self.scenario = scenario
         self.variant = variant
+        self.family = family_of(variant)
+        self._cluster = cluster
         self.mismatches: list[str] = []
         self.line = 0
         self.sends: dict[str, Sent] = {}
@@ -83,11 +94,7 @@ class ScriptTarget(ABC):
 
     @abstractmethod
     def boot(self) -> None:
-        """Start controller and brokers, and wait until all brokers know the first leader.
-
-        Raises:
-            ScriptError: as all commands do.
-        """
+        """Start controller and brokers, and wait until all brokers know the first leader."""
 
     def finish(self) -> int:
         """Heal everything, let the cluster come to rest, read everything back; returns when healing began, in µs.
@@ -98,9 +105,8 @@ class ScriptTarget(ABC):
         healed = self.now_us
         self.heal()
         self.nemesis.append((healed, "heal", -1, "all", {}))
-        bounds = in_a_script(
-            self.scenario.cluster.settings, has_controller=family_of(self.variant).has_isr, scale=self.time_scale
-        )
+        settings = self.scenario.cluster.settings
+        bounds = in_a_script(settings, has_controller=self.family.has_isr, scale=self.time_scale)
         ending = self.ending()
         ending.world.run_until(ending.world.now_us() + bounds.work_on_us)
         self.read_back = end(ending, bounds)
@@ -118,9 +124,9 @@ class ScriptTarget(ABC):
     def dispose(self) -> None:
         """Let go of the world; the history stays."""
 
-    @abstractmethod
     def digest(self) -> str:
         """Of everything that happened, where two runs give the same; else empty."""
+        return ""
 
     @abstractmethod
     def measures(self) -> dict[str, int]:
@@ -141,25 +147,25 @@ class ScriptTarget(ABC):
     def state(self, broker: int) -> ReplicaSnapshot:
         """One replica now, with its log."""
 
-    @abstractmethod
     def leader(self) -> int:
         """The controller's leader, −1 if there is none."""
+        return self._cluster.leader_of(PARTITION)
 
-    @abstractmethod
     def isr(self) -> tuple[int, ...]:
         """The controller's committed ISR."""
+        return self._cluster.isr_of(PARTITION)
 
-    @abstractmethod
     def replicas(self) -> tuple[int, ...]:
         """The controller's replicas; during a reassignment the old and the new ones."""
+        return self._cluster.replicas_of(PARTITION)
 
     @abstractmethod
     def fenced(self, broker: int) -> bool:
-        """Whether the broker has no session with the controller."""
+        """Whether the broker has no session with the controller; there may be none."""
 
-    @abstractmethod
     def at_rest(self) -> bool:
         """Whether roles, replication, high watermarks and ISR have settled."""
+        return not waiting_for(self.ending().views((PARTITION,))[PARTITION])
 
     def states(self) -> tuple[ReplicaSnapshot, ...]:
         """All replicas now, in assignment order."""
@@ -271,7 +277,7 @@ class ScriptTarget(ABC):
 
     @abstractmethod
     def crash_controller(self) -> None:
-        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on.
+        """There is no controller any more; what it wrote lasts, and ZooKeeper, or the metadata store, goes on.
 
         Raises:
             CannotPlayError: this world's controller cannot fail by itself.
@@ -291,11 +297,15 @@ class ScriptTarget(ABC):
 
     @abstractmethod
     def elect(self, how: str, broker: int) -> None:
-        """An operator's election; ends when the controller has decided, which the brokers need not know yet."""
+        """An operator's election; ends when the controller has decided, which the brokers need not know yet. Without a controller,
+        the broker stands for election.
+        """
 
     @abstractmethod
+    @abstractmethod
     def reassign(self, replicas: tuple[int, ...]) -> None:
-        """An operator's reassignment; ends when the controller has taken it up.
+        """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet. Without a
+        controller an operator asks whoever leads, until it is done.
 
         Raises:
             ScriptError: it was refused.
@@ -319,7 +329,7 @@ class ScriptTarget(ABC):
 
     def _stop(self, kind: str, links: tuple[Link, ...]) -> None:
         for link in self.as_meant(links):
-            self.disturb_link(kind, link)
+            self.disturb(kind, f"{kind} {link}", {"link": [link.source, link.to], "messages": link.kind})
             self.stop_messages(kind, link)
 
     def _let_pass(self, kind: str, links: tuple[Link, ...], otherwise: str) -> None:
@@ -342,10 +352,9 @@ class ScriptTarget(ABC):
         Raises:
             ScriptError: there are no messages of such a kind.
         """
-        family = family_of(self.variant)
-        if family.has_isr:
+        if self.family.has_isr:
             return links
-        there_are = sorted({LEADERSHIP, ACKS, *family.kinds.values()})
+        there_are = sorted({LEADERSHIP, ACKS, *self.family.kinds.values()})
         for link in links:
             if link.kind is not None and link.kind not in there_are:
                 raise ScriptError(f"there are no {link.kind} under {self.variant.name}, only {', '.join(there_are)}")
@@ -381,10 +390,6 @@ class ScriptTarget(ABC):
     def disturb_process(self, broker: int, how: str) -> None:
         """Note that a process ends."""
         self.disturb("restart" if how == "clean" else how, f"node {broker}", {"node": broker, "nodes": [broker]})
-
-    def disturb_link(self, kind: str, link: Link) -> None:
-        """Note a ``cut`` or a ``hold``."""
-        self.disturb(kind, f"{kind} {link}", {"link": [link.source, link.to], "messages": link.kind})
 
     def mend(self, kind: str, key: str) -> None:
         """Note that it healed."""

@@ -39,7 +39,6 @@ class Port:
     __slots__ = ("backlog", "deliver", "node", "paused", "token")
 
     def __init__(self, deliver: Callable[[int, Any], Any], node: Any = None) -> None:  # noqa: ANN401 - the loop narrows by class
-        """Alive, not paused."""
         self.token = 0
         self.paused = False
         self.backlog: list[object] = []
@@ -53,7 +52,6 @@ class Actor:
     __slots__ = ("port",)
 
     def __init__(self) -> None:
-        """With a port of its own."""
         self.port = Port(self.handle)
 
     def handle(self, now: int, event: Any) -> None:  # noqa: ANN401 - any message

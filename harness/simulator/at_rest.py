@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidemark.harness.runs import at_rest
 from tidemark.harness.runs.at_rest import PartitionView, ReplicaView, refusal
 
 if TYPE_CHECKING:
     from tidemark.harness.simulator.simulation import Simulation
-
-
-def waiting_for(simulation: Simulation, partition: str) -> str:
-    """What keeps it from rest, empty if nothing does (:func:`tidemark.harness.runs.at_rest.waiting_for`)."""
-    return at_rest.waiting_for(view_of(simulation, partition))
 
 
 def view_of(simulation: Simulation, partition: str, *, with_reasons: bool = True) -> PartitionView:

@@ -50,7 +50,6 @@ class SimDisk:
     """
 
     def __init__(self) -> None:
-        """An empty disk."""
         self.came_back: dict[str, int] = {}
         self._cuts: list[SimCut] = []
         self._replaced: list[tuple[int, str, Any]] = []

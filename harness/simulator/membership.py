@@ -16,37 +16,23 @@ if TYPE_CHECKING:
 ASKS_EVERY_US = 100_000
 
 
-class Servers(Protocol):
-    """What an operator sees of the simulation, and does in it.
-
-    Attributes:
-        now: the time in µs. nodes: by id.
-    """
+class _Servers(Protocol):
+    """What an operator sees of the simulation, and does in it."""
 
     now: int
 
     @property
-    def nodes(self) -> Mapping[int, SimNode]:
-        """By id."""
-
-    def brokers(self) -> Sequence[int]:
-        """The servers' ids."""
-
-    def broker(self, broker: int) -> Any:  # noqa: ANN401 (the family's machine)
-        """The state machine of one that runs, else None."""
-
-    def push(self, at: int, actor: Actor, event: object) -> None:
-        """Deliver an event at a time."""
-
-    def call_at(self, at_us: int, action: Callable[[], None]) -> None:
-        """Call something at a time."""
+    def nodes(self) -> Mapping[int, SimNode]: ...
+    def brokers(self) -> Sequence[int]: ...
+    def broker(self, broker: int) -> Any: ...  # noqa: ANN401 (the family's machine; None while it does not run)
+    def push(self, at: int, actor: Actor, event: object) -> None: ...
+    def call_at(self, at_us: int, action: Callable[[], None]) -> None: ...
 
 
 class MembershipOperator:
     """Knows what is wanted, and nothing else that the servers do not show."""
 
-    def __init__(self, simulation: Servers, first: dict[str, tuple[int, ...]]) -> None:
-        """Nothing but the first members is wanted."""
+    def __init__(self, simulation: _Servers, first: dict[str, tuple[int, ...]]) -> None:
         self._simulation = simulation
         self._wanted = dict(first)
         self._asking: set[str] = set()

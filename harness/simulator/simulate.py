@@ -101,7 +101,6 @@ class SimulatedEnding:
     """
 
     def __init__(self, simulation: Simulation, give_up: Callable[[], None]) -> None:
-        """Nothing is asked yet."""
         self.world = simulation
         self._give_up = give_up
 

@@ -227,11 +227,9 @@ class Simulation:
     # nemesis.FaultTarget
 
     def brokers(self) -> tuple[int, ...]:
-        """All broker ids."""
         return self._brokers
 
     def partitions(self) -> tuple[str, ...]:
-        """All partition names."""
         return tuple(self._assignment)
 
     def state_of(self, partition: str) -> PartitionState:
@@ -250,19 +248,15 @@ class Simulation:
         return found
 
     def leader_of(self, partition: str) -> int:
-        """The controller's leader, −1 if there is none."""
         return self.state_of(partition).leader
 
     def isr_of(self, partition: str) -> tuple[int, ...]:
-        """The controller's committed ISR."""
         return self.state_of(partition).isr
 
     def replicas_of(self, partition: str) -> tuple[int, ...]:
-        """The partition's replicas, preferred leader first."""
         return self.state_of(partition).replicas
 
     def target_of(self, partition: str) -> tuple[int, ...]:
-        """The replicas it will have when a reassignment that is under way has ended."""
         return self.state_of(partition).target()
 
     def running(self, broker: int) -> bool:
@@ -270,11 +264,9 @@ class Simulation:
         return self.nodes[broker].running
 
     def call_at(self, at_us: int, action: Callable[[], None]) -> None:
-        """Call something at a time."""
         self.push(at_us, self._caller, action)
 
     def on_trace(self, event: str, callback: Callable[[int], None]) -> None:
-        """Tell of every further trace event of a kind."""
         self.watched.setdefault(event, []).append(callback)
 
     def notify(self, event: object, node: int) -> None:
@@ -289,11 +281,9 @@ class Simulation:
         self.faults.add(key, links, effect, amount)
 
     def clear_link_fault(self, key: int) -> None:
-        """Take it off."""
         self.faults.remove(key)
 
     def start(self, broker: int) -> None:
-        """Start the process with what its disk holds."""
         node = self.nodes[broker]
         if node.running or (broker == CONTROLLER and node.machine is None):
             node.restart_wanted = node.stopping
@@ -342,11 +332,9 @@ class Simulation:
         self.faults.add(key, (*((broker, o) for o in others), *((o, broker) for o in others)), "cut", 0)
 
     def unhinder(self, key: int) -> None:
-        """Put it back."""
         self.faults.remove(key)
 
     def stop(self, broker: int, how: str) -> None:
-        """End the process; ``clean`` only asks for it."""
         node = self.nodes[broker]
         if not node.running:
             return
@@ -373,7 +361,6 @@ class Simulation:
                     node.disk.file(name)
 
     def take_back(self, broker: int, back_us: int, what: frozenset[str]) -> None:
-        """The metadata of a disk that is about to lose its power were not committed."""
         self.nodes[broker].disk.take_back(self.now - back_us, what)
 
     def halted(self, node: SimNode, how: str) -> None:
@@ -391,7 +378,6 @@ class Simulation:
         node.port.token = -1
 
     def pause(self, broker: int) -> None:
-        """SIGSTOP."""
         node = self.nodes[broker]
         if node.running and not node.port.paused:
             node.port.paused = True
@@ -440,11 +426,9 @@ class Simulation:
             self.push(self.now, self.nodes[broker], RetentionDue(partition, batches))
 
     def now_us(self) -> int:
-        """The virtual time."""
         return self.now
 
     def record(self, entry: tuple[int, str, int, str, dict[str, Any]]) -> None:
-        """Add to the nemesis operations."""
         self.nemesis.append(entry)
 
     def _trace(self, node: int, event: str, partition: str, *fields: object) -> None:

@@ -16,7 +16,6 @@ class Steady(Random):
     """
 
     def __init__(self, value: float) -> None:
-        """Draw ``value``, always."""
         super().__init__(0)
         self._value = value
 

@@ -28,7 +28,6 @@ class SpeaksKafka(System):
         return frozenset({NOT_LEADER, NOT_ENOUGH_REPLICAS})
 
     def workload(self, order: WorkloadOrder) -> Workload:
-        """Producers and consumers of the library that was asked for."""
         from tidemark.harness.clients import KafkaWorkload
 
         plan, family = order.plan, family_of(order.variant)

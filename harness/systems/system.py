@@ -70,11 +70,6 @@ class Deployment:
         return (CONTROLLER, *brokers) if family_of(self.variant).has_node_0 else brokers
 
 
-def has_controller(variant: AnyVariant) -> bool:
-    """Whether there is a controller under a variant; without one, the servers elect among themselves (docs/families)."""
-    return family_of(variant).has_isr
-
-
 class System(ABC):
     """One system under test.
 

@@ -51,13 +51,11 @@ class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
         return variant
 
     def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
-        """The node image."""
         from tidemark.harness.machines.images import ensure_image
 
         return ensure_image(client, tell)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
-        """The node process of a machine."""
         from tidemark.harness.machines.node_control import NodeControl
 
         return NodeControl(machine, on_lost=on_lost)
@@ -83,7 +81,6 @@ class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
         return ""
 
     def stand(self, control: NodeControl, partition: str, *, wait: bool = True) -> None:
-        """By its admin port."""
         asked = control.admin.post("stand", partition=partition)
         if wait:
             control.admin.wait(asked, "stand")
@@ -93,7 +90,6 @@ class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
         control.admin.wait(control.admin.post("reassign", partition=partition, replicas=list(members)), "reassign", 2.0)
 
     def reassign(self, controls: Mapping[int, NodeControl], partition: str, replicas: Sequence[int]) -> str:
-        """Node 0 is asked."""
         answer = controls[CONTROLLER].admin.ask("reassign", partition=partition, replicas=list(replicas))
         return str(answer["refused"])
 
@@ -106,7 +102,6 @@ class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
         controls[CONTROLLER].admin.ask("controller", there=True)
 
     def retain(self, control: NodeControl, partition: str, batches: int) -> None:
-        """At once."""
         control.admin.ask("retention", partition=partition, batches=batches)
 
     def segments(self, evidence: Evidence) -> dict[str, Segment]:
@@ -134,13 +129,11 @@ class TidemarkSystem(SpeaksKafka, ReadsLogs, Watched):
         return replace(found, doubted=doubted, segments={})
 
     def lay_out(self, control: NodeControl, partition: str, disk: Disk) -> None:
-        """All of it fsynced."""
         from tidemark.harness.evidence.partition_disk import lay_out
 
         lay_out(control, partition, disk)
 
     def read_disk(self, control: NodeControl, partition: str) -> Disk:
-        """What reached the disk, and what did not yet."""
         from tidemark.harness.evidence.partition_disk import read_disk
 
         return read_disk(control, partition)

@@ -10,7 +10,9 @@ from contextlib import suppress
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
 
-from tidemark.harness.machines.engine import can_start, diagnose, start_engine
+from started_engine import can_start, start_engine
+
+from tidemark.harness.machines.engine import diagnose
 from tidemark.harness.machines.errors import ContainerWorldError
 
 WORKER_KEY = "engine_address"

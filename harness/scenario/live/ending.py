@@ -34,7 +34,6 @@ class Chronicle:
     """
 
     def __init__(self) -> None:
-        """Time is 0 now."""
         self.began_us = monotonic_us()
         self.ended_us = 0
         self.given: dict[int, Batches] = {}
@@ -58,14 +57,9 @@ class Chronicle:
 
     def told_deaths(self, nodes: Nodes) -> list[dict[str, Any]]:
         """Processes that ended though nobody asked them to. Those who gave no account of their end have not traced it either."""
-        died = []
-        for death in nodes.deaths:
-            at = death.seen_us - self.began_us
-            if not death.account and death.node != CONTROLLER:
-                self.noted.append((at, death.node, "stop", "", "crash"))
-            told = {"node": death.node, "incarnation": death.incarnation, "time": at, "how": death.how}
-            died.append({**told, "log": death.words})
-        return died
+        began = self.began_us
+        self.noted += [(at - began, node, "stop", "", "crash") for at, node in nodes.silent if node != CONTROLLER]
+        return [{**death, "time": death["time"] - began} for death in nodes.died]
 
     def whole_trace(self, nodes: Nodes, held: dict[int, dict[str, Batches]], down: frozenset[int]) -> WholeTrace:
         """What the nodes have traced, and what it comes to, given what brokers' files held, and who had no process then.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.link_faults import TRANSPORT, LinkFault, MessageRules
@@ -22,32 +21,15 @@ if TYPE_CHECKING:
 from tidemark.harness.systems.system import Deployment, System
 
 
-@dataclass(frozen=True, slots=True)
-class Death:
-    """A process that ended though nobody asked it to.
-
-    Attributes:
-        seen_us: when that was seen, by our clock.
-        account: how it ended by its own account; empty if it gave none.
-        how: as the history's meta line has it, ``broken-off`` unless its protocol wanted it.
-        words: the last lines it printed.
-    """
-
-    node: int
-    incarnation: int
-    seen_us: int
-    account: str
-    how: str
-    words: str
-
-
 class Nodes(ClusterNodes):
     """Controller, if there is one, and brokers. Every verb ends when its effect was seen; raises ``NodeError`` if it was not.
 
     Attributes:
         ids: of the nodes that run a process. down: those whose process does not run. paused: whose process stands still.
         clocks_us: node → how far its monotonic clock is ahead of ours, 0 on this machine; known after its first start.
-        deaths: processes that ended though nobody asked them to, as far as that was seen.
+        died: processes that ended though nobody asked them to, as far as that was seen, as the history's meta line has them
+            (docs/history.md), but for ``time``, which is CLOCK_MONOTONIC's.
+        silent: (time, node) of those that gave no account of their end.
         observation: how they stand, for a script.
     """
 
@@ -59,7 +41,8 @@ class Nodes(ClusterNodes):
         self.down = set(self.ids)
         self.paused: set[int] = set()
         self.clocks_us: dict[int, int] = {}
-        self.deaths: list[Death] = []
+        self.died: list[dict[str, Any]] = []
+        self.silent: list[tuple[int, int]] = []
         self._leaving: set[int] = set()
         self._incarnations = dict.fromkeys(self.ids, 0)
         self._cuts: dict[str, int] = {}
@@ -144,8 +127,11 @@ class Nodes(ClusterNodes):
         account, words = self.nodes[node].last_words()
         if account == CLEAN and node in self._leaving:
             return
-        how = manner(account, words, self.system.is_halt)
-        self.deaths.append(Death(node, self._incarnations[node], monotonic_us(), account, how, words))
+        seen_us, how = monotonic_us(), manner(account, words, self.system.is_halt)
+        told = {"node": node, "incarnation": self._incarnations[node], "time": seen_us, "how": how, "log": words}
+        self.died.append(told)
+        if not account:
+            self.silent.append((seen_us, node))
 
     def status(self, node: int) -> AdminReply | None:
         """How a node stands; `None` if its process is gone."""

@@ -12,7 +12,6 @@ from functools import partial
 from tidemark.harness.clients.wire_client import NoAnswerError, RefusedError
 from tidemark.harness.evidence.partition_disk import Disk
 from tidemark.harness.live.run_loop import monotonic_us
-from tidemark.harness.runs.at_rest import waiting_for
 from tidemark.harness.scenario.links import LeaderAnswer, Link
 from tidemark.harness.scenario.live.clients import BatchSender, Clients
 from tidemark.harness.scenario.live.cluster_view import ClusterView
@@ -38,7 +37,7 @@ from tidemark.harness.systems.capabilities import (
 from tidemark.harness.systems.speaks_kafka import SpeaksKafka
 from tidemark.harness.systems.system import refuses_messages
 from tidemark.nodes.core.messages import CONTROLLER
-from tidemark.nodes.families import AnyVariant, family_of
+from tidemark.nodes.families import AnyVariant
 
 EFFECTS = {"cut": "drop", "hold": "hold"}
 """What a transport calls what is done to messages."""
@@ -58,17 +57,11 @@ class LiveTarget(ScriptTarget):
 
     world = "docker"
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        variant: AnyVariant,
-        nodes: Nodes,
-        time_scale: float,
-    ) -> None:
-        super().__init__(scenario, variant)
+    def __init__(self, scenario: Scenario, variant: AnyVariant, nodes: Nodes, time_scale: float) -> None:
+        super().__init__(scenario, variant, nodes)
         self._nodes = nodes
         self._system = nodes.system
-        self._sight = ClusterView(scenario, nodes, in_memory=family_of(variant).store is not None)
+        self._sight = ClusterView(scenario, nodes, in_memory=self.family.store is not None)
         self.time_scale = time_scale
         self._epochs = EpochNumbers(scenario.first_epoch) if self._system.renumbers_epochs else None
         self.spends_epochs = self._epochs is not None
@@ -131,12 +124,7 @@ class LiveTarget(ScriptTarget):
         self._nodes.close()
         self._give_up()
 
-    def digest(self) -> str:
-        """No two runs are the same."""
-        return ""
-
     def measures(self) -> dict[str, int]:
-        """How long it took."""
         return {"real_us": self.now_us}
 
     @property
@@ -147,7 +135,6 @@ class LiveTarget(ScriptTarget):
     # Looking
 
     def glance(self, broker: int) -> Glance:
-        """A quick look at one replica."""
         found = self._sight.glance(broker)
         return found if self._epochs is None else found._replace(epoch=self._epochs.number(found.epoch))
 
@@ -158,36 +145,17 @@ class LiveTarget(ScriptTarget):
         found = self._sight.state(broker)
         return found if self._epochs is None else self._epochs.of_replica(found)
 
-    def leader(self) -> int:
-        """The controller's leader, −1 if there is none."""
-        return self._nodes.leader_of(PARTITION)
-
-    def isr(self) -> tuple[int, ...]:
-        """The controller's committed ISR."""
-        return self._nodes.isr_of(PARTITION)
-
-    def replicas(self) -> tuple[int, ...]:
-        """The controller's replicas; during a reassignment the old and the new ones."""
-        return self._nodes.replicas_of(PARTITION)
-
     def fenced(self, broker: int) -> bool:
-        """Whether the broker has no session with the controller; there may be none."""
         if not self._nodes.has_controller:
             raise ScriptError("there is no controller that could fence anybody")
         return not self._nodes.observation.controller()["sessions"][str(broker)]["live"]
 
-    def at_rest(self) -> bool:
-        """Whether roles, replication, high watermarks and ISR have settled."""
-        return not waiting_for(self._nodes.observation.view())
-
     # Time
 
     def run(self, duration_us: int) -> None:
-        """Let time pass."""
         time.sleep(duration_us * self.time_scale / 1e6)
 
     def wait(self, what: str, condition: Callable[[], bool], within_us: int = PATIENCE_US) -> None:
-        """Look until the condition holds."""
         within_s = within_us * self.time_scale / 1e6
         deadline = time.monotonic() + within_s
         while not condition():
@@ -205,7 +173,6 @@ class LiveTarget(ScriptTarget):
     # Clients
 
     def send(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> BatchSender:
-        """Send one batch, without waiting."""
         to = self.addressee(names, broker)
         values = tuple(map(self.scenario.records.number, names))
         acks = acks or self.scenario.cluster.acks
@@ -218,7 +185,6 @@ class LiveTarget(ScriptTarget):
         return sender
 
     def read(self, broker: int | None) -> None:
-        """Read from the start up to the high watermark."""
         reader = self._clients.reader()
         to = self.leader() if broker is None else broker
         self.last_read = None
@@ -231,14 +197,12 @@ class LiveTarget(ScriptTarget):
                 raise ScriptError(f"the consumer has no answer from {self.name(to)}: {error}") from None
 
     def ask_to_delete(self, offset: int, broker: int) -> Callable[[], str]:
-        """A client asks a broker, without waiting."""
         deleter = self._clients.delete(offset, broker)
         return lambda: "" if deleter.state in ("sent", "ok") else deleter.state
 
     # Processes
 
     def end_process(self, broker: int, how: str, keep: int = 0) -> None:
-        """``crash``, ``power`` (with the number of batches that stay), ``disk``, or ``clean``, which waits for the process."""
         nodes = self._nodes
         with carried_out():
             if nodes.gone(broker):
@@ -256,13 +220,11 @@ class LiveTarget(ScriptTarget):
                 nodes.controls[broker].wipe((PARTITION,))
 
     def start(self, broker: int) -> None:
-        """Start the process with what its disk holds."""
         with carried_out():
             self._nodes.start_if_gone(broker)
         self.mend("start", f"node {broker}")
 
     def pause(self, broker: int) -> None:
-        """SIGSTOP."""
         self.disturb("pause", f"node {broker}", {"node": broker})
         self._nodes.observation.status(broker)
         with carried_out():
@@ -270,14 +232,12 @@ class LiveTarget(ScriptTarget):
         self._note(broker, "pause")
 
     def resume(self, broker: int) -> None:
-        """SIGCONT."""
         self._note(broker, "resume")
         with carried_out():
             self._nodes.resume(broker)
         self.mend("pause", f"node {broker}")
 
     def crash_controller(self) -> None:
-        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on. Of a metadata store the same."""
         if not self._nodes.has_node_0:
             raise ScriptError("there is no controller")
         if not isinstance(self._system, HandsOverController):
@@ -289,7 +249,6 @@ class LiveTarget(ScriptTarget):
             self._system.fail_controller(self._nodes.controls)
 
     def start_controller(self) -> None:
-        """Another controller takes over, with what was written."""
         with carried_out():
             self._elect_controller()
         self.mend("controller-crash", "controller")
@@ -299,7 +258,6 @@ class LiveTarget(ScriptTarget):
             self._system.elect_controller(self._nodes.controls)
 
     def retain(self, broker: int, batches: int) -> None:
-        """The broker's own retention."""
         if not isinstance(self._system, Retains):
             raise CannotPlayError(refuses_retention(self._system.name))
         if not self._nodes.has_controller:
@@ -311,9 +269,6 @@ class LiveTarget(ScriptTarget):
             self._system.retain(self._nodes.controls[broker], PARTITION, batches)
 
     def elect(self, how: str, broker: int) -> None:
-        """An operator's election; ends when the controller has decided, which the brokers need not know yet. Without a controller,
-        the broker stands for election.
-        """
         if how == "unclean" and not self._nodes.has_controller:
             raise ScriptError("nobody can make a server lead that a majority does not vote for")
         self.disturb(f"{how}-election", "elect", {"node": broker})
@@ -333,9 +288,6 @@ class LiveTarget(ScriptTarget):
             self._system.stand(self._nodes.controls[broker], PARTITION, wait=broker not in self._nodes.paused)
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
-        """An operator's reassignment; ends when the controller has taken it up, which the brokers need not know yet. Without a
-        controller an operator asks whoever leads, until it is done.
-        """
         operator = self._nodes.operator
         if operator is not None:
             self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
@@ -366,7 +318,6 @@ class LiveTarget(ScriptTarget):
             self._nodes.put_rules(f"{kind} {link}", {node: [rule] for node in senders})
 
     def let_messages_pass(self, kind: str, link: Link) -> bool:
-        """They arrive again."""
         key = f"{kind} {link}"
         with carried_out():
             return self._nodes.join(key) or self._nodes.drop_rules(key)
@@ -374,7 +325,6 @@ class LiveTarget(ScriptTarget):
     # The end
 
     def heal(self) -> None:
-        """Take every fault off, and start whatever does not run."""
         nodes = self._nodes
         for broker in sorted(nodes.paused):
             self._note(broker, "resume")
@@ -407,7 +357,7 @@ class LiveTarget(ScriptTarget):
 
     def _read_back(self) -> bool:
         """Of all that may be read from, the first: whom the simulator's final reader draws in a script."""
-        reads_from = self.replicas()[0] if family_of(self.variant).reads_anywhere else self.leader()
+        reads_from = self.replicas()[0] if self.family.reads_anywhere else self.leader()
         if reads_from > 0:
             self._clients.read_back(reads_from)
         return reads_from > 0

@@ -12,7 +12,6 @@ from tidemark.harness.scenario.simulated.clients import BatchProducer, StartRead
 from tidemark.harness.scenario.simulated.simulation import FIRST_CLIENT, ScriptedSimulation
 from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
 from tidemark.harness.scenario.target import PARTITION, PATIENCE_US, ScriptError, ScriptTarget
-from tidemark.harness.simulator.at_rest import waiting_for
 from tidemark.harness.simulator.disk import SimLogFile
 from tidemark.harness.simulator.simulate import SimulatedEnding, digest_of
 from tidemark.harness.simulator.workload import AdminClient
@@ -33,8 +32,8 @@ class SimulatedTarget(ScriptTarget):
     """
 
     def __init__(self, scenario: Scenario, variant: AnyVariant) -> None:
-        super().__init__(scenario, variant)
         self.simulation = ScriptedSimulation(scenario.cluster, variant)
+        super().__init__(scenario, variant, self.simulation)
         self.ops, self.nemesis, self.trace = self.simulation.ops, self.simulation.nemesis, self.simulation.trace
         self.answers = self.simulation.answers
         self._clients = 0
@@ -42,7 +41,6 @@ class SimulatedTarget(ScriptTarget):
         self._admin = AdminClient(self.simulation, _ADMIN)
 
     def prepare(self) -> None:
-        """Put the given logs on the disks."""
         simulation = self.simulation
         simulation.lead_from(self.scenario.first_epoch)
         for given in self.scenario.given:
@@ -61,14 +59,13 @@ class SimulatedTarget(ScriptTarget):
         elected = ("leader", "follower")
 
         def all_know() -> bool:
-            if self.simulation.family.has_isr:
+            if self.family.has_isr:
                 return all(knows(b).epoch >= 0 for b in self.replicas())
             return all(knows(b).role in elected for b in self.replicas())
 
         self.wait("every replica knows the first leader", all_know)
 
     def dispose(self) -> None:
-        """Take the simulation apart."""
         self.simulation.dispose()
 
     def digest(self) -> str:
@@ -76,14 +73,12 @@ class SimulatedTarget(ScriptTarget):
         return digest_of(self.simulation)
 
     def measures(self) -> dict[str, int]:
-        """Virtual time and number of events."""
         return {"virtual_us": self.simulation.now, "events": len(self.simulation.times)}
 
     # Looking
 
     @property
     def now_us(self) -> int:
-        """Virtual time."""
         return self.simulation.now
 
     def _replica(self, broker: int) -> Any:  # noqa: ANN401 (of any family)
@@ -92,7 +87,6 @@ class SimulatedTarget(ScriptTarget):
         return machine.replicas.get(PARTITION) if machine is not None else None
 
     def glance(self, broker: int) -> Glance:
-        """A quick look at one replica."""
         node = self.simulation.nodes[broker]
         replica = self._replica(broker)
         on_disk = node.disk.high_watermarks.get(PARTITION, 0)
@@ -104,12 +98,11 @@ class SimulatedTarget(ScriptTarget):
             return Glance(role, -1, -1, leo, min(on_disk, leo), on_disk, start, start)
         leader = replica.leader if replica.following else -1
         epoch, log = replica.leader_epoch, replica.log
-        outside = self.simulation.family.changes_members and broker not in self.replicas()
+        outside = self.family.changes_members and broker not in self.replicas()
         role = "no replica" if outside else _role(replica)
         return Glance(role, epoch, leader, log.leo, replica.hw, on_disk, log.start, start)
 
     def state(self, broker: int) -> ReplicaSnapshot:
-        """One replica now, with its log."""
         node = self.simulation.nodes[broker]
         replica = self._replica(broker)
         seen = self.glance(broker)
@@ -133,36 +126,17 @@ class SimulatedTarget(ScriptTarget):
     def _named(self, batches: list[Batch], start: int) -> tuple[LogRecord, ...]:
         return self.scenario.named(((batch.base, batch.epoch, batch.values) for batch in batches), start)
 
-    def leader(self) -> int:
-        """The controller's leader, −1 if there is none."""
-        return self.simulation.leader_of(PARTITION)
-
-    def isr(self) -> tuple[int, ...]:
-        """The controller's committed ISR."""
-        return self.simulation.isr_of(PARTITION)
-
-    def replicas(self) -> tuple[int, ...]:
-        """The controller's replicas; during a reassignment the old and the new ones."""
-        return self.simulation.replicas_of(PARTITION)
-
     def fenced(self, broker: int) -> bool:
-        """Whether the broker has no session with the controller; there may be none."""
-        if not self.simulation.family.has_isr:
+        if not self.family.has_isr:
             raise ScriptError("there is no controller that could fence anybody")
         return not self.simulation.controller.sessions[broker].live
-
-    def at_rest(self) -> bool:
-        """Whether roles, replication, high watermarks and ISR have settled."""
-        return not waiting_for(self.simulation, PARTITION)
 
     # Time
 
     def run(self, duration_us: int) -> None:
-        """Let time pass."""
         self.simulation.run_until(self.simulation.now + duration_us)
 
     def wait(self, what: str, condition: Callable[[], bool], within_us: int = PATIENCE_US) -> None:
-        """Run until the condition holds, and no further."""
         simulation = self.simulation
         deadline = simulation.now + within_us
         while not condition():
@@ -174,7 +148,6 @@ class SimulatedTarget(ScriptTarget):
     # Clients
 
     def send(self, names: tuple[str, ...], broker: int | None, acks: str | None) -> BatchProducer:
-        """Send one batch, without waiting."""
         to = self.addressee(names, broker)
         self._clients += 1
         values = tuple(map(self.scenario.records.number, names))
@@ -186,7 +159,6 @@ class SimulatedTarget(ScriptTarget):
         return producer
 
     def read(self, broker: int | None) -> None:
-        """Read from the start up to the high watermark."""
         self._readers += 1
         reader = StartReader(self.simulation, _FIRST_READER + self._readers, PARTITION)
         to = self.leader() if broker is None else broker
@@ -198,14 +170,12 @@ class SimulatedTarget(ScriptTarget):
                 self.last_read = tuple(map(self.scenario.records.name, reader.seen))
 
     def ask_to_delete(self, offset: int, broker: int) -> Callable[[], str]:
-        """A client asks a broker, without waiting."""
         admin, number = self._admin, self._admin.delete(PARTITION, offset, broker)
         return lambda: "" if (state := admin.ended(number)) == "ok" else state
 
     # Faults
 
     def end_process(self, broker: int, how: str, keep: int = 0) -> None:
-        """``crash``, ``power`` (with the number of batches that stay), ``disk``, or ``clean``, which waits for the process."""
         simulation = self.simulation
         if not simulation.running(broker):
             raise ScriptError(f"broker {self.name(broker)} is not running")
@@ -221,22 +191,18 @@ class SimulatedTarget(ScriptTarget):
             self.wait(f"broker {self.name(broker)} has shut down", lambda: not simulation.running(broker))
 
     def start(self, broker: int) -> None:
-        """Start the process with what its disk holds."""
         self.simulation.start(broker)
         self.mend("start", f"node {broker}")
 
     def pause(self, broker: int) -> None:
-        """SIGSTOP."""
         self.disturb("pause", f"node {broker}", {"node": broker})
         self.simulation.pause(broker)
 
     def resume(self, broker: int) -> None:
-        """SIGCONT."""
         self.simulation.resume(broker)
         self.mend("pause", f"node {broker}")
 
     def crash_controller(self) -> None:
-        """There is no controller any more; what it wrote lasts, and ZooKeeper goes on."""
         if not self.simulation.running(CONTROLLER):
             raise ScriptError("there is no controller")
         self.disturb("controller-crash", "controller", {"node": CONTROLLER, "nodes": [CONTROLLER]})
@@ -244,57 +210,46 @@ class SimulatedTarget(ScriptTarget):
         self.simulation.run_until(self.simulation.now)
 
     def start_controller(self) -> None:
-        """Another controller takes over, with what was written."""
         self.simulation.start(CONTROLLER)
         self.simulation.run_until(self.simulation.now)
         self.mend("controller-crash", "controller")
 
     def retain(self, broker: int, batches: int) -> None:
-        """The broker's own retention."""
         if self._replica(broker) is None:
             raise ScriptError(f"broker {self.name(broker)} is not running")
-        if not self.simulation.family.has_isr:
+        if not self.family.has_isr:
             raise ScriptError("there is no log start: nothing is deleted")
         self.disturb("retention", f"retention {broker}", {"node": broker})
         self.simulation.push(self.simulation.now, self.simulation.nodes[broker], RetentionDue(PARTITION, batches))
         self.simulation.run_until(self.simulation.now)
 
     def elect(self, how: str, broker: int) -> None:
-        """An operator's election; ends when the controller has decided, which the brokers do not know yet. Without a controller,
-        the broker stands for election.
-        """
-        if how == "unclean" and not self.simulation.family.has_isr:
+        if how == "unclean" and not self.family.has_isr:
             raise ScriptError("nobody can make a server lead that a majority does not vote for")
         self.disturb(f"{how}-election", "elect", {"node": broker})
         self.simulation.elect(PARTITION, how, broker)
         self.simulation.run_until(self.simulation.now)
 
     def reassign(self, replicas: tuple[int, ...]) -> None:
-        """An operator's reassignment; ends when the controller has taken it up, which the brokers do not know yet. Without a
-        controller an operator asks whoever leads, until it is done.
-        """
-        if self.simulation.family.has_isr:
+        if self.family.has_isr:
             refused = self.simulation.controller.refuses(Reassign(CONTROLLER, PARTITION, replicas))
             if refused:
                 raise ScriptError(f"the reassignment was refused: {refused}")
-        elif not self.simulation.family.changes_members:
+        elif not self.family.changes_members:
             raise ScriptError("there is no controller that could reassign a partition, and the members never change")
         self.disturb("reassignment", "reassign", {"replicas": list(replicas)})
         self.simulation.reassign(PARTITION, replicas)
         self.simulation.run_until(self.simulation.now)
 
     def stop_messages(self, kind: str, link: Link) -> None:
-        """Messages on a link are lost, or wait."""
         (self.simulation.block if kind == "cut" else self.simulation.hold)(link)
 
     def let_messages_pass(self, kind: str, link: Link) -> bool:
-        """They do not any more; says whether they did."""
         return (self.simulation.unblock if kind == "cut" else self.simulation.release)(link)
 
     # The end
 
     def heal(self) -> None:
-        """Take every fault off, and start whatever does not run."""
         simulation = self.simulation
         simulation.heal()
         simulation.start(CONTROLLER)

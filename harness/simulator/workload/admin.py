@@ -27,7 +27,6 @@ class AdminClient(Actor):
     __slots__ = ("_count", "_ended", "_open", "client_id", "simulation")
 
     def __init__(self, simulation: Simulation, client_id: int) -> None:
-        """Join the simulation."""
         super().__init__()
         self.simulation = simulation
         self.client_id = client_id

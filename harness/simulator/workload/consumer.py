@@ -21,7 +21,6 @@ class Consumer(Client):
     __slots__ = ("_anywhere", "_at", "_busy", "_final", "_key", "_poll_us", "_turn")
 
     def __init__(self, simulation: Simulation, client_id: int, name: str, poll_us: int) -> None:
-        """Create; :meth:`begin` starts polling."""
         super().__init__(simulation, client_id, name)
         self._poll_us = poll_us
         self._at = dict.fromkeys(self.keys, 0)
@@ -113,7 +112,6 @@ class FinalReader(Consumer):
     __slots__ = ("_left", "done")
 
     def __init__(self, simulation: Simulation, client_id: int) -> None:
-        """Create; :meth:`begin` starts reading."""
         super().__init__(simulation, client_id, "final", 1_000)
         self._final = True
         self._left = set(self.keys)

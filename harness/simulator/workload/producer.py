@@ -32,7 +32,6 @@ class Producer(Client):
     __slots__ = ("_acks", "_deadline", "_in_flight", "_key", "_next_value", "_sends", "_timeout", "_values")
 
     def __init__(self, simulation: Simulation, client_id: int, number: int, spec: WorkloadSpec) -> None:
-        """Create; :meth:`begin` starts sending."""
         super().__init__(simulation, client_id, f"p{number}")
         self._sends: DrawnSends | PlannedSends = (
             DrawnSends(spec, self._noise) if spec.sends is None else PlannedSends(number, spec.sends)

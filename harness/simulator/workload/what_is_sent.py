@@ -19,7 +19,6 @@ class DrawnSends:
     """As busy as the workload says, and otherwise by chance."""
 
     def __init__(self, spec: WorkloadSpec, noise: Random) -> None:
-        """Draw from the producer's own stream."""
         self._spec = spec
         self._noise = noise
         self._sent = 0

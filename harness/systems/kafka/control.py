@@ -25,7 +25,6 @@ class KafkaControl(NodeControl):
     scripts = KafkaScripts
 
     def __init__(self, machine: NodeMachine, on_lost: Callable[[], None] | None = None) -> None:
-        """Nothing is done yet."""
         super().__init__(machine, KafkaPlaces(), on_lost)
 
     def log_tail(self, lines: int = TAIL_LINES) -> str:

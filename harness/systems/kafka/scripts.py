@@ -23,7 +23,6 @@ class KafkaScripts(NodeScripts):
     start_pause_s = 0.2
 
     def __init__(self, places: Places) -> None:
-        """Remember where things are."""
         self._sidecar = places.sidecar if isinstance(places, KafkaPlaces) else f"{places.pid}.sidecar"
         super().__init__(places)
 

@@ -87,7 +87,6 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         proxied: bool = True,
         jvm: JvmSettings = WATCHED,
     ) -> None:
-        """Nothing is started."""
         self.kafka = kafka
         self.proxied = proxied
         self.jvm = jvm
@@ -127,7 +126,6 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
         return kind not in (OF_KRAFT if self.kafka.uses_zookeeper else OF_ZOOKEEPER)
 
     def check(self, plan: Plan, variant: AnyVariant) -> None:
-        """Refuse a plan whose settings no broker would start with."""
         super().check(plan, variant)
         if plan.workload.patience_us:
             raise SystemRefusalError(
@@ -140,13 +138,11 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     # Install, configure, control
 
     def install(self, client: DockerClient, tell: Callable[[str], None]) -> str:
-        """An image with this version's jars."""
-        from tidemark.harness.machines.kafka_image import ensure_kafka_image
+        from tidemark.harness.machines.kafka_image import build_kafka_image
 
-        return ensure_kafka_image(client, self.kafka.version, tell)
+        return build_kafka_image(client, self.kafka.version, tell)
 
     def control(self, machine: Machine, on_lost: Callable[[], None] | None = None) -> NodeControl:
-        """The broker of a machine, through its sidecar."""
         return KafkaControl(machine, on_lost)
 
     def configure(self, node: int, incarnation: int, deployment: Deployment) -> dict[str, Any]:
@@ -234,11 +230,9 @@ class KafkaSystem(SpeaksKafka, ReadsLogs, Watched):
     # Evidence
 
     def read_disk(self, control: NodeControl, partition: str) -> Disk:
-        """What the partition's files hold."""
         return read_disk(control, partition)
 
     def segments(self, evidence: Evidence) -> dict[str, Segment]:
-        """All segments of every partition, in whatever message format they are."""
         return segments_of(evidence)
 
     def interpret(self, found: ReplicaEvidence) -> ReplicaEvidence:

@@ -10,7 +10,7 @@ from missing import skip_without
 
 from tidemark.harness.machines import kafka_image
 from tidemark.harness.machines.errors import ImageError
-from tidemark.harness.machines.kafka_image import ReadyKafka, build_kafka_image, ensure_kafka_image, list_kafka_images
+from tidemark.harness.machines.kafka_image import ReadyKafka, build_kafka_image, list_kafka_images
 from tidemark.harness.machines.node_code import code_files
 
 pytestmark = [pytest.mark.docker, pytest.mark.kafka, pytest.mark.slow]
@@ -42,7 +42,7 @@ def said(engine, image, script):
 def test_a_second_build_finds_the_first_ones_image(engine, zookeeper_kafka):
     told = []
 
-    assert ensure_kafka_image(engine, ZOOKEEPER_KAFKA, told.append) == zookeeper_kafka
+    assert build_kafka_image(engine, ZOOKEEPER_KAFKA, told.append) == zookeeper_kafka
     assert told == []
     (found,) = (one for one in list_kafka_images(engine) if one.id == zookeeper_kafka)
     assert (found.current, found.version) == (True, ZOOKEEPER_KAFKA)

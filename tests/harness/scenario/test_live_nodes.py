@@ -134,7 +134,7 @@ def test_a_process_may_stop_itself_before_anybody_asks_it(nodes, last_words, ref
 
     assert nodes.status(1) is None
     assert nodes.controls[1].configured == [(1, 1), (1, 2)]
-    assert [(death.incarnation, death.how) for death in nodes.deaths] == ([] if refused else [(2, "fatal")])
+    assert [(death["incarnation"], death["how"]) for death in nodes.died] == ([] if refused else [(2, "fatal")])
 
 
 def test_a_process_that_starts_anew_gets_the_rules_in_force(nodes):
@@ -207,14 +207,9 @@ def test_a_process_that_ended_itself_is_remembered_once_with_its_words(nodes, ac
     assert nodes.gone(1)
     assert nodes.gone(1)
 
-    (death,) = nodes.deaths
-    assert (death.node, death.incarnation, death.account, death.how, death.words) == (
-        1,
-        1,
-        account,
-        how,
-        "one\nlast words",
-    )
+    (death,) = nodes.died
+    assert (death["node"], death["incarnation"], death["how"], death["log"]) == (1, 1, how, "one\nlast words")
+    assert nodes.silent == ([] if account else [(death["time"], 1)])
 
 
 def test_a_process_that_was_asked_to_end_did_not_die(nodes):
@@ -223,7 +218,7 @@ def test_a_process_that_was_asked_to_end_did_not_die(nodes):
     nodes.kill(2)
     assert nodes.gone(2)
 
-    assert nodes.deaths == []
+    assert nodes.died == []
 
 
 def test_a_process_that_is_asked_to_end_and_gives_up_did_die(nodes):
@@ -231,7 +226,7 @@ def test_a_process_that_is_asked_to_end_and_gives_up_did_die(nodes):
     nodes.controls[1].last_words = "fatal"
     assert nodes.gone(1)
 
-    assert [(death.node, death.how) for death in nodes.deaths] == [(1, "fatal")]
+    assert [(death["node"], death["how"]) for death in nodes.died] == [(1, "fatal")]
 
 
 def test_who_was_asked_to_end_in_an_earlier_life_was_not_asked_in_this_one(nodes):
@@ -242,7 +237,7 @@ def test_who_was_asked_to_end_in_an_earlier_life_was_not_asked_in_this_one(nodes
     nodes.controls[1].alive, nodes.controls[1].last_words = False, "clean"
     assert nodes.gone(1)
 
-    assert [(death.incarnation, death.how) for death in nodes.deaths] == [(2, "clean")]
+    assert [(death["incarnation"], death["how"]) for death in nodes.died] == [(2, "clean")]
 
 
 def test_a_process_that_runs_and_does_not_answer_is_an_error(nodes):

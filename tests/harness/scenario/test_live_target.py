@@ -230,7 +230,7 @@ def test_a_system_that_does_not_understand_its_evidence_makes_the_outcome_unknow
 def test_a_broker_that_dies_behind_the_scripts_back_is_a_finding(play):
     class Haunted(LiveTarget):
         def run(self, duration_us):
-            if self._nodes.deaths:
+            if self._nodes.died:
                 super().run(duration_us)
             else:
                 self._nodes.controls[2].kill()

@@ -207,7 +207,7 @@ def test_a_given_log_is_told_once_however_many_have_it(target):
 
 def test_a_fault_and_its_healing_have_the_same_number(target):
     target.disturb_process(1, "power")
-    target.disturb_link("cut", Link("acks", 1, None))
+    target.block((Link("acks", 1, None),))
     target.mend("start", "node 1")
     target.mend("cut", f"cut {Link('acks', 1, None)}")
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tidemark.harness.runs.at_rest import restored
+from tidemark.harness.runs.at_rest import restored, waiting_for
 from tidemark.harness.simulator import simulate
-from tidemark.harness.simulator.at_rest import view_of, waiting_for
+from tidemark.harness.simulator.at_rest import view_of
 from tidemark.harness.simulator.disk import SimDisk
 from tidemark.harness.simulator.execute import execute
 from tidemark.nemesis import Fault, generate_plan
@@ -90,13 +90,13 @@ def test_it_is_over_when_the_new_replicas_are_in_sync(simulation):
     assert w.replicas_of(T) == (1, 2, 4, 3)
     assert w.target_of(T) == (1, 2, 4)
     assert not restored(view_of(w, T))
-    assert "ISR is [1, 2, 3]" in waiting_for(w, T)
+    assert "ISR is [1, 2, 3]" in waiting_for(view_of(w, T))
 
     w.clear_link_fault(0)
     w.run_until(5 * SECOND)
     assert w.replicas_of(T) == w.target_of(T) == (1, 2, 4)
     assert restored(view_of(w, T))
-    assert waiting_for(w, T) == ""
+    assert waiting_for(view_of(w, T)) == ""
 
 
 def test_who_was_removed_is_not_waited_for(simulation):
@@ -105,7 +105,7 @@ def test_who_was_removed_is_not_waited_for(simulation):
     w.run_until(3 * SECOND)
     w.stop(3, "crash")
 
-    assert waiting_for(w, T) == ""
+    assert waiting_for(view_of(w, T)) == ""
 
 
 def test_one_that_never_ends_is_told(simulation):
@@ -118,7 +118,7 @@ def test_one_that_never_ends_is_told(simulation):
     w.clear_link_fault(0)
     w.run_until(6 * SECOND)
 
-    assert waiting_for(w, T) == "replicas [1, 2, 3, 4] are still being reassigned to [1, 2, 3]"
+    assert waiting_for(view_of(w, T)) == "replicas [1, 2, 3, 4] are still being reassigned to [1, 2, 3]"
 
 
 # What was left behind

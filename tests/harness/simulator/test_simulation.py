@@ -2,8 +2,9 @@
 
 import pytest
 
+from tidemark.harness.runs.at_rest import waiting_for
 from tidemark.harness.simulator.actors import Actor
-from tidemark.harness.simulator.at_rest import waiting_for
+from tidemark.harness.simulator.at_rest import view_of
 from tidemark.harness.simulator.network import BASE_US, CLIENTS_FROM, SPREAD_US
 from tidemark.nodes.core.messages import MetadataRequest, MetadataResponse, ProduceRequest, ProduceResponse
 
@@ -180,7 +181,7 @@ def test_an_answer_to_an_old_process_does_no_harm_to_the_new_one(simulation):
     w.start(2)
     w.run_until(4 * SECOND)
 
-    assert waiting_for(w, T) == ""
+    assert waiting_for(view_of(w, T)) == ""
 
 
 def deliveries(simulation, broker):

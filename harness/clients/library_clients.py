@@ -1,0 +1,57 @@
+"""The producers and consumers of a workload, whichever library they are of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tidemark.harness.clients.client_log import ClientLog
+from tidemark.harness.clients.deletions import Deed
+from tidemark.harness.clients.journal import Journal
+from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
+
+
+@dataclass(eq=False)
+class LibraryClients(ABC):
+    """All of them; nothing is connected before :meth:`start`.
+
+    Attributes:
+        bootstrap, cluster, spec: as `KafkaWorkload` has them. seed: names the noise streams.
+        journal: takes what they do. log: takes what the library says.
+        idempotent: false: acks=all is without idempotence.
+        own_entries: whether a log may end with a record that no client sees.
+    """
+
+    bootstrap: str
+    cluster: ClusterSpec
+    spec: WorkloadSpec
+    journal: Journal
+    log: ClientLog
+    seed: int
+    idempotent: bool
+    own_entries: bool
+
+    def __post_init__(self) -> None:
+        self._keys = tuple(self.cluster.assignment())
+
+    @abstractmethod
+    def start(self) -> None:
+        """Begin the work of every client."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Let every client finish its operation, and end it.
+
+        Raises:
+            ClientsError: a client did not end, or had ended before.
+        """
+
+    @abstractmethod
+    def final_read(self, in_time: Callable[[], bool]) -> bool:
+        """Read everything from the start, as long as it is in time."""
+
+    @abstractmethod
+    def deed(self) -> Deed:
+        """How the library deletes records."""
