@@ -7,8 +7,10 @@ starts, resumes or joins nothing that another still holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
 
+from tidemark.nemesis.fault import Fault
 from tidemark.nemesis.holds import Holds
 from tidemark.nemesis.kind import (
     DeleteRecords,
@@ -22,13 +24,7 @@ from tidemark.nemesis.kind import (
     Retain,
     Stop,
 )
-from tidemark.nemesis.links import CONTROLLER, Around
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from tidemark.nemesis.fault import Fault
-    from tidemark.nemesis.links import Link
+from tidemark.nemesis.links import CONTROLLER, Around, Link
 
 TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"files"}))
 """What of the metadata a power loss may take back, by `pick`."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tidemark.nemesis.fault import Fault, FaultError
 from tidemark.nemesis.send import Send, SendError
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import LONGEST_US, ClusterSpecError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class PlanError(ValueError):

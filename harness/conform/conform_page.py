@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+from tidemark.harness.conform.differing_endings import SideBySide
+from tidemark.harness.conform.known_difference import KnownDifference
 from tidemark.harness.conform.layout import presets_of, sides
 from tidemark.harness.conform.show import STANDINGS
 from tidemark.harness.report.environment import environment
 from tidemark.harness.report.glossary import GLOSSARY, PROMISES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tidemark.harness.conform.differing_endings import SideBySide
-    from tidemark.harness.conform.known_difference import KnownDifference
 
 
 def render(comparisons: Sequence[SideBySide], outdated: Sequence[KnownDifference], out: Path) -> Path:

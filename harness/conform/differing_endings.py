@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.conform.ending import PLAYED, TO_THE_END, Ending, ending
 from tidemark.harness.conform.epochs import reigns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tidemark.harness.conform.known_difference import KnownDifference
-    from tidemark.harness.conform.pairing import Pairing
-    from tidemark.harness.scenario.play import ScenarioOutcome
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.scenario.play import ScenarioOutcome
 
 ABSENT = "–"
 

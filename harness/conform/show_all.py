@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
 
-from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED
+from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED, KeptPair
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.pairs import Pair
 from tidemark.harness.conform.totals import totals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from rich.console import Console
-
-    from tidemark.harness.conform.kept_pair import KeptPair
-    from tidemark.harness.conform.known_difference import KnownDifference
-    from tidemark.harness.conform.pairs import Pair
 
 STYLES = {
     EQUAL: "green",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
@@ -23,12 +26,6 @@ from tidemark.harness.report.over_time import (
 )
 from tidemark.harness.report.thinning import thinned
 from tidemark.harness.report.windows import QUANTILES, Windows, latency_quantiles
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MILLISECOND: Final = 1000  # µs
 FLOOR_MS: Final = 0.001

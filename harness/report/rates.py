@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tidemark.harness.report.operations import OUTCOMES, Operations
@@ -21,11 +22,6 @@ from tidemark.harness.report.over_time import (
     titled,
 )
 from tidemark.harness.report.windows import Windows, rates
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
 
 
 def rates_over_time(operations: Operations, fs: Sequence[int], windows: Windows, axis: TimeAxis) -> Figure:

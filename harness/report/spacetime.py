@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from math import log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
@@ -33,10 +35,6 @@ from tidemark.harness.report.style import (
     looks,
     new_figure,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 10.7  # inches: A4 across
 LANE, THIN_LANE = 1.3, 0.62  # inches

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
+from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID, KeptRun
+from tidemark.harness.soak.planned import PlannedRun
+from tidemark.harness.soak.run_all import Runner
 from tidemark.harness.soak.tally import listed, tally
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from rich.console import Console
-    from rich.progress import Task
-
-    from tidemark.harness.soak.kept_run import KeptRun
-    from tidemark.harness.soak.planned import PlannedRun
-    from tidemark.harness.soak.run_all import Runner
 
 
 class SoakProgress:

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tidemark.harness.zoo.entry import PARTS, all_entries
-
-if TYPE_CHECKING:
-    from tidemark.harness.zoo.entry import Entry
+from tidemark.harness.zoo.entry import PARTS, Entry, all_entries
 
 PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
 BEGIN, END = "<!-- zoo: written by python -m tidemark.harness.zoo.zoo_page -->", "<!-- end of zoo -->"

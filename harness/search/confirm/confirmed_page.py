@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tidemark.harness.report.environment import environment
 from tidemark.harness.report.glossary import GLOSSARY, PROMISES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tidemark.harness.search.confirm.tries import Confirmation
+from tidemark.harness.search.confirm.tries import Confirmation
 
 CAREFUL = (
     "All tries are of one script, on one machine. They say what these brokers can do, and nothing about how often it happens in "

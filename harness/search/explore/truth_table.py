@@ -10,15 +10,13 @@ the fence of the high watermark matters only without that of fetches, and the IS
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.search import Limits, explore
 from tidemark.nodes.core.variant import parse_variant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 STRONG, MATCHING = "StrongIsr", "LogMatchingHw"
 SMALL = Bounds(brokers=3, records=2, epochs=3)
