@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -40,16 +40,9 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
-        known = self.finding
-        return {
-            "world": self.world,
-            "aspect": self.aspect,
-            "model": self.model,
-            "seen": self.seen,
-            "tries": self.tries,
-            "times": self.times,
-            "known": None if known is None else {"why": known.why, "source": known.source},
-        }
+        told = asdict(self)
+        known = told.pop("finding")
+        return {**told, "known": known and {"why": known["why"], "source": known["source"]}}
 
 
 @dataclass(slots=True)

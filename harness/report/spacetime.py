@@ -15,12 +15,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, LogStart, Recovered, Truncate
-from tidemark.checkers.verdict.verdict import Anomaly
 from tidemark.harness.report.lanes import Lane, Life, Term
 from tidemark.harness.report.moments import CLIENTS, CONTROLLER, Moment
-from tidemark.harness.report.story import Story, tell
+from tidemark.harness.report.story import Story
 from tidemark.harness.report.style import (
     BACK,
     DECISIVE,
@@ -42,11 +40,6 @@ CHART_LOW, CHART_HIGH, ROLE_LOW, ROLE_HIGH = 0.08, 0.60, 0.66, 0.86  # of a brok
 OFFSETS_SHOWN = 4
 MARGIN_US = 50_000
 LETTER = 0.082  # inches of a letter of 9 pt
-
-
-def draw(history: History, anomaly: Anomaly) -> Figure:
-    """The picture of one anomaly of a run."""
-    return draw_story(tell(history, anomaly))
 
 
 def draw_story(story: Story) -> Figure:

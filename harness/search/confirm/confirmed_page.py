@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidemark.harness.report.environment import environment
+from tidemark.harness.report.environment import written
 from tidemark.harness.report.glossary import GLOSSARY, PROMISES
 from tidemark.harness.search.confirm.tries import Confirmation
 
@@ -21,21 +21,18 @@ def write_page(confirmation: Confirmation, out: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    page = (
-        environment("tidemark.harness.search.confirm")
-        .get_template("confirmed.html.j2")
-        .render(
-            found=confirmation.modelled,
-            confirmation=confirmation,
-            scenes=_scenes(confirmation),
-            columns=COLUMNS,
-            careful=CAREFUL,
-            glossary=GLOSSARY,
-            promises=PROMISES,
-        )
+    written(
+        out,
+        "confirmed.html.j2",
+        "tidemark.harness.search.confirm",
+        found=confirmation.modelled,
+        confirmation=confirmation,
+        scenes=_scenes(confirmation),
+        columns=COLUMNS,
+        careful=CAREFUL,
+        glossary=GLOSSARY,
+        promises=PROMISES,
     )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8")
 
 
 def _scenes(confirmation: Confirmation) -> list[dict[str, object]]:
