@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from tidemark.nemesis.plan import PlanError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tidemark.nemesis.plan import Plan
+from tidemark.nemesis.plan import Plan, PlanError
 
 DRAWN: Final = "drawn"
 

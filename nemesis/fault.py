@@ -71,21 +71,16 @@ class Fault:
     def __post_init__(self) -> None:
         """Refuse unknown words, negative times, and shares above the whole."""
         if self.kind not in KINDS:
-            msg = f"unknown kind of fault {self.kind!r}: known are {', '.join(KINDS)}"
-            raise FaultError(msg)
+            raise FaultError(f"unknown kind of fault {self.kind!r}: known are {', '.join(KINDS)}")
         if self.target not in TARGETS and not (self.target[:1] == "b" and self.target[1:].isdecimal()):
-            msg = f"unknown target {self.target!r}: use {', '.join(TARGETS)} or a broker such as b1"
-            raise FaultError(msg)
+            raise FaultError(f"unknown target {self.target!r}: use {', '.join(TARGETS)} or a broker such as b1")
         if min(self.at_us, self.lasts_us, self.pick, self.partition, self.amount) < 0:
-            msg = "times, amounts and picks must not be negative"
-            raise FaultError(msg)
+            raise FaultError("times, amounts and picks must not be negative")
         of = self.row.amount
         if of is not None and of.unit is Unit.SHARE and self.amount > of.most:
-            msg = f"the amount of {self.kind} is per mille, at most {of.most}, and is {self.amount}"
-            raise FaultError(msg)
+            raise FaultError(f"the amount of {self.kind} is per mille, at most {of.most}, and is {self.amount}")
         if self.after is not None and (self.after.event not in TRIGGER_EVENTS or self.after.nth < 1):
-            msg = f"a trigger needs nth ≥ 1 and an event among {', '.join(TRIGGER_EVENTS)}"
-            raise FaultError(msg)
+            raise FaultError(f"a trigger needs nth ≥ 1 and an event among {', '.join(TRIGGER_EVENTS)}")
 
     @property
     def row(self) -> Kind:
@@ -111,17 +106,14 @@ class Fault:
             FaultError: missing, unknown or wrongly typed entries.
         """
         if not isinstance(data, dict) or "kind" not in data or "at_us" not in data:
-            msg = "a fault is an object with at least kind and at_us"
-            raise FaultError(msg)
+            raise FaultError("a fault is an object with at least kind and at_us")
         known = {f.name for f in fields(Fault)}
         for name, value in data.items():
             if name not in known:
-                msg = f"unknown entry {name!r}"
-                raise FaultError(msg)
+                raise FaultError(f"unknown entry {name!r}")
             wanted = str if name in {"kind", "target"} else bool if name == "clients" else int
             if name != "after" and type(value) is not wanted:
-                msg = f"{name} must be {wanted.__name__}, not {value!r}"
-                raise FaultError(msg)
+                raise FaultError(f"{name} must be {wanted.__name__}, not {value!r}")
         after = data.get("after")
         return Fault(**{**data, "after": None if after is None else _trigger(after)})
 
@@ -136,6 +128,5 @@ def _trigger(data: object) -> Trigger:
         or not {"event", "nth"} <= set(data) <= set(wanted)
         or any(type(value) is not wanted[name] for name, value in data.items())
     ):
-        msg = "after is an object with event, nth and, if wanted, node: a word and numbers"
-        raise FaultError(msg)
+        raise FaultError("after is an object with event, nth and, if wanted, node: a word and numbers")
     return Trigger(**data)

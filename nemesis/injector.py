@@ -7,28 +7,13 @@ starts, resumes or joins nothing that another still holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
 
+from tidemark.nemesis import kind as does
+from tidemark.nemesis.fault import Fault
 from tidemark.nemesis.holds import Holds
-from tidemark.nemesis.kind import (
-    DeleteRecords,
-    Elect,
-    FailOver,
-    Hinder,
-    Move,
-    OnLinks,
-    Part,
-    Pause,
-    Retain,
-    Stop,
-)
-from tidemark.nemesis.links import CONTROLLER, Around
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
-    from tidemark.nemesis.fault import Fault
-    from tidemark.nemesis.links import Link
+from tidemark.nemesis.links import CONTROLLER, Around, Link
 
 TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"files"}))
 """What of the metadata a power loss may take back, by `pick`."""
@@ -182,7 +167,7 @@ class Injector:
         world = self._world
         names = world.partitions()
         partition = names[fault.partition % len(names)]
-        of_controller = fault.row.on is Part.CONTROLLER
+        of_controller = fault.row.on is does.Part.CONTROLLER
         node = CONTROLLER if of_controller else self._resolve(fault, partition)
         role = "controller" if of_controller else fault.target
         detail: dict[str, Any] = {"node": node, "role": role, "partition": partition}
@@ -217,28 +202,28 @@ class Injector:
         """Do it; returns how to undo it (None: nothing to undo)."""
         world = self._world
         match fault.row.doing:
-            case OnLinks(effect, links):
+            case does.OnLinks(effect, links):
                 others = tuple(b for b in world.brokers() if b != node)
                 world.set_link_fault(
                     index, links(Around(node, others, fault.pick, fault.clients)), effect, fault.amount
                 )
                 return lambda: world.clear_link_fault(index)
-            case Stop() as stop:
+            case does.Stop() as stop:
                 return self._stop(index, fault, stop, node, detail)
-            case Pause():
+            case does.Pause():
                 return self._pause(index, node)
-            case Hinder(signed):
+            case does.Hinder(signed):
                 world.hinder(index, node, fault.kind, -fault.amount if signed and fault.pick % 2 else fault.amount)
                 return lambda: world.unhinder(index)
-            case FailOver():
+            case does.FailOver():
                 return self._fail_over(index, fault, partition, node, detail)
-            case Elect(how):
+            case does.Elect(how):
                 world.elect(partition, how, node)
-            case DeleteRecords():
+            case does.DeleteRecords():
                 world.delete_records(partition, fault.amount)
-            case Retain():
+            case does.Retain():
                 world.retain(partition, node, fault.amount)
-            case Move():
+            case does.Move():
                 self._move(fault, partition, node, detail)
         return None
 
@@ -253,7 +238,7 @@ class Injector:
 
         return resume
 
-    def _stop(self, index: int, fault: Fault, stop: Stop, node: int, detail: dict[str, Any]) -> Callable[[], None]:
+    def _stop(self, index: int, fault: Fault, stop: does.Stop, node: int, detail: dict[str, Any]) -> Callable[[], None]:
         """``nodes`` are those that stay down until it ends, whoever stopped them."""
         world, holds = self._world, self._holds
         nodes = world.brokers() if stop.of_all else (node,)

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from tidemark.nemesis.links import WhichLinks
+from tidemark.nemesis.sentence import Sentence
 from tidemark.nodes.core.settings import LONGEST_US
-
-if TYPE_CHECKING:
-    from tidemark.nemesis.links import WhichLinks
-    from tidemark.nemesis.sentence import Sentence
 
 WHOLE = 1000
 """Thousandths."""

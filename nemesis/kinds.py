@@ -6,7 +6,8 @@ links): in the simulator and on machines.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from tidemark.nemesis.kind import (
     Amount,
@@ -35,9 +36,6 @@ from tidemark.nemesis.links import (
 )
 from tidemark.nemesis.sentence import CHANCE, LATELY, SHARE, TIME, Sentence, Words, by_pick
 from tidemark.nodes.core.settings import MS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SECOND: Final = 1_000 * MS
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tidemark.nemesis.fault import Fault, FaultError
 from tidemark.nemesis.send import Send, SendError
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import LONGEST_US, ClusterSpecError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class PlanError(ValueError):
@@ -49,18 +47,18 @@ class WorkloadSpec:
     def __post_init__(self) -> None:
         """Refuse a workload without producers or with senseless pauses."""
         if self.burst < 1 or not 0 <= self.patience_us <= LONGEST_US:
-            msg = f"workload: burst must be at least 1, and patience_us between 0 and a day ({LONGEST_US})"
-            raise PlanError(msg)
+            raise PlanError(f"workload: burst must be at least 1, and patience_us between 0 and a day ({LONGEST_US})")
         if max(self.producers, self.consumers) > MOST_CLIENTS or self.batch > MOST_IN_A_BATCH:
-            msg = f"workload: at most {MOST_CLIENTS} producers and consumers, and {MOST_IN_A_BATCH} records in a batch"
-            raise PlanError(msg)
+            raise PlanError(
+                f"workload: at most {MOST_CLIENTS} producers and consumers, and {MOST_IN_A_BATCH} records in a batch"
+            )
         if self.producers < 1 or self.consumers < 0 or self.batch < 1 or min(self.interval_us, self.poll_us) < 1:
-            msg = "workload: needs at least one producer, and positive intervals and batch size"
-            raise PlanError(msg)
+            raise PlanError("workload: needs at least one producer, and positive intervals and batch size")
         for i, send in enumerate(self.sends or ()):
             if send.producer > self.producers or send.records > MOST_IN_A_BATCH:
-                msg = f"workload: sends[{i}] needs one of {self.producers} producers, and at most {MOST_IN_A_BATCH} records"
-                raise PlanError(msg)
+                raise PlanError(
+                    f"workload: sends[{i}] needs one of {self.producers} producers, and at most {MOST_IN_A_BATCH} records"
+                )
 
     def scaled(self, factor: float) -> WorkloadSpec:
         """The same with every time multiplied."""
@@ -103,19 +101,17 @@ class Plan:
     def __post_init__(self) -> None:
         """Refuse a run that ends before it begins, and faults at brokers that do not exist."""
         if self.faults_end_us < 0:
-            msg = f"faults_end_us: must not be negative, and is {self.faults_end_us}"
-            raise PlanError(msg)
+            raise PlanError(f"faults_end_us: must not be negative, and is {self.faults_end_us}")
         if self.faults_end_us > LONGEST_US:
-            msg = f"faults_end_us: must be within a day ({LONGEST_US})"
-            raise PlanError(msg)
+            raise PlanError(f"faults_end_us: must be within a day ({LONGEST_US})")
         if self.fixed_delay_us is not None and not 1 <= self.fixed_delay_us <= LONGEST_US:
-            msg = f"fixed_delay_us: must be positive and within a day, and is {self.fixed_delay_us}"
-            raise PlanError(msg)
+            raise PlanError(f"fixed_delay_us: must be positive and within a day, and is {self.fixed_delay_us}")
         for i, fault in enumerate(self.faults):
             named = int(fault.target[1:]) if fault.target[1:].isdecimal() else 1
             if not 1 <= named <= self.cluster.brokers:
-                msg = f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
-                raise PlanError(msg)
+                raise PlanError(
+                    f"faults[{i}]: there is no broker {fault.target}; the cluster has b1 to b{self.cluster.brokers}"
+                )
 
     def scaled(self, factor: float) -> Plan:
         """The same plan with every time multiplied: settings, workload, faults and their amounts where those are times.
@@ -178,33 +174,27 @@ class Plan:
             PlanError: with the place, such as ``faults[2]``.
         """
         if not isinstance(data, dict):
-            msg = "a plan is a JSON object"
-            raise PlanError(msg)
+            raise PlanError("a plan is a JSON object")
         known = [f.name for f in fields(Plan)]
         for name in data:
             if name not in known:
-                msg = f"unknown entry {name!r}"
-                raise PlanError(msg)
+                raise PlanError(f"unknown entry {name!r}")
         if not isinstance(data.get("faults"), list):
-            msg = "faults: must be a list"
-            raise PlanError(msg)
+            raise PlanError("faults: must be a list")
         faults = []
         for i, entry in enumerate(data["faults"]):
             try:
                 faults.append(Fault.from_json(entry))
             except FaultError as error:
-                msg = f"faults[{i}]: {error}"
-                raise PlanError(msg) from None
+                raise PlanError(f"faults[{i}]: {error}") from None
         numbers = {}
         for name, default in (("index", 0), ("seed", 0), ("noise_seed", 0), ("faults_end_us", 8_000_000)):
             numbers[name] = data.get(name, default)
             if type(numbers[name]) is not int:
-                msg = f"{name}: must be an integer, not {numbers[name]!r}"
-                raise PlanError(msg)
+                raise PlanError(f"{name}: must be an integer, not {numbers[name]!r}")
         fixed = data.get("fixed_delay_us")
         if fixed is not None and type(fixed) is not int:
-            msg = f"fixed_delay_us: must be an integer, not {fixed!r}"
-            raise PlanError(msg)
+            raise PlanError(f"fixed_delay_us: must be an integer, not {fixed!r}")
         try:
             cluster = ClusterSpec.from_json(_object(data, "cluster"))
         except ClusterSpecError as error:
@@ -222,8 +212,7 @@ class Plan:
 def _object(data: dict[str, Any], name: str) -> dict[str, Any]:
     found = data.get(name, {})
     if not isinstance(found, dict):
-        msg = f"{name}: must be an object, not {found!r}"
-        raise PlanError(msg)
+        raise PlanError(f"{name}: must be an object, not {found!r}")
     return found
 
 
@@ -231,26 +220,22 @@ def _workload(data: dict[str, Any]) -> WorkloadSpec:
     known = [f.name for f in fields(WorkloadSpec)]
     for name, value in data.items():
         if name not in known:
-            msg = f"workload: unknown entry {name!r}"
-            raise PlanError(msg)
+            raise PlanError(f"workload: unknown entry {name!r}")
         if name != "sends" and type(value) is not int:
-            msg = f"workload: {name} must be int, not {value!r}"
-            raise PlanError(msg)
+            raise PlanError(f"workload: {name} must be int, not {value!r}")
     sends = data.get("sends")
     return WorkloadSpec(**{**data, "sends": None if sends is None else _sends(sends)})
 
 
 def _sends(data: object) -> tuple[Send, ...]:
     if not isinstance(data, list):
-        msg = "workload: sends must be a list"
-        raise PlanError(msg)
+        raise PlanError("workload: sends must be a list")
     sends = []
     for i, entry in enumerate(data):
         try:
             sends.append(Send.from_json(entry))
         except SendError as error:
-            msg = f"workload: sends[{i}] {error}"
-            raise PlanError(msg) from None
+            raise PlanError(f"workload: sends[{i}] {error}") from None
     return tuple(sends)
 
 
@@ -263,24 +248,19 @@ def read_plan(path: Path) -> Plan:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8 text'})"
-        raise PlanError(msg) from None
+        raise PlanError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not UTF-8 text'})") from None
     try:
         plan = Plan.from_json(json.loads(text, object_pairs_hook=_each_once))
         _refuse_in_vain(plan)
         return plan
     except json.JSONDecodeError as error:
-        msg = f"{path}, line {error.lineno}: not JSON ({error.msg})"
-        raise PlanError(msg) from None
+        raise PlanError(f"{path}, line {error.lineno}: not JSON ({error.msg})") from None
     except RecursionError:
-        msg = f"{path}: arrays or objects are nested too deep"
-        raise PlanError(msg) from None
+        raise PlanError(f"{path}: arrays or objects are nested too deep") from None
     except PlanError as error:
-        msg = f"{path}, line {_line_of(text, str(error))}: {error}"
-        raise PlanError(msg) from None
+        raise PlanError(f"{path}, line {_line_of(text, str(error))}: {error}") from None
     except ValueError as error:
-        msg = f"{path}: not JSON ({error})"
-        raise PlanError(msg) from None
+        raise PlanError(f"{path}: not JSON ({error})") from None
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -289,8 +269,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        msg = f"the entry {twice!r} is given twice"
-        raise PlanError(msg)
+        raise PlanError(f"the entry {twice!r} is given twice")
     return found
 
 
@@ -298,11 +277,13 @@ def _refuse_in_vain(plan: Plan) -> None:
     """Refuse what a person who wrote a file cannot have meant."""
     for i, fault in enumerate(plan.faults):
         if fault.after is None and fault.at_us > plan.faults_end_us:
-            msg = f"faults[{i}]: strikes at {fault.at_us}, after faults_end_us, {plan.faults_end_us}, when everything is healed"
-            raise PlanError(msg)
+            raise PlanError(
+                f"faults[{i}]: strikes at {fault.at_us}, after faults_end_us, {plan.faults_end_us}, when everything is healed"
+            )
         if fault.partition >= plan.cluster.partitions:
-            msg = f"faults[{i}]: there is no partition {fault.partition}; they are 0 to {plan.cluster.partitions - 1}"
-            raise PlanError(msg)
+            raise PlanError(
+                f"faults[{i}]: there is no partition {fault.partition}; they are 0 to {plan.cluster.partitions - 1}"
+            )
 
 
 def _line_of(text: str, message: str) -> int:

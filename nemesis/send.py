@@ -29,8 +29,7 @@ class Send:
     def __post_init__(self) -> None:
         """Refuse what nobody can send."""
         if min(self.at_us, self.partition) < 0 or min(self.producer, self.records) < 1:
-            msg = "needs at_us and partition that are not negative, and at least producer 1 and one record"
-            raise SendError(msg)
+            raise SendError("needs at_us and partition that are not negative, and at least producer 1 and one record")
 
     def to_json(self) -> dict[str, int]:
         """Plain values, defaults left out."""
@@ -49,10 +48,8 @@ class Send:
         """
         known = [f.name for f in fields(Send)]
         if not isinstance(data, dict) or "at_us" not in data or any(name not in known for name in data):
-            msg = f"is an object with at_us and, if wanted, {', '.join(known[1:])}"
-            raise SendError(msg)
+            raise SendError(f"is an object with at_us and, if wanted, {', '.join(known[1:])}")
         for name, value in data.items():
             if type(value) is not int:
-                msg = f"{name} must be int, not {value!r}"
-                raise SendError(msg)
+                raise SendError(f"{name} must be int, not {value!r}")
         return Send(**data)

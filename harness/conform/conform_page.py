@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+from tidemark.harness.conform.differing_endings import SideBySide
+from tidemark.harness.conform.known_difference import KnownDifference
 from tidemark.harness.conform.layout import presets_of, sides
 from tidemark.harness.conform.show import STANDINGS
-from tidemark.harness.report.environment import environment
+from tidemark.harness.report.environment import written
 from tidemark.harness.report.glossary import GLOSSARY, PROMISES
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from tidemark.harness.conform.differing_endings import SideBySide
-    from tidemark.harness.conform.known_difference import KnownDifference
 
 
 def render(comparisons: Sequence[SideBySide], outdated: Sequence[KnownDifference], out: Path) -> Path:
@@ -26,27 +23,21 @@ def render(comparisons: Sequence[SideBySide], outdated: Sequence[KnownDifference
         out: the page's path.
     """
     differences = [one for comparison in comparisons for one in comparison.differences]
-    page = (
-        environment("tidemark.harness.conform")
-        .get_template("conform.html.j2")
-        .render(
-            chapters=_chapters(comparisons),
-            presets=presets_of(comparisons),
-            count=len(comparisons),
-            known=sum(one.finding is not None for one in differences),
-            unexplained=sum(one.finding is None for one in differences),
-            outdated=outdated,
-            systems=list(
-                dict.fromkeys(one.pairing.system.partition("@")[0] for one in comparisons if one.pairing.system)
-            ),
-            standings={name: words for name, (words, _) in STANDINGS.items()},
-            glossary=GLOSSARY,
-            promises=PROMISES,
-        )
+    return written(
+        out,
+        "conform.html.j2",
+        "tidemark.harness.conform",
+        chapters=_chapters(comparisons),
+        presets=presets_of(comparisons),
+        count=len(comparisons),
+        known=sum(one.finding is not None for one in differences),
+        unexplained=sum(one.finding is None for one in differences),
+        outdated=outdated,
+        systems=list(dict.fromkeys(one.pairing.system.partition("@")[0] for one in comparisons if one.pairing.system)),
+        standings={name: words for name, (words, _) in STANDINGS.items()},
+        glossary=GLOSSARY,
+        promises=PROMISES,
     )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8")
-    return out
 
 
 def _chapters(comparisons: Sequence[SideBySide]) -> list[dict[str, Any]]:

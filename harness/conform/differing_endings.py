@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.conform.ending import PLAYED, TO_THE_END, Ending, ending
 from tidemark.harness.conform.epochs import reigns
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tidemark.harness.conform.known_difference import KnownDifference
-    from tidemark.harness.conform.pairing import Pairing
-    from tidemark.harness.scenario.play import ScenarioOutcome
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.scenario.play import ScenarioOutcome
 
 ABSENT = "–"
 
@@ -43,16 +40,9 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
-        known = self.finding
-        return {
-            "world": self.world,
-            "aspect": self.aspect,
-            "model": self.model,
-            "seen": self.seen,
-            "tries": self.tries,
-            "times": self.times,
-            "known": None if known is None else {"why": known.why, "source": known.source},
-        }
+        told = asdict(self)
+        known = told.pop("finding")
+        return {**told, "known": known and {"why": known["why"], "source": known["source"]}}
 
 
 @dataclass(slots=True)

@@ -9,21 +9,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tidemark.checkers import History
 from tidemark.checkers.verdict.verdict import BY_PROMISES
 from tidemark.harness.conform.epochs import Reign, Renumbering, merged, reigns, renumber
 from tidemark.harness.conform.final_epochs import replicas_in_own_epochs
 from tidemark.harness.scenario.compare import describe
 from tidemark.harness.scenario.expectations import epochs
 from tidemark.harness.scenario.links import LeaderAnswer
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.scenario.play import ScenarioOutcome
 from tidemark.harness.scenario.records import compact
-
-if TYPE_CHECKING:
-    from tidemark.checkers import History
-    from tidemark.harness.scenario.model import Scenario
-    from tidemark.harness.scenario.play import ScenarioOutcome
-    from tidemark.harness.scenario.snapshots import ReplicaSnapshot
+from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 _EPOCHS = re.compile(r"\b\d+(?=:[A-Za-z]|@\d)")
 """Of ``0:m1`` and ``0@1`` the 0."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tidemark.harness.conform.differing_endings import Played, SideBySide
 from tidemark.harness.conform.known_differences import KNOWN_DIFFERENCES
 from tidemark.harness.conform.pairing import Pairing
 from tidemark.harness.conform.players import SimulatorPlayer
-
-if TYPE_CHECKING:
-    from tidemark.harness.scenario.play import ScenarioOutcome
-    from tidemark.harness.systems.system import System
+from tidemark.harness.scenario.play import ScenarioOutcome
+from tidemark.harness.systems.system import System
 
 
 def judged(outcome: ScenarioOutcome, system: System) -> ScenarioOutcome:

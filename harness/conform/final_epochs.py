@@ -6,14 +6,11 @@ against it; and logs of an old format have no epochs in their files at all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tidemark.checkers.history.trace_events import TraceEvent
-    from tidemark.harness.scenario.play import ScenarioOutcome
-    from tidemark.harness.scenario.snapshots import ReplicaSnapshot
+from tidemark.checkers.history.trace_events import TraceEvent
+from tidemark.harness.scenario.play import ScenarioOutcome
+from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 _Log = dict[int, tuple[int, int]]
 """Offset → (leader epoch, value)."""

@@ -5,20 +5,16 @@ Known differences are not kept, so that a difference that somebody explains late
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tidemark.harness.conform.differing_endings import differences_from
+from tidemark.harness.conform.differing_endings import Difference, differences_from
 from tidemark.harness.conform.ending import Ending
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tidemark.harness.conform.differing_endings import Difference
-    from tidemark.harness.conform.known_difference import KnownDifference
-    from tidemark.harness.conform.pairs import Pair
-    from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.pairs import Pair
+from tidemark.harness.runs.kept_results import KeptResults
 
 FORMAT = 1
 """Of the file. To be raised when results of the same script and model would come out otherwise: all pairs are played again then."""

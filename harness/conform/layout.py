@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from tidemark.harness.conform.differing_endings import ABSENT
-from tidemark.harness.conform.ending import PLAYED, TO_THE_END
+from tidemark.harness.conform.differing_endings import ABSENT, Played, SideBySide
+from tidemark.harness.conform.ending import PLAYED, TO_THE_END, Ending
 from tidemark.nodes.core.variant import PRESETS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidemark.harness.conform.differing_endings import Played, SideBySide
-    from tidemark.harness.conform.ending import Ending
 
 EQUAL = "="
 """Stands in a cell that says what the first one says."""

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.play import variants_of
 from tidemark.nodes.core.variant import PRESETS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tidemark.harness.scenario.model import Scenario
 
 
 @dataclass(frozen=True, slots=True)

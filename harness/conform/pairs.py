@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
-from tidemark.harness.conform.ending import ending
-from tidemark.harness.conform.epochs import reigns
+from tidemark.harness.conform.ending import Ending, ending
+from tidemark.harness.conform.epochs import Reign, reigns
 from tidemark.harness.conform.pairing import Pairing
 from tidemark.harness.conform.players import SimulatorPlayer
+from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.systems.capabilities import LaysOutLogs, refuses_given_logs, why_not_judged_by_logs
-from tidemark.harness.systems.system import SystemRefusalError
+from tidemark.harness.systems.system import System, SystemRefusalError
 from tidemark.nodes.core.variant import PRESETS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from tidemark.harness.conform.ending import Ending
-    from tidemark.harness.conform.epochs import Reign
-    from tidemark.harness.scenario.model import Scenario
-    from tidemark.harness.systems.system import System
 
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.@+]+")
 

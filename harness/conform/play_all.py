@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from tidemark.checkers import write_history
 from tidemark.harness.conform.ending import ending
 from tidemark.harness.conform.kept_pair import KeptPair, KeptTry
+from tidemark.harness.conform.pairs import Pair
 from tidemark.harness.conform.play_pairing import play_once
+from tidemark.harness.conform.players import Player
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError, EngineError, ImageError
 from tidemark.harness.runs.code_version import commit_of_code
+from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.scenario.play import ScenarioOutcome
 from tidemark.harness.scenario.target import CannotPlayError, ScriptError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-
-    from tidemark.harness.conform.pairs import Pair
-    from tidemark.harness.conform.players import Player
-    from tidemark.harness.runs.kept_results import KeptResults
-    from tidemark.harness.scenario.play import ScenarioOutcome
 
 HISTORIES = "histories"
 NO_MACHINES = (EngineError, ImageError, ClusterError)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from tidemark.harness.conform.differing_endings import Played, SideBySide
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.conform.players import Player
 from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.scenario.play import ScenarioOutcome, Tell
 from tidemark.harness.scenario.target import CannotPlayError, ScriptError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidemark.harness.conform.known_difference import KnownDifference
-    from tidemark.harness.conform.pairing import Pairing
-    from tidemark.harness.conform.players import Player
-    from tidemark.harness.scenario.play import ScenarioOutcome, Tell
 
 
 def conform(

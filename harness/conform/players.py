@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import Protocol
 
-from tidemark.harness.scenario.play import run_scenario
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tidemark.harness.conform.pairing import Pairing
-    from tidemark.harness.scenario.play import ScenarioOutcome, SetUp, Tell
+from tidemark.harness.conform.pairing import Pairing
+from tidemark.harness.scenario.play import ScenarioOutcome, SetUp, Tell, run_scenario
 
 
 class Player(Protocol):

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
-from tidemark.harness.systems.system import SystemRefusalError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tidemark.harness.scenario.model import Scenario
-    from tidemark.harness.scenario.play import SetUp
-    from tidemark.harness.scenario.target import ScriptTarget
-    from tidemark.harness.systems.system import System
-    from tidemark.nodes.families import AnyVariant
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.scenario.play import SetUp
+from tidemark.harness.scenario.target import ScriptTarget
+from tidemark.harness.systems.system import System, SystemRefusalError
+from tidemark.nodes.families import AnyVariant
 
 
 def stands_for(system: System) -> Callable[[str], tuple[str, str] | None]:

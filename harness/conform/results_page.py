@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from tidemark.harness.conform.kept_pair import CANNOT, EXPLAINED, FAILED, MISSING, UNEXPLAINED
+from tidemark.harness.conform.kept_pair import CANNOT, EXPLAINED, FAILED, MISSING, UNEXPLAINED, KeptPair
+from tidemark.harness.conform.known_difference import KnownDifference
 from tidemark.harness.conform.totals import not_shown, totals
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from tidemark.harness.conform.kept_pair import KeptPair
-    from tidemark.harness.conform.known_difference import KnownDifference
 
 COMMAND = "tidemark conform --all --out results/published/conform --page docs/results/conform.md"
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tidemark.harness.conform.differing_endings import Difference, SideBySide
+from tidemark.harness.conform.known_difference import KnownDifference
 from tidemark.harness.conform.layout import EQUAL, presets_of, sides
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from tidemark.harness.conform.differing_endings import Difference, SideBySide
-    from tidemark.harness.conform.known_difference import KnownDifference
 
 STANDINGS = {
     "equal": ("equal", "green"),

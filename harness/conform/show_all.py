@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from typing import Self
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column, Table
 from rich.text import Text
 
-from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED
+from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED, KeptPair
+from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.pairs import Pair
 from tidemark.harness.conform.totals import totals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from rich.console import Console
-
-    from tidemark.harness.conform.kept_pair import KeptPair
-    from tidemark.harness.conform.known_difference import KnownDifference
-    from tidemark.harness.conform.pairs import Pair
 
 STYLES = {
     EQUAL: "green",
@@ -68,9 +62,7 @@ class AllProgress:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave the last state on the screen."""
         self._progress.update(self._now, visible=False)
         self._progress.stop()

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
 
-from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tidemark.harness.conform.kept_pair import KeptPair
-    from tidemark.harness.conform.known_difference import KnownDifference
+from tidemark.harness.conform.kept_pair import CANNOT, EQUAL, EXPLAINED, FAILED, MISSING, UNEXPLAINED, KeptPair
+from tidemark.harness.conform.known_difference import KnownDifference
 
 
 @dataclass(frozen=True, slots=True)

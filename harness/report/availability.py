@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from numpy.typing import NDArray
 
 from tidemark.harness.report.over_time import PERCENT, Look, TimeAxis, above, grid_of, panels, short, titled
+from tidemark.harness.report.recovery import Recovery
 from tidemark.harness.report.style import MARKERS, MUTED, SMALL, VARIANTS
+from tidemark.harness.report.windows import Availability, Floats, Windows
 from tidemark.harness.report.words import SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from tidemark.harness.report.recovery import Recovery
-    from tidemark.harness.report.windows import Availability, Floats, Windows
 
 MOST_KEYS: Final = 16
 """So many keys have a row; those that were worst off."""

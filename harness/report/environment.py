@@ -7,6 +7,7 @@ from base64 import b64encode
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -63,6 +64,17 @@ def environment(*packages: str) -> Environment:
     found.globals |= {"zoom_script": Markup(ZOOM), "filter_script": Markup(FILTER)}  # noqa: S704  our own scripts
     found.globals |= {"script_policy": Markup(SCRIPT_POLICY)}  # noqa: S704  digests
     return found
+
+
+def written(out: Path, template: str, /, *packages: str, **values: Any) -> Path:  # noqa: ANN401 - a template takes anything
+    """Fill a template, which is looked for as `environment` says, and write the page.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(environment(*packages).get_template(template).render(**values), encoding="utf-8")
+    return out
 
 
 def _script(name: str) -> str:

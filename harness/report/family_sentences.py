@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from tidemark.nemesis.kinds import by_kind
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 def elsewise_in(meta: Mapping[str, Any]) -> tuple[str, ...]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tidemark.harness.report.model import ANY, Comparison, VariantResult
 from tidemark.harness.report.style import GRID, MARKERS, MUTED, SMALL, VARIANTS, looks, new_figure
 from tidemark.harness.report.words import SECOND
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 9.6  # inches
 LINES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")

@@ -15,7 +15,7 @@ from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.verdict import CLIENTS, GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import words
-from tidemark.harness.report.environment import environment
+from tidemark.harness.report.environment import written
 from tidemark.harness.report.glossary import GLOSSARY, OUTCOME_GLOSSARY, PROMISES
 from tidemark.harness.report.latency import QUANTILE_WORDS
 from tidemark.harness.report.operations import Operations
@@ -58,11 +58,6 @@ class _View:
     numbers: list[tuple[str, str]]
     command: str
     ran: tuple[str, str]
-
-    @property
-    def story_count(self) -> int:
-        """How many anomalies are told as stories."""
-        return len(self.stories)
 
 
 def write_history_page(
@@ -122,19 +117,16 @@ def write_history_page(
     known = GLOSSARY
     if verdict is None or verdict.judged_from == CLIENTS:
         known = {word: GLOSSARY[word] for word in _OF_CLIENTS if verdict is not None}
-    text = (
-        environment()
-        .get_template("history.html.j2")
-        .render(
-            view=view,
-            whole=whole_run(history, operations, ordered),
-            quantile_words=QUANTILE_WORDS,
-            share_of_before=SHARE_OF_BEFORE,
-            glossary=OUTCOME_GLOSSARY | known,
-            promises={} if verdict is None else PROMISES,
-        )
+    written(
+        out,
+        "history.html.j2",
+        view=view,
+        whole=whole_run(history, operations, ordered),
+        quantile_words=QUANTILE_WORDS,
+        share_of_before=SHARE_OF_BEFORE,
+        glossary=OUTCOME_GLOSSARY | known,
+        promises={} if verdict is None else PROMISES,
     )
-    out.write_text(text, encoding="utf-8")
     return WrittenPage(out, out.with_name(timeline_file) if timeline_file else None, plots)
 
 

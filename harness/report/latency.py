@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
+from tidemark.harness.report import over_time
 from tidemark.harness.report.operations import OUTCOMES, Ints, Operations
-from tidemark.harness.report.over_time import (
-    OUTCOME_COLOURS,
-    OUTCOME_MARKERS,
-    OUTCOME_WORDS,
-    PLAIN_NUMBERS,
-    Look,
-    TimeAxis,
-    above,
-    grid_of,
-    panels,
-    titled,
-)
 from tidemark.harness.report.thinning import thinned
 from tidemark.harness.report.windows import QUANTILES, Windows, latency_quantiles
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 MILLISECOND: Final = 1000  # µs
 FLOOR_MS: Final = 0.001
@@ -48,41 +34,41 @@ def points_to_draw(operations: Operations, fs: Sequence[int], windows: Windows) 
     return chosen[thinned(group.astype(np.int64), operations.latency[chosen])]
 
 
-def latency_points(operations: Operations, fs: Sequence[int], drawn: Ints, axis: TimeAxis) -> Figure:
+def latency_points(operations: Operations, fs: Sequence[int], drawn: Ints, axis: over_time.TimeAxis) -> Figure:
     """A point for each operation in `drawn`, where it began; a panel for each kind."""
-    figure, axes = panels(axis, [1.9] * len(fs))
+    figure, axes = over_time.panels(axis, [1.9] * len(fs))
     for panel, f in zip(axes, fs, strict=True):
         handles = []
         for outcome, _ in enumerate(OUTCOMES):
             some = drawn[(operations.f[drawn] == f) & (operations.outcome[drawn] == outcome)]
             if not len(some):
                 continue
-            look: Look = {
-                "color": OUTCOME_COLOURS[outcome],
-                "marker": OUTCOME_MARKERS[outcome],
+            look: over_time.Look = {
+                "color": over_time.OUTCOME_COLOURS[outcome],
+                "marker": over_time.OUTCOME_MARKERS[outcome],
                 "markersize": 3.2 if outcome == 0 else 5.0,
                 "linestyle": "none",
                 "markeredgewidth": 0,
             }
             y = np.maximum(operations.latency[some] / MILLISECOND, FLOOR_MS)
             panel.plot([axis.at(time) for time in operations.began[some]], y, alpha=0.75, zorder=3 + outcome, **look)
-            handles.append(Line2D([], [], label=OUTCOME_WORDS[outcome], **(look | {"markersize": 6})))
+            handles.append(Line2D([], [], label=over_time.OUTCOME_WORDS[outcome], **(look | {"markersize": 6})))
         _milliseconds(panel)
-        titled(panel, operations.fs[f])
-        above(panel, handles)
+        over_time.titled(panel, operations.fs[f])
+        over_time.above(panel, handles)
     return figure
 
 
-def latency_over_time(operations: Operations, fs: Sequence[int], windows: Windows, axis: TimeAxis) -> Figure:
+def latency_over_time(operations: Operations, fs: Sequence[int], windows: Windows, axis: over_time.TimeAxis) -> Figure:
     """The quantiles of each window, at its middle; a panel for each kind."""
-    figure, axes = panels(axis, [1.9] * len(fs))
+    figure, axes = over_time.panels(axis, [1.9] * len(fs))
     middles = windows.edges[:-1] + windows.covered / 2
     x = [axis.at(time) for time in middles]
     for panel, f in zip(axes, fs, strict=True):
         found = np.maximum(latency_quantiles(operations, f, windows) / MILLISECOND, FLOOR_MS)
         handles = []
         for row in reversed(range(len(QUANTILES))):
-            look: Look = {
+            look: over_time.Look = {
                 "color": QUANTILE_COLOURS[row],
                 "linestyle": QUANTILE_LINES[row],
                 "marker": QUANTILE_MARKERS[row],
@@ -92,14 +78,14 @@ def latency_over_time(operations: Operations, fs: Sequence[int], windows: Window
             panel.plot(x, found[row], zorder=3 + row, **look)
             handles.append(Line2D([], [], label=QUANTILE_WORDS[row], **look))
         _milliseconds(panel)
-        titled(panel, operations.fs[f])
-        above(panel, handles[::-1])
+        over_time.titled(panel, operations.fs[f])
+        over_time.above(panel, handles[::-1])
     return figure
 
 
 def _milliseconds(panel: Axes) -> None:
     panel.set_yscale("log")
-    panel.yaxis.set_major_formatter(PLAIN_NUMBERS)
+    panel.yaxis.set_major_formatter(over_time.PLAIN_NUMBERS)
     panel.minorticks_off()
     low, high = panel.get_ylim()
     if high / low < 4:
@@ -107,4 +93,4 @@ def _milliseconds(panel: Axes) -> None:
         panel.set_ylim(low, high)
     panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 300 else (1,), numticks=12))
     panel.set_ylabel("latency, ms")
-    grid_of(panel)
+    over_time.grid_of(panel)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
@@ -13,10 +15,6 @@ from tidemark.checkers.verdict.visible import visible
 from tidemark.harness.report.fault_spans import FaultSpan, episodes
 from tidemark.harness.report.style import GRID, INK, MUTED, SMALL, new_figure
 from tidemark.harness.report.words import SECOND
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH: Final = 10.4  # inches
 STRIP_ROW: Final = 0.19  # inches for one kind of fault

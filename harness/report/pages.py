@@ -19,7 +19,7 @@ from tidemark.checkers.marks import MARKS
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION, Anomaly, Verdict
 from tidemark.harness.report import figures, words
 from tidemark.harness.report.answer import answers, nearly_agreeing, oddities
-from tidemark.harness.report.environment import environment
+from tidemark.harness.report.environment import written
 from tidemark.harness.report.epoch_requests import why_none
 from tidemark.harness.report.family_sentences import elsewise_in, elsewise_under
 from tidemark.harness.report.faults import FaultLine, fault_lines
@@ -144,42 +144,39 @@ def render(
     told = [view for example in examples if (view := _brief(example, deciding, runs)) is not None]
     explained = {brief.anchor: _told_at(brief, runs) for brief in told}
     (out_dir / "comparison.json").write_text(json.dumps(comparison.to_json(), indent=1) + "\n", encoding="utf-8")
-    page = (
-        environment()
-        .get_template("comparison.html.j2")
-        .render(
-            comparison=comparison,
-            pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
-            answers=answers(comparison),
-            oddities=oddities(comparison),
-            nearly_agreeing=nearly_agreeing(comparison),
-            runs=runs,
-            elsewise=()
-            if comparison.world == "imported"
-            else elsewise_under([variant.variant for variant in comparison.variants]),
-            told=told,
-            briefs=[brief for brief in told if explained[brief.anchor] == brief.anchor],
-            lines=lines,
-            more_lines=more_lines,
-            parts=parts,
-            faults=comparison.faults,
-            listed_anomalies=sorted({name for line in lines for name, _, _ in line.found}),
-            explained=explained,
-            anchor=anchor,
-            version=version("tidemark-chaos"),
-            glossary=GLOSSARY | COMPARISON_GLOSSARY | _not_told(comparison, lines),
-            promises=PROMISES,
-            ANY=ANY,
-            LOST=LOST,
-            own_promises=_own_promises(comparison),
-            listed_runs=_listed_runs(comparison),
-            MARKS=MARKS,
-            without_requests={variant.variant: why_none(variant.variant) for variant in comparison.variants},
-            tested=_tested(comparison),
-            compared_with_baseline=[v for v in comparison.variants if v.variant != comparison.baseline],
-        )
+    return written(
+        out_dir / "report.html",
+        "comparison.html.j2",
+        comparison=comparison,
+        pictures={name: Markup(svg) for name, svg in pictures.items()},  # noqa: S704  our own SVG
+        answers=answers(comparison),
+        oddities=oddities(comparison),
+        nearly_agreeing=nearly_agreeing(comparison),
+        runs=runs,
+        elsewise=()
+        if comparison.world == "imported"
+        else elsewise_under([variant.variant for variant in comparison.variants]),
+        told=told,
+        briefs=[brief for brief in told if explained[brief.anchor] == brief.anchor],
+        lines=lines,
+        more_lines=more_lines,
+        parts=parts,
+        faults=comparison.faults,
+        listed_anomalies=sorted({name for line in lines for name, _, _ in line.found}),
+        explained=explained,
+        anchor=anchor,
+        version=version("tidemark-chaos"),
+        glossary=GLOSSARY | COMPARISON_GLOSSARY | _not_told(comparison, lines),
+        promises=PROMISES,
+        ANY=ANY,
+        LOST=LOST,
+        own_promises=_own_promises(comparison),
+        listed_runs=_listed_runs(comparison),
+        MARKS=MARKS,
+        without_requests={variant.variant: why_none(variant.variant) for variant in comparison.variants},
+        tested=_tested(comparison),
+        compared_with_baseline=[v for v in comparison.variants if v.variant != comparison.baseline],
     )
-    return _written(out_dir / "report.html", page)
 
 
 def render_run(plan: Mapping[str, Any], history: History, verdict: Verdict, out: Path, why: Why | None = None) -> Path:
@@ -221,21 +218,19 @@ def write_run_page(
     if beside is not None:
         write_timeline(timeline, beside, view.title, page=out.name, command=f"tidemark report {shlex.quote(source)}")
     plots = plots_of(history, operations, out.parent, out.stem)
-    page = (
-        environment()
-        .get_template("run.html.j2")
-        .render(
-            run=view,
-            whole=whole_run(history, operations, gravest(verdict)),
-            plots=plots,
-            timeline_file=beside.name if beside else "",
-            quantile_words=QUANTILE_WORDS,
-            share_of_before=SHARE_OF_BEFORE,
-            glossary=GLOSSARY | OUTCOME_GLOSSARY,
-            promises=PROMISES,
-        )
+    written(
+        out,
+        "run.html.j2",
+        run=view,
+        whole=whole_run(history, operations, gravest(verdict)),
+        plots=plots,
+        timeline_file=beside.name if beside else "",
+        quantile_words=QUANTILE_WORDS,
+        share_of_before=SHARE_OF_BEFORE,
+        glossary=GLOSSARY | OUTCOME_GLOSSARY,
+        promises=PROMISES,
     )
-    return WrittenPage(_written(out, page), beside, plots)
+    return WrittenPage(out, beside, plots)
 
 
 def _own_promises(comparison: Comparison) -> list[str]:
@@ -362,8 +357,3 @@ def _elsewhere(world: str, system: str) -> str:
     return (
         f" --world {shlex.quote(world)}" if system == "tidemark" else f" --system {shlex.quote(system)} --time-scale 1"
     )
-
-
-def _written(path: Path, page: str) -> Path:
-    path.write_text(page, encoding="utf-8")
-    return path

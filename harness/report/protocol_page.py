@@ -7,7 +7,7 @@ writes them anew between their markers, in a checkout; a test says when that is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tidemark.nodes.core.describe import describe
@@ -30,16 +30,22 @@ def written_anew(page: str) -> str:
         ValueError: a part has no place on the page.
     """
     for name, lines in PARTS.items():
-        begin, end = (
-            f"<!-- {name}: written by python -m tidemark.harness.report.protocol_page -->",
-            f"<!-- end of {name} -->",
-        )
-        before, begun, rest = page.partition(begin)
-        _, ended, after = rest.partition(end)
-        if not (begun and ended):
-            raise ValueError(f"the page has no place for {name}: {begin} … {end}")
-        page = before + "\n".join((begin, "", *lines(), "", end)) + after
+        page = with_part(page, name, "tidemark.harness.report.protocol_page", (*lines(), ""))
     return page
+
+
+def with_part(page: str, name: str, writer: str, lines: Iterable[str]) -> str:
+    """The page with other lines between the markers of a part that a module writes.
+
+    Raises:
+        ValueError: the part has no place on the page.
+    """
+    begin, end = f"<!-- {name}: written by python -m {writer} -->", f"<!-- end of {name} -->"
+    before, begun, rest = page.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not (begun and ended):
+        raise ValueError(f"the page has no place for {name}: {begin} … {end}")
+    return before + "\n".join((begin, "", *lines, end)) + after
 
 
 def _presets() -> list[str]:

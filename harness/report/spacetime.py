@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from math import log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, LogStart, Recovered, Truncate
-from tidemark.checkers.verdict.verdict import Anomaly
 from tidemark.harness.report.lanes import Lane, Life, Term
 from tidemark.harness.report.moments import CLIENTS, CONTROLLER, Moment
-from tidemark.harness.report.story import Story, tell
+from tidemark.harness.report.story import Story
 from tidemark.harness.report.style import (
     BACK,
     DECISIVE,
@@ -34,21 +34,12 @@ from tidemark.harness.report.style import (
     new_figure,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 WIDTH = 10.7  # inches: A4 across
 LANE, THIN_LANE = 1.3, 0.62  # inches
 CHART_LOW, CHART_HIGH, ROLE_LOW, ROLE_HIGH = 0.08, 0.60, 0.66, 0.86  # of a broker's lane
 OFFSETS_SHOWN = 4
 MARGIN_US = 50_000
 LETTER = 0.082  # inches of a letter of 9 pt
-
-
-def draw(history: History, anomaly: Anomaly) -> Figure:
-    """The picture of one anomaly of a run."""
-    return draw_story(tell(history, anomaly))
 
 
 def draw_story(story: Story) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from tidemark.harness.report.environment import environment
+from tidemark.harness.report.environment import written
 from tidemark.harness.report.timeline import MOST_OPERATIONS, Timeline
 from tidemark.harness.report.words import listed
 
@@ -44,21 +44,17 @@ def write_timeline(timeline: Timeline, out: Path, title: str, *, page: str = "",
         "width": left + len(timeline.columns) * COLUMN,
         "marks": marks,
     }
-    text = (
-        environment()
-        .get_template("timeline.html.j2")
-        .render(
-            timeline=timeline,
-            title=title,
-            page=page,
-            what=what_is_shown(timeline, command),
-            sheet=sheet,
-            marks=MARKS,
-            found=any(block.found for block in timeline.blocks),
-        )
+    return written(
+        out,
+        "timeline.html.j2",
+        timeline=timeline,
+        title=title,
+        page=page,
+        what=what_is_shown(timeline, command),
+        sheet=sheet,
+        marks=MARKS,
+        found=any(block.found for block in timeline.blocks),
     )
-    out.write_text(text, encoding="utf-8")
-    return out
 
 
 def what_is_shown(timeline: Timeline, command: str = "") -> str:

@@ -42,11 +42,6 @@ def _between(least: float, most: float) -> str:
     return f"{low_words}–{high:.{digits}f} %"
 
 
-def rate_words(rate: Rate) -> str:
-    """Hits, runs, share and interval: `37 of 500 runs (7.4 %, 95 % interval 5.4–10.0 %)`."""
-    return f"{rate.hits} of {rate.runs} runs ({percent(rate.share)}, 95 % interval {interval(rate)})"
-
-
 def seconds(time_us: float | None, digits: int = 2) -> str:
     """A time as seconds: `3.25 s`."""
     return "–" if time_us is None else f"{time_us / SECOND:.{digits}f} s"

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from tidemark.checkers import HistoryFormatError, check
 from tidemark.harness.runs.folder import load_history, store_verdict_again
-from tidemark.harness.soak.kept_run import RESULT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tidemark.harness.runs.kept_results import KeptResults
-    from tidemark.harness.soak.kept_run import KeptRun
-    from tidemark.harness.soak.planned import PlannedRun
+from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.soak.kept_run import RESULT, KeptRun
+from tidemark.harness.soak.planned import PlannedRun
 
 
 def judge_again(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tidemark.checkers import History, Verdict
 from tidemark.checkers.verdict.verdict import NEAR_MISS, PERMITTED, VIOLATION
-
-if TYPE_CHECKING:
-    from tidemark.checkers import History, Verdict
-    from tidemark.harness.runs.kept_results import KeptResults
-    from tidemark.harness.soak.planned import PlannedRun
+from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.soak.planned import PlannedRun
 
 FORMAT = 1
 RESULT = "result"

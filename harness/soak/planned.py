@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from tidemark.harness.systems.capabilities import why_not_judged_by_logs
-from tidemark.harness.systems.system import SystemRefusalError
-from tidemark.nemesis import generate_plan
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from tidemark.harness.systems.system import System
-    from tidemark.nemesis import Plan
-    from tidemark.nodes.core.cluster import ClusterSpec
+from tidemark.harness.systems.system import System, SystemRefusalError
+from tidemark.nemesis import Plan, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 
 ROUND = 10
 """So many plans of each system and profile before the next so many, so that a table that is not finished tells of all of them."""

@@ -7,15 +7,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN
+from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, KeptRun
 from tidemark.harness.soak.tally import listed, tally
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tidemark.harness.soak.kept_run import KeptRun
 
 
 def results_page(runs: Iterable[KeptRun], command: str) -> str:

@@ -5,26 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError, EngineError, ImageError
 from tidemark.harness.runs.code_version import commit_of_code
 from tidemark.harness.runs.folder import store_plan, store_verdict
-from tidemark.harness.soak.kept_run import MISSING, RESULT, VALID
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-    from pathlib import Path
-
-    from tidemark.harness.runs.judged import JudgedRun
-    from tidemark.harness.runs.kept_results import KeptResults
-    from tidemark.harness.soak.kept_run import KeptRun
-    from tidemark.harness.soak.planned import PlannedRun
-    from tidemark.nemesis import Plan
-    from tidemark.nodes.families import AnyVariant
+from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.runs.kept_results import KeptResults
+from tidemark.harness.soak.kept_run import MISSING, RESULT, VALID, KeptRun
+from tidemark.harness.soak.planned import PlannedRun
+from tidemark.nemesis import Plan
+from tidemark.nodes.families import AnyVariant
 
 NODES = "nodes"
 """In a run's folder: the nodes' files, some MB."""

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from collections.abc import Sequence
+from typing import Self
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
+from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID, KeptRun
+from tidemark.harness.soak.planned import PlannedRun
+from tidemark.harness.soak.run_all import Runner
 from tidemark.harness.soak.tally import listed, tally
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import TracebackType
-
-    from rich.console import Console
-    from rich.progress import Task
-
-    from tidemark.harness.soak.kept_run import KeptRun
-    from tidemark.harness.soak.planned import PlannedRun
-    from tidemark.harness.soak.run_all import Runner
 
 
 class SoakProgress:
@@ -54,9 +47,7 @@ class SoakProgress:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Leave the last state on the screen."""
         self._words, self._runner = "", None
         self._progress.stop()

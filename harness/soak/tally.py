@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tidemark.harness.soak.kept_run import KeptRun
+from tidemark.harness.soak.kept_run import INVALID, MISSING, REFUSED, UNKNOWN, VALID, KeptRun
 
 
 @dataclass(frozen=True, slots=True)

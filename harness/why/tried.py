@@ -10,6 +10,7 @@ from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import Append
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, Verdict
 from tidemark.harness.report.decisive_condition import decisive_conditions
+from tidemark.harness.report.model import Example
 from tidemark.harness.report.moments import Moment, most_telling
 from tidemark.harness.report.story import all_moments, choose_anomaly, same_story, tell
 from tidemark.harness.report.why_section import NotEnough, Parting, Repair, Why
@@ -20,6 +21,7 @@ from tidemark.harness.why.candidates import Candidate, candidates, fits, pairs
 from tidemark.harness.why.first_difference import first_difference
 from tidemark.harness.why.needed_faults import deciding_faults
 from tidemark.harness.why.parting import parting_of
+from tidemark.harness.why.simulated import is_simulated
 from tidemark.harness.why.two_runs import rows_of
 from tidemark.nemesis import Plan
 from tidemark.nodes.core.describe import Difference, differences
@@ -63,6 +65,19 @@ def why_of(
     marked = deciding.enough if deciding is not None else ()
     repair, not_enough = _repair(plan, (variant, contract), (history, anomaly), marked)
     return Why(conditions, facts, repair, not_enough, deciding)
+
+
+def why_of_stored(plan: Plan, history: History, verdict: Verdict) -> Why | None:
+    """What `why_of` says of a run by what its history tells of itself."""
+    meta = history.meta
+    variant = str(meta.get("variant", ""))
+    contract = verdict.contract if meta.get("contract_alone", False) else None
+    return why_of(plan, variant, contract, history, verdict, again=is_simulated(history))
+
+
+def why_of_example(example: Example) -> Why | None:
+    """The same of an example of a comparison."""
+    return why_of_stored(Plan.from_json(example.plan), example.history, example.verdict)
 
 
 def _repair(

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tidemark.harness.search.explore.search import Limits, explore
 from tidemark.harness.search.hunt import Hunt, Quarry
 from tidemark.harness.search.hunt.hunt import Attempt
-from tidemark.harness.search.hunt.trial import attempt
-from tidemark.nemesis import generate_plan
+from tidemark.harness.search.hunt.trial import Trial, attempt
+from tidemark.harness.zoo.entry import Entry
+from tidemark.nemesis import Plan, generate_plan
 from tidemark.nodes.core.variant import parse_variant
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.hunt.trial import Trial
-    from tidemark.harness.zoo.entry import Entry
-    from tidemark.nemesis import Plan
 
 
 @dataclass(frozen=True, slots=True)

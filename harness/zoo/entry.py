@@ -41,15 +41,7 @@ class Exploration:
 
     def bounds(self) -> Bounds:
         """For :func:`tidemark.harness.search.explore.search.explore`."""
-        return Bounds(
-            brokers=self.brokers,
-            records=self.records,
-            epochs=self.epochs,
-            crashes=self.crashes,
-            lapses=self.lapses,
-            min_isr=self.min_isr,
-            leadership=self.leadership,
-        )
+        return Bounds(**{f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("invariant", "beside")})
 
     def options(self) -> str:
         """The same as options of ``tidemark explore``."""

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tidemark.harness.zoo.entry import PARTS, all_entries
-
-if TYPE_CHECKING:
-    from tidemark.harness.zoo.entry import Entry
+from tidemark.harness.report.protocol_page import with_part
+from tidemark.harness.zoo.entry import PARTS, Entry, all_entries
 
 PAGE = Path(__file__).parents[2] / "docs" / "zoo.md"
-BEGIN, END = "<!-- zoo: written by python -m tidemark.harness.zoo.zoo_page -->", "<!-- end of zoo -->"
 _JIRA = re.compile(r"\bKAFKA-\d+\b")
 _PULL = re.compile(r"\bpull request (\d+)\b")
 _PAGE = re.compile(r"\bdocs/(findings/[a-z0-9-]+\.md)\b")
@@ -34,11 +30,7 @@ def written_anew(page: str) -> str:
     Raises:
         ValueError: the page has no place for them.
     """
-    before, begun, rest = page.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        raise ValueError(f"the page has no place for the zoo: {BEGIN} … {END}")
-    return "".join((before, "\n".join((BEGIN, "", *_table(), "", *_sections(), END)), after))
+    return with_part(page, "zoo", "tidemark.harness.zoo.zoo_page", (*_table(), "", *_sections()))
 
 
 def _table() -> list[str]:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tidemark.harness.report.environment import environment
+from tidemark.harness.report.environment import written
 from tidemark.harness.report.glossary import GLOSSARY, PROMISES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tidemark.harness.search.confirm.tries import Confirmation
+from tidemark.harness.search.confirm.tries import Confirmation
 
 CAREFUL = (
     "All tries are of one script, on one machine. They say what these brokers can do, and nothing about how often it happens in "
@@ -25,21 +21,18 @@ def write_page(confirmation: Confirmation, out: Path) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    page = (
-        environment("tidemark.harness.search.confirm")
-        .get_template("confirmed.html.j2")
-        .render(
-            found=confirmation.modelled,
-            confirmation=confirmation,
-            scenes=_scenes(confirmation),
-            columns=COLUMNS,
-            careful=CAREFUL,
-            glossary=GLOSSARY,
-            promises=PROMISES,
-        )
+    written(
+        out,
+        "confirmed.html.j2",
+        "tidemark.harness.search.confirm",
+        found=confirmation.modelled,
+        confirmation=confirmation,
+        scenes=_scenes(confirmation),
+        columns=COLUMNS,
+        careful=CAREFUL,
+        glossary=GLOSSARY,
+        promises=PROMISES,
     )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(page, encoding="utf-8")
 
 
 def _scenes(confirmation: Confirmation) -> list[dict[str, object]]:

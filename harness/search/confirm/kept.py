@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tidemark.checkers import write_history
+from tidemark.checkers import History, write_history
 from tidemark.harness.runs.kept_results import KeptResults
 from tidemark.harness.search.confirm.tries import Confirmation, Modelled, Try
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tidemark.checkers import History
-    from tidemark.nemesis import Plan
+from tidemark.nemesis import Plan
 
 MODEL, PLAN, SCRIPT, PAGE, SUMMARY = "model", "plan.json", "found.scenario", "confirmed.html", "confirmed.md"
 

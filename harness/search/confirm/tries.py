@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION
+from tidemark.harness.scenario import ScenarioOutcome
 from tidemark.harness.scenario.compare import describe
 from tidemark.harness.scenario.show import in_names
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidemark.harness.scenario import ScenarioOutcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tidemark.harness.runs.kept_results import SUFFIX, KeptResults
 from tidemark.harness.search.corpus.kept_plan import KeptPlan, read_kept
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Corpus:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from tidemark.harness.search.shrink.cause import Cause
 from tidemark.harness.search.shrink.size import size_of
 from tidemark.nemesis import Plan, PlanError
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import parse_variant
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 VALID = "valid"
 """Stands for the anomaly's name where there is to be none."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import traceback
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
+from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.search.corpus.kept_plan import KeptPlan
-from tidemark.harness.search.shrink.cause import causes_of
+from tidemark.harness.search.shrink.cause import Cause, causes_of
 from tidemark.harness.search.shrink.choice import chosen
 from tidemark.harness.simulator.execute import execute
-
-if TYPE_CHECKING:
-    from tidemark.harness.runs.judged import JudgedRun
-    from tidemark.harness.search.shrink.cause import Cause
-    from tidemark.nemesis import Plan
+from tidemark.nemesis import Plan
 
 SAME = "same"
 """The same anomaly of the same cause; or valid, where it must be."""

@@ -7,8 +7,9 @@ message, and is written down again. What is done by hand here is that, and nothi
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.frozen import Place, Replica, Term, Word
 from tidemark.nodes.core import replica as core
 from tidemark.nodes.core.actions import Send
@@ -26,10 +27,7 @@ from tidemark.nodes.core.messages import (
 )
 from tidemark.nodes.core.recovery import DiskImage, PartitionImage, Recovered, RecoveredPartition, StoredBatch, recover
 from tidemark.nodes.core.roles import Role
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.explore.bounds import Bounds
-    from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.core.variant import Variant
 
 NOW = 1 << 40
 """The time at which everything happens: long after ``NEVER``, and no time-out is over but where one is asked for."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.broker_steps import NEWER, NOW, PARTITION
 from tidemark.harness.search.explore.frozen import ControllerState, Word
 from tidemark.nodes.core.actions import Send
-from tidemark.nodes.core.controller import make_controller
+from tidemark.nodes.core.controller import Controller, make_controller
 from tidemark.nodes.core.controller.zookeeper import ZooKeeperController
 from tidemark.nodes.core.events import TimerFired
 from tidemark.nodes.core.messages import (
@@ -20,11 +21,7 @@ from tidemark.nodes.core.messages import (
     Register,
     StateTaken,
 )
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.explore.bounds import Bounds
-    from tidemark.nodes.core.controller import Controller
-    from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.core.variant import Variant
 
 LONG_AGO = 0
 

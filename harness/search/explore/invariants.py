@@ -8,13 +8,11 @@ others are those of docs/anomalies.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from tidemark.harness.search.explore.frozen import Common, Place, Replica
+from tidemark.harness.search.explore.world import State, World
 from tidemark.nodes.core.roles import Role
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.explore.frozen import Common, Place, Replica
-    from tidemark.harness.search.explore.world import State, World
 
 
 class Invariant(NamedTuple):

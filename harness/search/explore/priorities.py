@@ -7,21 +7,17 @@ probability that does not vanish with the length of the walk.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from time import monotonic, process_time
-from typing import TYPE_CHECKING
 
+from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.invariants import Checks
 from tidemark.harness.search.explore.moves import Kind, Move
 from tidemark.harness.search.explore.search import Found, make_world
 from tidemark.harness.search.explore.symmetry import Symmetry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tidemark.harness.search.explore.bounds import Bounds
-    from tidemark.harness.search.explore.world import State
-    from tidemark.nodes.core.variant import Variant
+from tidemark.harness.search.explore.world import State
+from tidemark.nodes.core.variant import Variant
 
 CHANGES = 4
 """Places in a walk at which whoever moves falls behind."""

@@ -7,18 +7,13 @@ move has its verb: see :class:`NoScriptError`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tidemark.harness.scenario import parse_scenario, run_scenario
+from tidemark.harness.scenario import ScenarioOutcome, parse_scenario, run_scenario
+from tidemark.harness.search.explore.bounds import Bounds
+from tidemark.harness.search.explore.frozen import Place
 from tidemark.harness.search.explore.moves import Kind, Move
+from tidemark.harness.search.explore.search import Found
 from tidemark.harness.search.explore.words import record_names, sentence
 from tidemark.nodes.core.variant import PRESETS
-
-if TYPE_CHECKING:
-    from tidemark.harness.scenario import ScenarioOutcome
-    from tidemark.harness.search.explore.bounds import Bounds
-    from tidemark.harness.search.explore.frozen import Place
-    from tidemark.harness.search.explore.search import Found
 
 NAME = "found-by-explore"
 TOLD = ("violation", "permitted", "near-miss")

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic, process_time
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from tidemark.checkers.history.collector_paused import collector_paused
+from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.invariants import INVARIANTS, Checks
+from tidemark.harness.search.explore.moves import Move
 from tidemark.harness.search.explore.symmetry import Symmetry
-from tidemark.harness.search.explore.world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tidemark.harness.search.explore.bounds import Bounds
-    from tidemark.harness.search.explore.moves import Move
-    from tidemark.harness.search.explore.world import State
-    from tidemark.nodes.core.variant import Variant
+from tidemark.harness.search.explore.world import State, World
+from tidemark.nodes.core.variant import Variant
 
 Outcome = Literal["holds", "broken", "unfinished"]
 OFTEN = 4_096

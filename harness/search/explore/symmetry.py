@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 from tidemark.harness.search.explore.frozen import Common, Names, Place, renamed_common, renamed_place
 from tidemark.harness.search.explore.numbered import Numbered
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.explore.world import State, World
+from tidemark.harness.search.explore.world import State, World
 
 
 class Symmetry:

@@ -10,15 +10,13 @@ the fence of the high watermark matters only without that of fetches, and the IS
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.search import Limits, explore
 from tidemark.nodes.core.variant import parse_variant
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 STRONG, MATCHING = "StrongIsr", "LogMatchingHw"
 SMALL = Bounds(brokers=3, records=2, epochs=3)
@@ -78,22 +76,9 @@ class TruthRow:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        cell = self.cell
-        return {
-            "row": cell.row,
-            "variant": cell.variant,
-            "invariant": cell.invariant,
-            "bounds": cell.bounds.in_words(),
-            "expected": cell.expected,
-            "why": cell.why,
-            "outcome": self.outcome,
-            "states": self.states,
-            "moves": self.moves,
-            "depth": self.depth,
-            "steps": self.steps,
-            "seconds": round(self.seconds, 1),
-            "cpu_seconds": round(self.cpu_seconds, 1),
-        }
+        told = asdict(self)
+        cell = told.pop("cell") | {"bounds": self.cell.bounds.in_words()}
+        return {**cell, **told, "seconds": round(self.seconds, 1), "cpu_seconds": round(self.cpu_seconds, 1)}
 
 
 def _both(
@@ -113,11 +98,12 @@ UNASKED = (
     "a follower with an empty log asks nobody where to cut, and fetches from a leader that has not heard of its epoch yet; in the "
     "specification every follower is first cut by a leader of its own epoch, and three records are needed"
 )
+REFUSED = "the fence of fetches refuses first what this one would not count"
 _F = "+forget-log-ends"
 CELLS: tuple[TruthCell, ...] = (
     *_both("hw", "kafka-2.1+truncation=hw" + _F, SMALL, "broken", "broken"),
     *_both("kip101 and KAFKA-7415's fix", "kafka-2.1+truncation=kip101" + _F, SMALL, "broken", "broken"),
-    *_both("kip101 (0.11)", "kafka-2.1+truncation=kip101+KAFKA-7415" + _F, SMALL, "broken", "broken", Bounds(3, 3, 3)),
+    *_both("kip101 (0.11)", "kafka-2.1+truncation=kip101+KAFKA-7415" + _F, SMALL, "broken", "broken", THREE_RECORDS),
     *_both("kip279", "kafka-2.1" + _F, SMALL, "holds", "holds"),
     *_both("fetch", "kafka-2.7" + _F, SMALL, "holds", "holds"),
     *_both("fetch, KRaft", "kafka-3.7" + _F, SMALL, "holds", "holds"),
@@ -133,22 +119,8 @@ CELLS: tuple[TruthCell, ...] = (
         SMALL,
         "broken",
     ),
-    TruthCell(
-        "kip279, HW unfenced",
-        "kafka-2.1+no-hw-fence" + _F,
-        STRONG,
-        SMALL,
-        "holds",
-        "the fence of fetches refuses first what this one would not count",
-    ),
-    TruthCell(
-        "kip279, ISR unfenced",
-        "kafka-2.1+no-isr-fence" + _F,
-        STRONG,
-        SMALL,
-        "holds",
-        "the fence of fetches refuses first what this one would not count",
-    ),
+    TruthCell("kip279, HW unfenced", "kafka-2.1+no-hw-fence" + _F, STRONG, SMALL, "holds", REFUSED),
+    TruthCell("kip279, ISR unfenced", "kafka-2.1+no-isr-fence" + _F, STRONG, SMALL, "holds", REFUSED),
     TruthCell("kip279, fetch unfenced", "kafka-2.1+no-fetch-fence" + _F, MATCHING, THREE_RECORDS, "broken"),
     TruthCell("kip279, fetch unfenced", "kafka-2.1+no-fetch-fence" + _F, MATCHING, SMALL, "broken", UNASKED),
     *_both("kip279, no fences", "kafka-2.1+no-fences" + _F, SMALL, "broken", "broken"),

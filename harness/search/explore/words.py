@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tidemark.harness.search.explore.frozen import Place
 from tidemark.harness.search.explore.moves import Kind, Move
+from tidemark.harness.search.explore.search import Found
+from tidemark.harness.search.explore.world import State, World
 from tidemark.nodes.core.roles import Role
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.explore.frozen import Place
-    from tidemark.harness.search.explore.search import Found
-    from tidemark.harness.search.explore.world import State, World
 
 SENTENCES = {
     Kind.APPEND: "A producer's record reaches broker {broker}, which thinks that it leads.",

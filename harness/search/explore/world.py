@@ -7,18 +7,14 @@ then on: the same follower and the same leader come together in a great many clu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tidemark.harness.search.explore.bounds import Bounds
 from tidemark.harness.search.explore.broker_steps import BrokerSteps
 from tidemark.harness.search.explore.controller_steps import ControllerSteps, Decided
 from tidemark.harness.search.explore.frozen import Common, Place, Word
 from tidemark.harness.search.explore.moves import Kind, Move
 from tidemark.harness.search.explore.numbered import Numbered
 from tidemark.nodes.core.roles import Role
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.explore.bounds import Bounds
-    from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.core.variant import Variant
 
 State = tuple[int, ...]
 """The number of the :class:`~tidemark.harness.search.explore.frozen.Common`, then of each broker's place."""

@@ -6,17 +6,12 @@ All of it is part of the plan, so that whoever plays the plan has it too.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from random import Random
 
-from tidemark.nemesis import PROFILES, REASSIGNMENT, cluster_of_plans
+from tidemark.nemesis import PROFILES, REASSIGNMENT, Plan, cluster_of_plans
 from tidemark.nemesis.plan import WorkloadSpec
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from tidemark.nemesis import Plan
-    from tidemark.nodes.core.cluster import ClusterSpec
 
 SHAPES = ((4, 4), (5, 5), (4, 3), (5, 3), (2, 2))
 """Brokers and replicas, where nobody asked for any."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from random import Random
+from typing import NamedTuple
 
-from tidemark.harness.search.hunt.trial import BROKEN, NEAR
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from tidemark.harness.search.hunt.trial import Trial
-    from tidemark.nemesis import Plan
+from tidemark.harness.search.hunt.trial import BROKEN, NEAR, Trial
+from tidemark.nemesis import Plan
 
 KEPT = 4
 """So many plans are kept for each mark: those with the fewest faults."""

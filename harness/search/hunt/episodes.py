@@ -7,19 +7,15 @@ somebody is deaf, asleep or cut off, leaders change, and one fails. An episode t
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from random import Random
 
+from tidemark.harness.search.hunt.circumstances import Circumstances
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault
 from tidemark.harness.search.hunt.scenes import some_scene
 from tidemark.nemesis import Fault, Plan
 from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from tidemark.harness.search.hunt.circumstances import Circumstances
-    from tidemark.nodes.core.cluster import ClusterSpec
 
 BEGIN_US = 300 * MS
 """Before this time the cluster has just begun."""

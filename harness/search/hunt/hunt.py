@@ -6,29 +6,24 @@ the same search, however many processes try the plans.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tidemark.harness.search.hunt.circumstances import Circumstances
 from tidemark.harness.search.hunt.corpus import Corpus
 from tidemark.harness.search.hunt.episodes import episode
 from tidemark.harness.search.hunt.kinds import Kinds
 from tidemark.harness.search.hunt.mutations import Mutations
-from tidemark.harness.search.hunt.trial import attempt
-from tidemark.nemesis import AskedWorkload
+from tidemark.harness.search.hunt.quarry import Quarry
+from tidemark.harness.search.hunt.trial import Trial, attempt
+from tidemark.nemesis import AskedWorkload, Plan
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.families import family_of, parse_variant
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from tidemark.harness.search.hunt.quarry import Quarry
-    from tidemark.harness.search.hunt.trial import Trial
-    from tidemark.nemesis import Plan
-    from tidemark.nodes.core.cluster import ClusterSpec
-
-    Spread = Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]]
-    """How a round's plans are tried: `map`, or a pool's, in order."""
+Spread = Callable[[Callable[[Plan], Trial], Iterable[Plan]], Iterable[Trial]]
+"""How a round's plans are tried: `map`, or a pool's, in order."""
 
 ROUND = 32
 """Plans a round, if nobody wants more."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from tidemark.harness.runs.kept_results import KeptResults
 from tidemark.harness.search.hunt.corpus import Corpus, Entry
+from tidemark.harness.search.hunt.hunt import Found, Hunt
 from tidemark.nemesis import Plan, PlanError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tidemark.harness.search.hunt.hunt import Found, Hunt
 
 STATE = "hunt"
 CAUGHT = "caught"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 from tidemark.nemesis import KINDS, PROFILES, SIMULATED_ONLY, Fault
 from tidemark.nemesis.kind import Part, Stop, log_uniform
 from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from tidemark.nodes.core.cluster import ClusterSpec
 
 _STOPS = dict.fromkeys(
     (

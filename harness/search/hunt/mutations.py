@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from random import Random
 
+from tidemark.harness.search.hunt.circumstances import Circumstances
 from tidemark.harness.search.hunt.episodes import with_faults
-from tidemark.harness.search.hunt.kinds import some_fault, some_target
+from tidemark.harness.search.hunt.kinds import Kinds, some_fault, some_target
 from tidemark.harness.search.hunt.scenes import some_scene
-from tidemark.nodes.core.settings import LONGEST_US, MS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from random import Random
-
-    from tidemark.harness.search.hunt.circumstances import Circumstances
-    from tidemark.harness.search.hunt.kinds import Kinds
-    from tidemark.nemesis import Fault, Plan
+from tidemark.nemesis import Fault, Plan
 from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.settings import LONGEST_US, MS
 
 EARLIEST_US = 20 * MS
 _AGAIN = 0.5

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from tidemark.checkers import Anomaly, Verdict
 from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
 from tidemark.harness.search.shrink.choice import chosen
-
-if TYPE_CHECKING:
-    from tidemark.checkers import Anomaly, Verdict
 
 
 @dataclass(frozen=True, slots=True)

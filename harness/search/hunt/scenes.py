@@ -5,22 +5,18 @@ A random plan hardly ever has one: that two of its faults mean the same broker, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from random import Random
 
 from tidemark.harness.search.hunt.kinds import Kinds, some_fault
 from tidemark.nemesis import PROFILES, Fault, Trigger
 from tidemark.nemesis.kind import log_uniform
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
-
-    from tidemark.nodes.core.cluster import ClusterSpec
-
-    Scene = Callable[[Random, Kinds, ClusterSpec, int], list[Fault]]
-    """Draws the faults of a scene that begins at a time in µs."""
+Scene = Callable[[Random, Kinds, ClusterSpec, int], list[Fault]]
+"""Draws the faults of a scene that begins at a time in µs."""
 
 _DEAF = (
     "slow",

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from tidemark.checkers import check
+from tidemark.checkers import Anomaly, History, Verdict, check
 from tidemark.checkers.marks import exercised
 from tidemark.checkers.verdict.verdict import NEAR_MISS, VIOLATION
+from tidemark.harness.search.hunt.quarry import Quarry
 from tidemark.harness.search.shrink.cause import causes_of
 from tidemark.harness.simulator import simulate
-
-if TYPE_CHECKING:
-    from tidemark.checkers import Anomaly, History, Verdict
-    from tidemark.harness.search.hunt.quarry import Quarry
-    from tidemark.nemesis import Plan
-    from tidemark.nodes.families import AnyVariant
+from tidemark.nemesis import Plan
+from tidemark.nodes.families import AnyVariant
 
 NEAR, BROKEN = "near:", "broken:"
 """Before the names of near misses, and of violations that are not the quarry."""

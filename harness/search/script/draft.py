@@ -8,16 +8,13 @@ the run it did: what the controller tells a broker (``block leadership to A``), 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from tidemark.harness.search.script.moment import Moment
+from tidemark.harness.search.script.moments import Story
 from tidemark.harness.search.script.order import coalesced, eased
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from tidemark.harness.search.script.moment import Moment
-    from tidemark.harness.search.script.moments import Story
 
 
 class Line(NamedTuple):

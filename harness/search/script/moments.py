@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Append, Recovered, TraceEvent, Truncate
 from tidemark.harness.search.script.moment import Moment, coalesced
+from tidemark.harness.search.script.witness import Deed, Witnessed
+from tidemark.nemesis.links import Link
 from tidemark.nodes.core.messages import CONTROLLER
-
-if TYPE_CHECKING:
-    from tidemark.checkers.history.history import History
-    from tidemark.harness.search.script.witness import Deed, Witnessed
-    from tidemark.nemesis.links import Link
 
 BY_HAND = {"forced": "elect {}", "unclean": "elect {} uncleanly", "preferred": "elect the preferred leader"}
 """How an operator has somebody elected; all other elections are the controller's own."""

@@ -6,12 +6,9 @@ early, as they may be, decisions need fewer gates: who hears of one reign hears 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tidemark.harness.search.script.moment import Moment
+from tidemark.harness.search.script.moment import Moment
 
 
 def eased(moments: Sequence[Moment]) -> list[Moment]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from tidemark.harness.scenario import ScenarioOutcome
 from tidemark.harness.scenario.cluster_text import KAFKA_TIMES
 from tidemark.harness.scenario.compare import describe
 from tidemark.harness.scenario.records import compact
+from tidemark.harness.search.script.draft import Line
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import PRESETS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from tidemark.harness.scenario import ScenarioOutcome
-    from tidemark.harness.search.script.draft import Line
-    from tidemark.nodes.core.cluster import ClusterSpec
 
 TOLD = ("violation", "permitted")
 PATIENT = "session 18 s, produce timeout 120 s"

@@ -8,17 +8,12 @@ everything happens at the right moment fails there. So it is also tried with slo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tidemark.checkers import check
-from tidemark.harness.scenario import ScenarioError, parse_scenario, run_scenario
+from tidemark.harness.scenario import ScenarioError, ScenarioOutcome, parse_scenario, run_scenario
 from tidemark.harness.scenario.simulated import SimulatedTarget
 from tidemark.harness.scenario.simulated.slow_hand import SlowHand
-from tidemark.harness.search.shrink.cause import causes_of
-
-if TYPE_CHECKING:
-    from tidemark.harness.scenario import ScenarioOutcome
-    from tidemark.harness.search.shrink.cause import Cause
+from tidemark.harness.search.shrink.cause import Cause, causes_of
 
 
 class _QuickHand(SlowHand):

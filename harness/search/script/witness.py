@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from tidemark.checkers import History
 from tidemark.harness.simulator.simulate import simulate
 from tidemark.harness.simulator.simulation import Simulation
+from tidemark.nemesis import Plan
+from tidemark.nemesis.links import Link
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.messages import CONTROLLER
-
-if TYPE_CHECKING:
-    from tidemark.checkers import History
-    from tidemark.nemesis import Plan
-    from tidemark.nemesis.links import Link
-    from tidemark.nodes.core.cluster import ClusterSpec
-    from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.core.variant import Variant
 
 
 class Deed(NamedTuple):

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tidemark.checkers import check
+from tidemark.harness.scenario import ScenarioOutcome
 from tidemark.harness.search.script.draft import WAYS, Line, draft, without
-from tidemark.harness.search.script.moments import story_of
+from tidemark.harness.search.script.moments import Story, story_of
 from tidemark.harness.search.script.text import Head, script, sentence
 from tidemark.harness.search.script.trying import HARD_WORLDS, Trying
 from tidemark.harness.search.script.witness import witness
-from tidemark.harness.search.shrink.cause import causes_of
+from tidemark.harness.search.shrink.cause import Cause, causes_of
 from tidemark.harness.search.shrink.ddmin import ddmin
+from tidemark.nemesis import Plan
 from tidemark.nodes.core.variant import parse_variant
-
-if TYPE_CHECKING:
-    from tidemark.harness.scenario import ScenarioOutcome
-    from tidemark.harness.search.script.moments import Story
-    from tidemark.harness.search.shrink.cause import Cause
-    from tidemark.nemesis import Plan
-
 
 END_US = 1 << 60
 MOST_SHORTENED = 2

@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from tidemark.checkers import History
 from tidemark.harness.search.shrink.judge import noises_of
-from tidemark.nemesis import Send
+from tidemark.nemesis import Fault, Plan, Send
 from tidemark.nemesis.kind import Part
-
-if TYPE_CHECKING:
-    from tidemark.checkers import History
-    from tidemark.nemesis import Fault, Plan
 
 PRODUCER = re.compile(r"p\d+")
 """How every world of ours calls its producers."""

@@ -24,8 +24,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tidemark.checkers import Anomaly, History, Verdict
 from tidemark.checkers.history.trace_events import (
     KIND,
     NODE,
@@ -45,12 +46,9 @@ from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.log_matching import NAME as LOG_MATCHING
 from tidemark.checkers.replicas.lost_committed_write import NAME as LOST
 from tidemark.checkers.replicas.replay import replay
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
 from tidemark.checkers.verdict.alike import without_numbers
-
-if TYPE_CHECKING:
-    from tidemark.checkers import Anomaly, History, Verdict
-    from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
 
 FOLLOWS_FROM_LOSS = frozenset(
     {

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tidemark.checkers import Anomaly, Verdict
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
-
-if TYPE_CHECKING:
-    from tidemark.checkers import Anomaly, Verdict
 
 TELLING = (
     "lost-committed-write",

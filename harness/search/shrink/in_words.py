@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidemark.harness.search.shrink.size import records_of
-
-if TYPE_CHECKING:
-    from tidemark.nemesis import Fault, Plan, Send
+from tidemark.nemesis import Fault, Plan, Send
 
 MOST_SENDS = 10
 """So many are told one by one."""

@@ -10,16 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from tidemark.harness.search.shrink.cause import causes_of
-
-if TYPE_CHECKING:
-    from tidemark.checkers import Anomaly
-    from tidemark.harness.runs.judged import JudgedRun
-    from tidemark.harness.search.shrink.budget import Budget
-    from tidemark.harness.search.shrink.cause import Cause
-    from tidemark.nemesis import Plan
+from tidemark.checkers import Anomaly
+from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.search.shrink.budget import Budget
+from tidemark.harness.search.shrink.cause import Cause, causes_of
+from tidemark.nemesis import Plan
 
 DELAYS_US = (1_000, 500, 2_000, 1_500, 5_000, 800, 1_200, 3_000)
 """What fixed delays are tried, in this order."""

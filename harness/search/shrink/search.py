@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tidemark.checkers import Anomaly
+from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.search.shrink.judge import Judge
 from tidemark.harness.search.shrink.size import size_of
-
-if TYPE_CHECKING:
-    from tidemark.checkers import Anomaly
-    from tidemark.harness.runs.judged import JudgedRun
-    from tidemark.harness.search.shrink.judge import Judge
-    from tidemark.nemesis import Fault, Plan
+from tidemark.nemesis import Fault, Plan
 
 
 class _Patience:

@@ -14,18 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from tidemark.checkers import Anomaly
+from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.search.shrink.budget import Budget, BudgetSpentError
+from tidemark.harness.search.shrink.cause import Cause
 from tidemark.harness.search.shrink.judge import Judge, noises_of
 from tidemark.harness.search.shrink.passes import PASSES
 from tidemark.harness.search.shrink.search import Search
-
-if TYPE_CHECKING:
-    from tidemark.checkers import Anomaly
-    from tidemark.harness.runs.judged import JudgedRun
-    from tidemark.harness.search.shrink.cause import Cause
-    from tidemark.nemesis import Plan
+from tidemark.nemesis import Plan
 
 WHOLE, SPENT, INTERRUPTED = "nothing is left to drop", "the budget is spent", "interrupted"
 

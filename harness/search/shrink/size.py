@@ -7,12 +7,7 @@ and how early the times are.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from tidemark.nemesis import KINDS
-
-if TYPE_CHECKING:
-    from tidemark.nemesis import Fault, Plan
+from tidemark.nemesis import KINDS, Fault, Plan
 
 UNBOUNDED = 1 << 40
 """Stands for the records of a workload that is drawn."""

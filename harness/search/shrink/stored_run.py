@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from tidemark.checkers import check
+from tidemark.checkers import Anomaly, Verdict, check
 from tidemark.harness.runs.folder import PLAN, load_history
+from tidemark.harness.runs.judged import JudgedRun
 from tidemark.harness.search.shrink.as_it_happened import as_it_happened
+from tidemark.harness.search.shrink.budget import Budget
 from tidemark.harness.search.shrink.cause import Cause, causes_of
 from tidemark.harness.search.shrink.choice import chosen
-from tidemark.nemesis import REAL_ONLY, read_plan
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tidemark.checkers import Anomaly, Verdict
-    from tidemark.harness.runs.judged import JudgedRun
-    from tidemark.harness.search.shrink.budget import Budget
-    from tidemark.nemesis import Plan
+from tidemark.nemesis import REAL_ONLY, Plan, read_plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 from tidemark.harness.report.faults import fault_lines
 from tidemark.harness.report.lanes import Term, lanes_of
-from tidemark.harness.report.spacetime import draw
+from tidemark.harness.report.spacetime import draw_story
 from tidemark.harness.report.story import tell
 
 T, M1 = "t-0", 101
@@ -78,7 +78,7 @@ def test_the_story_tells_of_the_move_and_of_the_logs_that_go(history):
 
 
 def test_the_picture_shows_where_a_log_was_deleted(history):
-    texts = {text.get_text() for axes in draw(history, LOSS).axes for text in axes.texts}
+    texts = {text.get_text() for axes in draw_story(tell(history, LOSS)).axes for text in axes.texts}
 
     assert {"log deleted: no replica any more", "replicas", "leader 3, e3", "broker 3"} <= texts
 

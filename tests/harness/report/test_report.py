@@ -18,26 +18,30 @@ import pytest
 
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Verdict
-from tidemark.harness.report import (
-    ANY,
-    AnomalyCount,
-    Comparison,
-    Example,
-    Paired,
-    Rate,
-    Recovery,
-    Spread,
-    VariantResult,
-    figures,
-)
+from tidemark.harness.report import figures
 from tidemark.harness.report.answer import answers, nearly_agreeing, oddities
 from tidemark.harness.report.environment import FILTER, digest_of
 from tidemark.harness.report.epoch_requests import IN_FETCHES, NOBODY, why_none
 from tidemark.harness.report.faults import fault_lines
 from tidemark.harness.report.lanes import Span, Term, lanes_of
-from tidemark.harness.report.model import LOST, FaultsPresent, PresentIn, RunLine, Worse
+from tidemark.harness.report.model import (
+    ANY,
+    LOST,
+    AnomalyCount,
+    Comparison,
+    Example,
+    FaultsPresent,
+    Paired,
+    PresentIn,
+    Rate,
+    Recovery,
+    RunLine,
+    Spread,
+    VariantResult,
+    Worse,
+)
 from tidemark.harness.report.pages import render, render_run
-from tidemark.harness.report.spacetime import draw
+from tidemark.harness.report.spacetime import draw_story
 from tidemark.harness.report.story import choose_anomaly, tell
 from tidemark.harness.report.style import inline, looks
 from tidemark.harness.report.what_ran import what_ran_of
@@ -333,14 +337,14 @@ def test_an_anomaly_without_a_record_has_a_story_too() -> None:
 
     assert (story.offset, story.value) == (None, None)
     assert "Broker 1 is killed" in " ".join(moment.sentence for moment in story.moments)
-    draw(history(), stuck)
+    draw_story(tell(history(), stuck))
 
 
 # ----------------------------------------------------------------------------------------------------------- the picture
 
 
 def test_the_picture_names_what_happened_in_text_of_at_least_nine_points() -> None:
-    figure = draw(history(), anomaly())
+    figure = draw_story(tell(history(), anomaly()))
 
     texts = {text.get_text(): text for axes in figure.axes for text in axes.texts if text.get_text()}
     assert {"broker 1", "broker 2", "controller", "clients", "ack", "truncated to 1 (was 2)", "committed"} <= set(texts)

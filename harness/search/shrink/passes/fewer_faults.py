@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidemark.harness.search.shrink.ddmin import ddmin, without_pairs
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.shrink.search import Search
-    from tidemark.nemesis import Fault
+from tidemark.harness.search.shrink.search import Search
+from tidemark.nemesis import Fault
 
 
 def fewer_faults(search: Search) -> None:

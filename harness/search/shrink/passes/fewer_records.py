@@ -7,14 +7,12 @@ matter are dropped like faults. The last before the anomaly matter most, so they
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.search.shrink.as_it_happened import sends_of
 from tidemark.harness.search.shrink.ddmin import ddmin
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.shrink.search import Search
-    from tidemark.nemesis import Send
+from tidemark.harness.search.shrink.search import Search
+from tidemark.nemesis import Send
 
 PATIENCE = 5
 """All sends written down are judged under so many times as many noises: everything else about records depends on it."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tidemark.harness.search.shrink.judge import DELAYS_US
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.shrink.search import Search
+from tidemark.harness.search.shrink.search import Search
 
 
 def fixed_delays(search: Search) -> None:

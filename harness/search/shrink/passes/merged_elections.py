@@ -6,17 +6,13 @@ Random plans come by a second election, or a replica that misses it, with severa
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
+from tidemark.harness.search.shrink.search import Search
+from tidemark.nemesis import Fault
 from tidemark.nemesis.kind import Part
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tidemark.harness.search.shrink.search import Search
-    from tidemark.nemesis import Fault
 
 PICKS = range(9)
 """Which second leader, and who is deaf: every case, with three replicas."""

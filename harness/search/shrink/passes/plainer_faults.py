@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tidemark.harness.search.shrink.passes.rounder_times import EARLIEST_US
 from tidemark.harness.search.shrink.round_numbers import near
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.shrink.search import Search
-    from tidemark.nemesis import Fault
+from tidemark.harness.search.shrink.search import Search
+from tidemark.nemesis import Fault
 
 ROLES = ("leader", "follower", "isr-member", "any")
 GRIDS_US = (100_000, 10_000, 1_000, 1)

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tidemark.harness.search.shrink.round_numbers import near, rounder
-
-if TYPE_CHECKING:
-    from tidemark.harness.search.shrink.search import Search
-    from tidemark.nemesis import Plan
+from tidemark.harness.search.shrink.search import Search
+from tidemark.nemesis import Plan
 
 GRIDS_US = (1_000_000, 500_000, 100_000, 10_000, 1_000)
 EARLIEST_US = 500_000

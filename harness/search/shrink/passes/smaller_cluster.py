@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tidemark.harness.search.shrink.search import Search
+from tidemark.harness.search.shrink.search import Search
 
 
 def smaller_cluster(search: Search) -> None:
