@@ -15,13 +15,11 @@ from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
 from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
 
-FETCH, LIST_OFFSETS, METADATA, CREATE_TOPICS = 1, 2, 3, 19
+METADATA, CREATE_TOPICS = 3, 19
 ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM = 43, 45, 46, 55
 
 VERSIONS: Mapping[int, int] = {
     API_VERSIONS: 0,
-    FETCH: 11,
-    LIST_OFFSETS: 4,
     METADATA: 7,
     CREATE_TOPICS: 4,
     ELECT_LEADERS: 1,
@@ -31,8 +29,6 @@ VERSIONS: Mapping[int, int] = {
 """The version of each API that is used; every Kafka from 2.4 to 4.3 has it."""
 
 _NAMES = {
-    FETCH: "Fetch",
-    LIST_OFFSETS: "ListOffsets",
     METADATA: "Metadata",
     CREATE_TOPICS: "CreateTopics",
     ELECT_LEADERS: "ElectLeaders",
