@@ -194,8 +194,6 @@ class LedgerMember(Member):
         self.generation, self.leader = last.number, last.writer if leads else NOBODY
         self._trace_follow(now)
 
-    _paired = False
-
     # Taking over
 
     def _maybe_take_over(self, now: int) -> None:
@@ -362,8 +360,7 @@ class LedgerMember(Member):
         if self._writer is not None:
             return
         self.reader.on_entries(now, m)
-        if not self._paired and self.following and m.ledger == self.generation:
-            self._paired = True
-            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
+        if self.following and m.ledger == self.generation:
+            self.pair(now)
         if self._takeover is not None:
             self._takeover.progressed(now)
