@@ -288,21 +288,6 @@ class Listener:
         self._numbers = numbers
         self._server: asyncio.Server | None = None
 
-    async def start(self, host: str, port: int) -> tuple[str, int]:
-        """Listen; returns the address that was bound (port 0: the system chooses).
-
-        Raises:
-            OSError: the address cannot be had.
-        """
-        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind((host, port))
-            return await self.start_on(bound)
-        except OSError:
-            bound.close()
-            raise
-
     async def start_on(self, bound: socket.socket) -> tuple[str, int]:
         """Listen on a socket that is bound already; returns its address.
 
