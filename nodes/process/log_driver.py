@@ -163,7 +163,7 @@ class LogDriver(NodeDriver):
 
     def served(self, listener: str) -> tuple[Mapping[int, tuple[int, int]], Mapping[int, Handler]]:
         """The client APIs, and on the internal listener what nodes ask each other."""
-        versions, handlers = dict(self._clients.versions(listener)), dict(self._clients.handlers)
+        versions, handlers = dict(self._clients.versions), dict(self._clients.handlers)
         if listener == INTERNAL:
             self._nodes.add_to(versions, handlers)
         return versions, handlers

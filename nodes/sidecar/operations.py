@@ -150,8 +150,9 @@ class Operations:
                     await asyncio.sleep(AGAIN_S)
         except TimeoutError:
             await self.call_off(partition)
+            brokers = ", ".join(map(str, replicas))
             raise OperationError(
-                f"{partition} could not be moved to brokers {_listed(replicas)} within {self._timeout_s:g} s: not all of "
+                f"{partition} could not be moved to brokers {brokers} within {self._timeout_s:g} s: not all of "
                 "them came in sync",
                 "REASSIGNMENT_IN_PROGRESS",
             ) from None
@@ -236,10 +237,6 @@ class Operations:
 
 def _brokers(replicas: Sequence[int]) -> tuple[BrokerId, ...]:
     return tuple(BrokerId(replica) for replica in replicas)
-
-
-def _listed(replicas: Sequence[int]) -> str:
-    return ", ".join(map(str, replicas))
 
 
 def _milliseconds(number: int) -> i32Timedelta:

@@ -92,11 +92,6 @@ class RequestConnection:
         with suppress(OSError):
             await self._writer.wait_closed()
 
-    def takes(self, key: int) -> bool:
-        """Whether the other side takes our version of a request."""
-        least, greatest = self.versions.get(key, (0, -1))
-        return least <= VERSIONS[key] <= greatest
-
     async def ask(self, key: int, request: object, timeout_s: float) -> Any:  # noqa: ANN401 (kio's response entity)
         """Send a request; its answer. After an error the connection cannot be used any more.
 
@@ -104,7 +99,8 @@ class RequestConnection:
             OperationError: the other side does not take it, or there was no answer.
         """
         name = _NAMES.get(key, "ApiVersions")
-        if self.versions and not self.takes(key):
+        least, greatest = self.versions.get(key, (0, -1))
+        if self.versions and not least <= VERSIONS[key] <= greatest:
             raise OperationError(f"{self.address} does not take {name} version {VERSIONS[key]}", "UNSUPPORTED_VERSION")
         how = codec(key, VERSIONS[key])
         self._correlation += 1

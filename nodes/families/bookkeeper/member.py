@@ -299,16 +299,10 @@ class LedgerMember(Member):
     def _trace_append(self, now: int, batch: Batch) -> None:
         self.out.append((now, self.node_id, "append", self.name, batch.base, batch.epoch, batch.values))
 
-    def cut(self, now: int, offset: int, why: str) -> None:
+    def shorten(self, offset: int) -> int:
         """Forget what is not in the log."""
-        before = self.log.leo
-        if offset >= before:
-            return
         self.log.truncate(offset)
-        self.out.append((now, self.node_id, "truncate", self.name, offset, before, why, self.generation))
-        if self.hw > offset:
-            self.hw = offset
-            self.out.append((now, self.node_id, "hw", self.name, offset, self.generation, False))
+        return offset
 
     def _append_own(self, now: int, values: Sequence[int]) -> Batch:
         batch = Batch(self.log.leo, self.generation, values)

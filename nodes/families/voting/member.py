@@ -291,17 +291,21 @@ class Member:
 
     def cut(self, now: int, offset: int, why: str) -> None:
         """Truncate the log to ``offset``, or to where the batch before it ends."""
-        log = self.log
-        before = log.leo
+        before = self.log.leo
         if offset >= before:
             return
-        end = log.truncate(offset)
-        log.truncate(end)
-        self.out.append(Truncate(self.name, end))
+        end = self.shorten(offset)
         self.out.append((now, self.node_id, "truncate", self.name, end, before, why, self.generation))
         if self.hw > end:
             self.hw = end
             self.out.append((now, self.node_id, "hw", self.name, end, self.generation, False))
+
+    def shorten(self, offset: int) -> int:
+        """Cut log and file; gives where they end."""
+        end = self.log.truncate(offset)
+        self.log.truncate(end)
+        self.out.append(Truncate(self.name, end))
+        return end
 
     def learn_hw(self, now: int, hw: int) -> None:
         """A follower learns what is committed; never back."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tidemark.nodes.core.actions import Send
 from tidemark.nodes.core.leader import Leadership
 from tidemark.nodes.core.messages import ALL, ProduceRequest, ProduceResponse
-from tidemark.nodes.formats.record_batch import BadBatchError, Header, Records, checked_header
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import Header, Records, checked_header
 from tidemark.nodes.formats.wire.names import partition_name
 from tidemark.nodes.process.wire.client_answers import Gathering
 from tidemark.nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, leader_in

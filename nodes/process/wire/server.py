@@ -254,10 +254,6 @@ class Connection(asyncio.Protocol):
         self._listener.on_closed(self)
 
 
-def _ignore(_connection: Connection) -> None:
-    """Nobody wants to know."""
-
-
 class Listener:
     """A listening socket and its connections.
 
@@ -276,7 +272,7 @@ class Listener:
         allowed: Mapping[int, tuple[int, int]],
         handlers: Mapping[int, Handler],
         numbers: Iterator[int],
-        on_closed: Callable[[Connection], None] = _ignore,
+        on_closed: Callable[[Connection], None],
         max_request_bytes: int = MAX_REQUEST_BYTES,
     ) -> None:
         self.name = name
