@@ -33,7 +33,8 @@ from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.core.actions import Sync, Truncate
 from tidemark.nodes.core.log import Batch, Log
 from tidemark.nodes.core.recovery import recover
-from tidemark.nodes.formats.record_batch import BadBatchError, Records, checked_header
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import Records, checked_header
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, FETCH
 from tidemark.nodes.formats.wire.names import error_code, partition_name, topic_and_index
 from tidemark.nodes.process.config import HOST, INTERNAL, NodeConfig

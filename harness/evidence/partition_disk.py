@@ -51,7 +51,7 @@ def lay_out(control: NodeControl, partition: str, disk: Disk) -> None:
         batches = [build(values, base, epoch) for base, epoch, values in disk.batches]
         (logs / SEGMENT).write_bytes(b"".join(batches))
         checkpoints.write_epochs(logs, disk.epochs)
-        checkpoints.write_high_watermarks(data, {partition: disk.hw})
+        checkpoints.write_offsets(data / checkpoints.HIGH_WATERMARKS, {partition: disk.hw})
         packed = BytesIO()
         with tarfile.open(fileobj=packed, mode="w") as archive:
             archive.add(data, arcname=".")
@@ -73,8 +73,8 @@ def read_disk(control: NodeControl, partition: str) -> Disk:
         return Disk(
             read_segment(segment.read_bytes()) if segment is not None else [],
             checkpoints.read_epochs(data / partition),
-            checkpoints.read_high_watermarks(data).get(partition, 0),
-            max(checkpoints.read_log_starts(data).get(partition, 0), base),
+            checkpoints.read_offsets(data / checkpoints.HIGH_WATERMARKS).get(partition, 0),
+            max(checkpoints.read_offsets(data / checkpoints.LOG_STARTS).get(partition, 0), base),
         )
 
 

@@ -28,7 +28,8 @@ from tidemark.checkers.history.trace_events import (
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.nodes.admin.trace_file import WITH_BATCH
 from tidemark.nodes.core.messages import CONTROLLER
-from tidemark.nodes.formats.record_batch import BadBatchError, values_of
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence

@@ -50,37 +50,24 @@ def write_epochs(directory: Path, entries: Iterable[tuple[int, int]]) -> None:
     _write(directory / EPOCHS, [f"{epoch} {offset}" for epoch, offset in entries])
 
 
-def read_high_watermarks(directory: Path) -> dict[str, int]:
-    """High watermarks by partition name, such as ``t-0``.
+def read_offsets(path: Path) -> dict[str, int]:
+    """High watermarks, or log starts, by partition name, such as ``t-0``.
 
     Raises:
         CheckpointError: the file is malformed.
         OSError: it cannot be read.
     """
-    return _read_offsets(directory / HIGH_WATERMARKS)
+    return {f"{topic}-{int(partition)}": int(offset) for topic, partition, offset in _read(path, _OFFSET)}
 
 
-def write_high_watermarks(directory: Path, offsets: dict[str, int]) -> None:
-    """Replace the high-watermark checkpoint.
-
-    Args:
-        directory: the log directory, not a partition's.
-        offsets: by partition name.
+def write_offsets(path: Path, offsets: dict[str, int]) -> None:
+    """Replace a checkpoint of offsets by partition name.
 
     Raises:
         OSError: it is as it was before.
     """
-    _write_offsets(directory / HIGH_WATERMARKS, offsets)
-
-
-def read_log_starts(directory: Path) -> dict[str, int]:
-    """Log start offsets by partition name; as :func:`read_high_watermarks`."""
-    return _read_offsets(directory / LOG_STARTS)
-
-
-def write_log_starts(directory: Path, offsets: dict[str, int]) -> None:
-    """Replace the checkpoint of log starts; as :func:`write_high_watermarks`."""
-    _write_offsets(directory / LOG_STARTS, offsets)
+    named = [(*name.rsplit("-", 1), offset) for name, offset in offsets.items()]
+    _write(path, [f"{topic} {partition} {offset}" for topic, partition, offset in named])
 
 
 def read_clean_shutdown(directory: Path) -> int | None:
@@ -91,11 +78,9 @@ def read_clean_shutdown(directory: Path) -> int | None:
         OSError: it cannot be read.
     """
     path = directory / CLEAN_SHUTDOWN
-    try:
-        content = _content(path)
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    match content:
+    match _content(path):
         case {"version": 0, "brokerEpoch": int(epoch)}:
             return epoch
         case _:
@@ -133,11 +118,9 @@ def read_vote(directory: Path) -> tuple[int, int] | None:
         OSError: it cannot be read.
     """
     path = directory / QUORUM_STATE
-    try:
-        content = _content(path)
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    match content:
+    match _content(path):
         case {"data_version": 0, "leaderEpoch": int(epoch), "votedId": int(candidate)}:
             return epoch, candidate
         case _:
@@ -162,15 +145,6 @@ def write_vote(directory: Path, epoch: int, candidate: int) -> None:
         "data_version": 0,
     }
     replace(directory / QUORUM_STATE, json.dumps(state, separators=(",", ":")))
-
-
-def _read_offsets(path: Path) -> dict[str, int]:
-    return {f"{topic}-{int(partition)}": int(offset) for topic, partition, offset in _read(path, _OFFSET)}
-
-
-def _write_offsets(path: Path, offsets: dict[str, int]) -> None:
-    named = [(*name.rsplit("-", 1), offset) for name, offset in offsets.items()]
-    _write(path, [f"{topic} {partition} {offset}" for topic, partition, offset in named])
 
 
 def _read(path: Path, entry: re.Pattern[str]) -> list[tuple[str, ...]]:

@@ -80,13 +80,3 @@ def _field(raw: bytes, at: int) -> tuple[bytes | None, int]:
     (size,) = _LENGTH.unpack_from(raw, at)
     at += _LENGTH.size
     return (None, at) if size < 0 else (raw[at : at + size], at + size)
-
-
-def encode(offset: int, value: bytes | None, *, timestamp_ms: int = 0) -> bytes:
-    """An uncompressed message of magic 1 without a key."""
-    body = (
-        Struct(">bbqi").pack(1, 0, timestamp_ms, -1)
-        + _LENGTH.pack(-1 if value is None else len(value))
-        + (value or b"")
-    )
-    return Struct(">qiI").pack(offset, len(body) + 4, crc32(body)) + body

@@ -21,25 +21,6 @@ from tidemark.nodes.formats import control_records, record_section
 from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.compression import decompress
 
-__all__ = [
-    "HEADER_SIZE",
-    "BadBatchError",
-    "Header",
-    "Records",
-    "build",
-    "checked_header",
-    "is_control",
-    "leader_change",
-    "place",
-    "read_header",
-    "records_of",
-    "single",
-    "split",
-    "value_of",
-    "values_of",
-    "voters",
-]
-
 _HEADER = Struct(">qiibIhiqqqhii")
 _UNSUMMED = Struct(">qiibI")
 _SUMMED = Struct(">hiqqqhii")

@@ -8,7 +8,8 @@ from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
-from tidemark.nodes.formats.record_batch import HEADER_SIZE, BadBatchError, Header, checked_header, read_header
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import HEADER_SIZE, Header, checked_header, read_header
 
 SEGMENT = "00000000000000000000.log"
 """Kafka's name of a partition's first segment; there is no second one here, but it may begin later."""

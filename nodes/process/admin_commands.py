@@ -21,11 +21,9 @@ watch             events                     from now on trace entries come as `
 
 from __future__ import annotations
 
-import asyncio
-import socket
 from typing import Any
 
-from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, listen, partition_of, rules_of
+from tidemark.nodes.admin.port import Answer, Command, CommandError, delay_of, key_of, partition_of, rules_of
 from tidemark.nodes.core.events import ControllerElected, ControllerFailed, RetentionDue
 from tidemark.nodes.core.messages import CONTROLLER, Elect, Reassign
 from tidemark.nodes.families.voting.messages import StandForElection
@@ -149,8 +147,3 @@ class AdminCommands:
 
     def _partition(self, command: dict[str, Any]) -> str:
         return partition_of(command, self._driver.partitions)
-
-
-async def start(driver: NodeDriver, bound: socket.socket) -> asyncio.Server:
-    """Listen on a socket that is bound already."""
-    return await listen(AdminCommands(driver).by_name(), driver.trace, bound)

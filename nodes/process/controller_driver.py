@@ -11,16 +11,14 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 from tidemark.nodes.admin.trace_file import Entry, Trace
 from tidemark.nodes.core.controller import Controller, make_controller
-from tidemark.nodes.core.events import Started
 from tidemark.nodes.core.messages import AlterPartitionResponse, HeartbeatReply, LeaderAndIsr, Registered, StateTaken
 from tidemark.nodes.formats.wire import codec
 from tidemark.nodes.formats.wire.names import MeaninglessError
 from tidemark.nodes.process.config import NodeConfig
-from tidemark.nodes.process.node_driver import CLEAN, NodeDriver
+from tidemark.nodes.process.node_driver import NodeDriver
 from tidemark.nodes.process.wire import translate_control
 from tidemark.nodes.process.wire.server import Handler, Request
 
@@ -41,27 +39,6 @@ class ControllerDriver(NodeDriver):
         )
         self._known: dict[int, tuple[int, dict[str, int]]] = {}
         """Broker → its broker epoch, and the newest partition epoch it acknowledged of each partition."""
-
-    # Life cycle
-
-    def load(self) -> None:
-        """Nothing is kept: a controller begins with the cluster it is configured for."""
-        self.note("start", "", self.config.incarnation)
-        self.make_listeners()
-
-    def begin(self) -> None:
-        """The core waits for the brokers to register."""
-        self.deliver(Started())
-
-    def shut_down(self) -> None:
-        """Stop; there is nothing to hand over."""
-        if not self.over:
-            self.note("stop", "", "clean")
-            self.end(CLEAN)
-
-    def write(self, now: int, action: Any) -> Entry | None:  # noqa: ANN401 (any action that is for the disk)
-        """No action of the controller's is for a disk."""
-        raise TypeError(f"the controller cannot carry out {action!r}")
 
     # Heard
 

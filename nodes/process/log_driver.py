@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tidemark.nodes.admin.trace_file import Entry, Trace
 from tidemark.nodes.core.actions import Append, WriteHighWatermarks, WriteLogStarts
-from tidemark.nodes.core.events import ShutdownRequested, Started
+from tidemark.nodes.core.events import ShutdownRequested
 from tidemark.nodes.core.messages import DeleteRecordsResponse, LeaderAndIsr, ProduceResponse
 from tidemark.nodes.core.recovery import Recovered, RecoveredPartition, recover
 from tidemark.nodes.families.family import Machine
@@ -87,11 +87,6 @@ class LogDriver(NodeDriver):
     def states(self) -> Mapping[str, LeaderAndIsr]:
         """Partition → who leads, as far as this node knows."""
 
-    @property
-    def broker(self) -> Machine:
-        """The core."""
-        return self.core
-
     # Life cycle
 
     def load(self) -> None:
@@ -115,10 +110,6 @@ class LogDriver(NodeDriver):
     def tell_recovered(self, name: str, found: RecoveredPartition) -> None:
         """Trace what was found of a log; how much of it was lost, only a replay of the trace tells."""
         self.note("recovered", name, found.leo, found.hw, -1)
-
-    def begin(self) -> None:
-        """Give the core its first event."""
-        self.deliver(Started())
 
     def shut_down(self) -> None:
         """End as the core wants to: Kafka's hands over leadership first (controlled shutdown)."""
@@ -172,7 +163,7 @@ class LogDriver(NodeDriver):
 
     def served(self, listener: str) -> tuple[Mapping[int, tuple[int, int]], Mapping[int, Handler]]:
         """The client APIs, and on the internal listener what nodes ask each other."""
-        versions, handlers = dict(self._clients.versions(listener)), dict(self._clients.handlers)
+        versions, handlers = dict(self._clients.versions), dict(self._clients.handlers)
         if listener == INTERNAL:
             self._nodes.add_to(versions, handlers)
         return versions, handlers

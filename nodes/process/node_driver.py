@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from tidemark.nodes.admin.message_rules import FIRST_CLIENT
 from tidemark.nodes.admin.trace_file import Entry, Trace
 from tidemark.nodes.core.actions import Action, Append, Delete, Halt, Journal, Send, SetTimer, Sync
+from tidemark.nodes.core.events import Started
 from tidemark.nodes.formats.wire.names import topics_by_id
 from tidemark.nodes.process.config import HOST, INTERNAL, NodeConfig
 from tidemark.nodes.process.transport_faults import TransportFaults
@@ -96,20 +97,23 @@ class NodeDriver:
     # What a subclass adds
 
     def load(self) -> None:
-        """Make the core from what there is.
+        """Make the core from what there is: nothing, on a node without a disk.
 
         Raises:
             OSError: the disk cannot be read or written.
         """
-        raise NotImplementedError
+        self.note("start", "", self.config.incarnation)
+        self.make_listeners()
 
     def begin(self) -> None:
         """Give the core its first event; the listeners listen."""
-        raise NotImplementedError
+        self.deliver(Started())
 
     def shut_down(self) -> None:
-        """SIGTERM: end cleanly, soon."""
-        raise NotImplementedError
+        """SIGTERM: end cleanly, soon; there may be something to hand over first."""
+        if not self.over:
+            self.note("stop", "", "clean")
+            self.end(CLEAN)
 
     def served(self, listener: str) -> tuple[Mapping[int, tuple[int, int]], Mapping[int, Handler]]:
         """The API versions of a listener, and who takes their requests."""
@@ -123,9 +127,10 @@ class NodeDriver:
         """Carry out an action on the disk; what is to be traced of it, with the time of its step.
 
         Raises:
+            TypeError: there is no disk.
             OSError: it was not done.
         """
-        raise NotImplementedError
+        raise TypeError(f"a node without a disk cannot carry out {action!r}")
 
     def stepped(self, entries: list[Entry]) -> None:
         """A step's actions were carried out; this is what it traced."""

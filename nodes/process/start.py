@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.nodes.admin.config_file import ConfigError
+from tidemark.nodes.admin.port import listen
 from tidemark.nodes.admin.start_up import CannotStartError, bind, new_loop
 from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.formats.checkpoints import CheckpointError
-from tidemark.nodes.process import admin_commands as admin
+from tidemark.nodes.process.admin_commands import AdminCommands
 from tidemark.nodes.process.config import NodeConfig
 from tidemark.nodes.process.controller_driver import ControllerDriver
 from tidemark.nodes.process.driver import BrokerDriver
@@ -120,7 +121,7 @@ async def _listen(driver: NodeDriver, sockets: dict[str, socket.socket], admin_s
     try:
         for name, listener in driver.listeners.items():
             await listener.start_on(sockets[name])
-        await admin.start(driver, admin_socket)
+        await listen(AdminCommands(driver).by_name(), driver.trace, admin_socket)
     except OSError as e:
         raise CannotStartError(f"cannot listen: {e.strerror}") from e
 

@@ -6,6 +6,7 @@ import os
 import time
 from typing import Any
 
+from tidemark.nodes.admin.controller_status import partitions_told, sessions_told
 from tidemark.nodes.core.replica import Replica
 from tidemark.nodes.families.voting.member import Member
 from tidemark.nodes.process.controller_driver import ControllerDriver
@@ -34,24 +35,8 @@ def status(driver: NodeDriver) -> dict[str, Any]:
         found["partitions"] = {name: _member(driver, member) for name, member in driver.core.replicas.items()}
         found["slow_disk_us"] = driver.slow_disk_us
     elif isinstance(driver, ControllerDriver):
-        found["partitions"] = {
-            name: {
-                "leader": p.leader,
-                "last_leader": p.last_leader,
-                "leader_epoch": p.leader_epoch,
-                "partition_epoch": p.partition_epoch,
-                "isr": p.isr,
-                "elr": p.elr,
-                "replicas": p.replicas,
-                "adding": p.adding,
-                "removing": p.removing,
-            }
-            for name, p in driver.core.partitions.items()
-        }
-        found["sessions"] = {
-            str(broker): {"live": s.live, "incarnation": s.incarnation, "broker_epoch": s.broker_epoch}
-            for broker, s in driver.core.sessions.items()
-        }
+        found["partitions"] = partitions_told(driver.core.partitions)
+        found["sessions"] = sessions_told(driver.core.sessions)
     return found
 
 

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
 
-from tidemark.nodes.admin.trace_file import Entry, Trace
-from tidemark.nodes.core.events import Started
+from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.process.config import NodeConfig
-from tidemark.nodes.process.node_driver import CLEAN, NodeDriver
+from tidemark.nodes.process.node_driver import NodeDriver
 from tidemark.nodes.process.wire.ledger_peers import LedgerPeers
 from tidemark.nodes.process.wire.server import Handler
 
@@ -28,25 +26,6 @@ class StoreDriver(NodeDriver):
             raise TypeError(f"{config.family.title} has no metadata store")
         self.core = make(config.cluster.broker_ids(), self.partitions, config.variant, config.cluster.settings)
         self._nodes = LedgerPeers(self)
-
-    def load(self) -> None:
-        """Nothing is kept."""
-        self.note("start", "", self.config.incarnation)
-        self.make_listeners()
-
-    def begin(self) -> None:
-        """It waits for bookies."""
-        self.deliver(Started())
-
-    def shut_down(self) -> None:
-        """Stop; there is nothing to hand over."""
-        if not self.over:
-            self.note("stop", "", "clean")
-            self.end(CLEAN)
-
-    def write(self, now: int, action: Any) -> Entry | None:  # noqa: ANN401 (any action that is for the disk)
-        """No action of the store's is for a disk."""
-        raise TypeError(f"the metadata store cannot carry out {action!r}")
 
     def served(self, listener: str) -> tuple[Mapping[int, tuple[int, int]], Mapping[int, Handler]]:
         """What nodes ask."""

@@ -28,7 +28,7 @@ from tidemark.nodes.sidecar.proxy.speech import PROXIED_KINDS
 from tidemark.nodes.sidecar.slow_disk import SlowDiskError
 
 if TYPE_CHECKING:
-    from tidemark.nodes.sidecar.controller_part import ControllerPart
+    from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
     from tidemark.nodes.sidecar.sidecar import Sidecar
 
 HOW = ("preferred", "forced", "unclean")
@@ -125,7 +125,7 @@ class SidecarCommands:
         partition = partition_of(command, self._sidecar.config.partitions)
         return await controller.reassign(partition, list(replicas or ()), wait=wait)
 
-    def _controller(self, does: str) -> ControllerPart:
+    def _controller(self, does: str) -> ClusterController:
         if self._sidecar.controller is None:
             raise CommandError(f"only the controller {does}")
         return self._sidecar.controller

@@ -8,41 +8,20 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.nodes.admin.trace_file import Entry
 from tidemark.nodes.formats.record_batch import read_header
 from tidemark.nodes.sidecar import line_events as e
 from tidemark.nodes.sidecar.replica_status import FOLLOWER, LEADER, NO_LEADER, ReplicaStatus
 
+if TYPE_CHECKING:
+    from tidemark.nodes.sidecar.segment_tail import SegmentTail
+
 log = logging.getLogger(__name__)
 
 _ANY_EPOCH = 1 << 31
 _FIRST_OFFSET = re.compile(r"[Ff]irst offset:? (?:Some\()?(\d+)")
-
-
-class Tail(Protocol):
-    """What is needed of :class:`tidemark.nodes.sidecar.segment_tail.SegmentTail`."""
-
-    def look(self) -> None:
-        """Read what is new."""
-        ...
-
-    def loaded(self, leo: int) -> None:
-        """What lies below was there before."""
-        ...
-
-    def claim(self, first: int, end: int, *, newest_epoch: int, cut_follows: bool) -> list[bytes] | None:
-        """The batches of these offsets, None if they cannot be had."""
-        ...
-
-    def cut(self, to: int) -> int:
-        """The log was cut; gives where its records end."""
-        ...
-
-    def close(self) -> None:
-        """Close its files."""
-        ...
 
 
 class Seen(NamedTuple):
@@ -74,13 +53,13 @@ class BrokerTrace:
         self,
         node: int,
         partitions: Sequence[str],
-        tail: Callable[[str], Tail],
+        tail: Callable[[str], SegmentTail],
         checkpointed: Mapping[str, int],
     ) -> None:
         """Nothing has happened."""
         self.node = node
         self.replicas: dict[str, ReplicaStatus] = {}
-        self.tails: dict[str, Tail] = {}
+        self.tails: dict[str, SegmentTail] = {}
         self.broker_epoch = -1
         self.started = False
         self.shutting_down = False

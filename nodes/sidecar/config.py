@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidemark.nodes.admin.config_file import Address, ConfigError, Entries, address, load
+from tidemark.nodes.admin.config_file import Address, ConfigError, Entries, address
 
 BROKER, ZOOKEEPER, KRAFT_CONTROLLER = "broker", "zookeeper", "kraft-controller"
 """Roles: a broker; ZooKeeper with the broker that is Kafka's controller; KRaft's controller."""
@@ -78,15 +78,6 @@ class SidecarConfig:
     def is_kraft(self) -> bool:
         """Whether Kafka runs without ZooKeeper."""
         return "process.roles" in self.properties
-
-    @staticmethod
-    def load(path: Path) -> SidecarConfig:
-        """Read and check a file.
-
-        Raises:
-            ConfigError: it cannot be read, or says something impossible.
-        """
-        return load(path, SidecarConfig.from_json)
 
     @staticmethod
     def from_json(data: object) -> SidecarConfig:

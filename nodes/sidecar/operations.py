@@ -1,4 +1,4 @@
-"""What an operator asks of a Kafka cluster through its protocol: topics, elections, reassignments, and how a replica stands.
+"""What an operator asks of a Kafka cluster through its protocol: topics, elections and reassignments.
 
 Requests for the controller go to the broker that is it, or to any that passes them on (KRaft), or straight to a KRaft controller.
 An operation that fails or is refused raises ``OperationError`` with a sentence and Kafka's name of the error.
@@ -10,18 +10,16 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from kio.schema.alter_partition_reassignments.v0 import request as alter
 from kio.schema.create_topics.v4 import request as create
 from kio.schema.elect_leaders.v1.request import ElectLeadersRequest, TopicPartitions
 from kio.schema.errors import ErrorCode
-from kio.schema.fetch.v11.request import FetchPartition, FetchRequest, FetchTopic
-from kio.schema.list_offsets.v4.request import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from kio.schema.list_partition_reassignments.v0 import request as ongoing
-from kio.schema.metadata.v7.request import MetadataRequest, MetadataRequestTopic
+from kio.schema.metadata.v7.request import MetadataRequest
 from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i8, i16, i32, i32Timedelta, i64
+from kio.static.primitive import i8, i16, i32, i32Timedelta
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.names import topic_and_index
@@ -30,8 +28,6 @@ from tidemark.nodes.sidecar.request_connection import (
     CREATE_TOPICS,
     DESCRIBE_QUORUM,
     ELECT_LEADERS,
-    FETCH,
-    LIST_OFFSETS,
     LIST_REASSIGNMENTS,
     METADATA,
     OperationError,
@@ -43,28 +39,7 @@ TIMEOUT_S = 20.0
 AGAIN_S = 0.05
 ELECTION_SHARE = 0.2
 """Share of an operation's time after which a broker that is waiting for an election says what it knows."""
-LATEST = i64(-1)
-DEBUGGING_REPLICA = BrokerId(-2)
-"""As which a broker answers for its own replica, be it leader or not, and up to its log's end."""
-_MAX_BYTES = 1 << 16
-
 _NOT_CONTROLLER = frozenset({"NOT_CONTROLLER", "COORDINATOR_NOT_AVAILABLE"})
-
-
-class PartitionDescription(NamedTuple):
-    """A partition as the broker that was asked knows it."""
-
-    leader: int
-    leader_epoch: int
-    isr: tuple[int, ...]
-    replicas: tuple[int, ...]
-
-
-class ReplicaOffsets(NamedTuple):
-    """A replica's log end offset and high watermark."""
-
-    leo: int
-    hw: int
 
 
 class Operations:
@@ -175,8 +150,9 @@ class Operations:
                     await asyncio.sleep(AGAIN_S)
         except TimeoutError:
             await self.call_off(partition)
+            brokers = ", ".join(map(str, replicas))
             raise OperationError(
-                f"{partition} could not be moved to brokers {_listed(replicas)} within {self._timeout_s:g} s: not all of "
+                f"{partition} could not be moved to brokers {brokers} within {self._timeout_s:g} s: not all of "
                 "them came in sync",
                 "REASSIGNMENT_IN_PROGRESS",
             ) from None
@@ -211,65 +187,6 @@ class Operations:
             for result in found.partitions:
                 check(result.error_code, what, result.error_message)
 
-    # How things stand
-
-    async def describe(self, partition: str) -> PartitionDescription:
-        """A partition as this broker knows it; a KRaft controller cannot be asked."""
-        topic, index = topic_and_index(partition)
-        async with self._connected(self._kafka) as connection:
-            answer = await self._metadata(connection, topic)
-        for found in answer.topics:
-            check(found.error_code, f"broker {self._node} does not know the topic {topic}")
-            for state in found.partitions:
-                if state.partition_index == index:
-                    return PartitionDescription(
-                        int(state.leader_id),
-                        int(state.leader_epoch),
-                        tuple(map(int, state.isr_nodes)),
-                        tuple(map(int, state.replica_nodes)),
-                    )
-        raise OperationError(f"broker {self._node} does not know {partition}", "UNKNOWN_TOPIC_OR_PARTITION")
-
-    async def offsets(self, partition: str) -> ReplicaOffsets:
-        """Log end offset and high watermark of this broker's own replica, whether it leads or not."""
-        topic, index = topic_and_index(partition)
-        asked = ListOffsetsPartition(partition_index=i32(index), timestamp=LATEST)
-        request = ListOffsetsRequest(
-            replica_id=DEBUGGING_REPLICA,
-            isolation_level=i8(0),
-            topics=(ListOffsetsTopic(name=TopicName(topic), partitions=(asked,)),),
-        )
-        async with self._connected(self._kafka) as connection:
-            answer = await connection.ask(LIST_OFFSETS, request, self._timeout_s)
-            found = _only(answer.topics, partition)
-            check(found.error_code, f"broker {self._node} does not tell where {partition} ends")
-            leo = int(found.offset)
-            hw = await self._high_watermark(connection, partition, leo)
-        return ReplicaOffsets(leo, hw)
-
-    async def _high_watermark(self, connection: RequestConnection, partition: str, leo: int) -> int:
-        """From a fetch at the log's end, which has no records; from its beginning, should the log have been cut meanwhile."""
-        topic, index = topic_and_index(partition)
-        for offset in (leo, 0):
-            asked = FetchPartition(partition=i32(index), fetch_offset=i64(offset), partition_max_bytes=i32(_MAX_BYTES))
-            request = FetchRequest(
-                max_wait=_milliseconds(0),
-                min_bytes=i32(0),
-                topics=(FetchTopic(topic=TopicName(topic), partitions=(asked,)),),
-                forgotten_topics_data=(),
-            )
-            answer = await connection.ask(FETCH, request, self._timeout_s)
-            found = _only(answer.responses, partition)
-            if found.error_code is not ErrorCode.offset_out_of_range:
-                break
-        check(found.error_code, f"broker {self._node} does not tell how far {partition} is committed")
-        return int(found.high_watermark)
-
-    async def api_versions(self) -> dict[int, tuple[int, int]]:
-        """API key → least and greatest version that this listener takes."""
-        async with self._connected(self._kafka) as connection:
-            return connection.versions
-
     # Whom to ask
 
     async def _ask_controller(self, key: int, request: object, errors: Any) -> Any:  # noqa: ANN401 (kio's entities)
@@ -295,7 +212,8 @@ class Operations:
         """Where requests for the controller go; None while nobody is it."""
         if METADATA not in connection.versions or DESCRIBE_QUORUM in connection.versions:
             return self._kafka  # a KRaft controller, or a broker that passes requests on
-        controller = int((await self._metadata(connection)).controller_id)
+        request = MetadataRequest(topics=(), allow_auto_topic_creation=False)
+        controller = int((await connection.ask(METADATA, request, self._timeout_s)).controller_id)
         if controller == self._node:
             return self._kafka
         if controller < 0:
@@ -303,11 +221,6 @@ class Operations:
         if controller not in self._peers:
             raise OperationError(f"the controller is broker {controller}, and nobody said where that is")
         return self._peers[controller]
-
-    async def _metadata(self, connection: RequestConnection, topic: str | None = None) -> Any:  # noqa: ANN401
-        topics = () if topic is None else (MetadataRequestTopic(name=TopicName(topic)),)
-        request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
-        return await connection.ask(METADATA, request, self._timeout_s)
 
     @asynccontextmanager
     async def _connected(self, address: Address) -> AsyncIterator[RequestConnection]:
@@ -326,17 +239,5 @@ def _brokers(replicas: Sequence[int]) -> tuple[BrokerId, ...]:
     return tuple(BrokerId(replica) for replica in replicas)
 
 
-def _listed(replicas: Sequence[int]) -> str:
-    return ", ".join(map(str, replicas))
-
-
 def _milliseconds(number: int) -> i32Timedelta:
     return i32Timedelta.parse(timedelta(milliseconds=number))
-
-
-def _only(topics: Any, partition: str) -> Any:  # noqa: ANN401 (kio's entities)
-    """The one partition that was asked about."""
-    for topic in topics:
-        for found in topic.partitions:
-            return found
-    raise OperationError(f"Kafka says nothing of {partition}")

@@ -15,13 +15,11 @@ from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, UNREADABLE, codec
 from tidemark.nodes.formats.wire.frames import MAX_RESPONSE_BYTES, finish, request_frame
 
-FETCH, LIST_OFFSETS, METADATA, CREATE_TOPICS = 1, 2, 3, 19
+METADATA, CREATE_TOPICS = 3, 19
 ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS, DESCRIBE_QUORUM = 43, 45, 46, 55
 
 VERSIONS: Mapping[int, int] = {
     API_VERSIONS: 0,
-    FETCH: 11,
-    LIST_OFFSETS: 4,
     METADATA: 7,
     CREATE_TOPICS: 4,
     ELECT_LEADERS: 1,
@@ -31,8 +29,6 @@ VERSIONS: Mapping[int, int] = {
 """The version of each API that is used; every Kafka from 2.4 to 4.3 has it."""
 
 _NAMES = {
-    FETCH: "Fetch",
-    LIST_OFFSETS: "ListOffsets",
     METADATA: "Metadata",
     CREATE_TOPICS: "CreateTopics",
     ELECT_LEADERS: "ElectLeaders",
@@ -96,11 +92,6 @@ class RequestConnection:
         with suppress(OSError):
             await self._writer.wait_closed()
 
-    def takes(self, key: int) -> bool:
-        """Whether the other side takes our version of a request."""
-        least, greatest = self.versions.get(key, (0, -1))
-        return least <= VERSIONS[key] <= greatest
-
     async def ask(self, key: int, request: object, timeout_s: float) -> Any:  # noqa: ANN401 (kio's response entity)
         """Send a request; its answer. After an error the connection cannot be used any more.
 
@@ -108,7 +99,8 @@ class RequestConnection:
             OperationError: the other side does not take it, or there was no answer.
         """
         name = _NAMES.get(key, "ApiVersions")
-        if self.versions and not self.takes(key):
+        least, greatest = self.versions.get(key, (0, -1))
+        if self.versions and not least <= VERSIONS[key] <= greatest:
             raise OperationError(f"{self.address} does not take {name} version {VERSIONS[key]}", "UNSUPPORTED_VERSION")
         how = codec(key, VERSIONS[key])
         self._correlation += 1

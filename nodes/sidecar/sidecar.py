@@ -18,14 +18,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.admin.message_rules import MessageRules
 from tidemark.nodes.admin.trace_file import Entry, Trace
+from tidemark.nodes.formats.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from tidemark.nodes.sidecar.broker_trace import BrokerTrace, Seen
 from tidemark.nodes.sidecar.config import KRAFT_CONTROLLER, ZOOKEEPER, SidecarConfig
-from tidemark.nodes.sidecar.controller_part import ControllerPart
 from tidemark.nodes.sidecar.end_of_jvm import FATAL, End, end_of, telling
 from tidemark.nodes.sidecar.jvm import Jvm, start_time
 from tidemark.nodes.sidecar.jvm_command import broker_command, environment, image_options
@@ -37,9 +37,12 @@ from tidemark.nodes.sidecar.readiness import kafka_answers, knock
 from tidemark.nodes.sidecar.segment_tail import SegmentTail
 from tidemark.nodes.sidecar.server_files import log_directory, write_properties
 from tidemark.nodes.sidecar.slow_disk import SlowDisk
-from tidemark.nodes.sidecar.status import high_watermarks_on_disk, log_starts_on_disk, replica_status
+from tidemark.nodes.sidecar.status import offsets_on_disk, replica_status
 from tidemark.nodes.sidecar.wall_clock import WallClock
 from tidemark.nodes.sidecar.zookeeper import ZooKeeper
+
+if TYPE_CHECKING:
+    from tidemark.nodes.sidecar.controller.cluster_controller import ClusterController
 
 log = logging.getLogger(__name__)
 
@@ -90,12 +93,12 @@ class Sidecar:
         self.rules = MessageRules(Random(f"{config.node}/{config.incarnation}"))
         self.slow_disk = SlowDisk(self.logs, tuple(config.partitions))
         self.clock = WallClock(lambda: knock(config.kafka))
-        self.controller: ControllerPart | None = None
+        self.controller: ClusterController | None = None
         self.broker_trace = BrokerTrace(
             config.node,
             () if config.is_controller or config.quiet else tuple(config.partitions),
             lambda partition: SegmentTail(self.logs / partition),
-            high_watermarks_on_disk(self.logs),
+            offsets_on_disk(self.logs, HIGH_WATERMARKS),
         )
         self._dialect = dialect
         self._reader = dialect.reader()
@@ -343,7 +346,7 @@ class Sidecar:
             found["why"] = self._dialect.why
         if self.controller is not None:
             return found | self.controller.status()
-        checkpointed, log_starts = high_watermarks_on_disk(self.logs), log_starts_on_disk(self.logs)
+        checkpointed, log_starts = (offsets_on_disk(self.logs, name) for name in (HIGH_WATERMARKS, LOG_STARTS))
         return found | {
             "broker_epoch": self.broker_trace.broker_epoch,
             "partitions": {

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.nodes.admin import port as admin_port
-from tidemark.nodes.admin.config_file import ConfigError
+from tidemark.nodes.admin.config_file import ConfigError, load
 from tidemark.nodes.admin.start_up import CannotStartError, bind, new_loop
 from tidemark.nodes.admin.trace_file import Trace
 from tidemark.nodes.sidecar.admin_commands import SidecarCommands
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     path = parser.parse_args(arguments).config
     logging.basicConfig(format="%(asctime)s sidecar: %(message)s", level=logging.INFO, stream=sys.stderr)
     try:
-        config = SidecarConfig.load(path)
+        config = load(path, SidecarConfig.from_json)
         lock = _wait_for_predecessor(Path(f"{config.process}.lock"))
         bound = bind(config.admin)
         trace = Trace(config.trace)

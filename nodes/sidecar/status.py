@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tidemark.nodes.formats.checkpoints import EPOCHS, HIGH_WATERMARKS, LOG_STARTS, CheckpointError, read_epochs
+from tidemark.nodes.formats.checkpoints import EPOCHS, CheckpointError, read_epochs
 from tidemark.nodes.formats.partition_files import CheckpointFormatError, log_start_of, read_offsets
 from tidemark.nodes.sidecar.replica_status import LEADER, ReplicaStatus
 
@@ -50,17 +50,8 @@ def epochs_on_disk(directory: Path) -> tuple[tuple[int, int], ...]:
         return ()
 
 
-def high_watermarks_on_disk(logs: Path) -> dict[str, int]:
-    """Partition → high watermark in the checkpoint; none while there is no file."""
-    return _offsets_on_disk(logs, HIGH_WATERMARKS)
-
-
-def log_starts_on_disk(logs: Path) -> dict[str, int]:
-    """Partition → log start in its checkpoint; none while there is no file."""
-    return _offsets_on_disk(logs, LOG_STARTS)
-
-
-def _offsets_on_disk(logs: Path, name: str) -> dict[str, int]:
+def offsets_on_disk(logs: Path, name: str) -> dict[str, int]:
+    """Partition → offset in the checkpoint of this name; none while there is no file."""
     try:
         return read_offsets((logs / name).read_text(encoding="ascii"), name)
     except (OSError, ValueError, CheckpointFormatError):

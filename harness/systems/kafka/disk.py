@@ -56,6 +56,6 @@ def _unpacked(packed: bytes, partition: str) -> Disk:
         return Disk(
             read_partition(directory) if directory.is_dir() else [],
             checkpoints.read_epochs(directory),
-            checkpoints.read_high_watermarks(data).get(partition, 0),
-            log_start_of(directory, checkpoints.read_log_starts(data).get(partition, 0)),
+            checkpoints.read_offsets(data / checkpoints.HIGH_WATERMARKS).get(partition, 0),
+            log_start_of(directory, checkpoints.read_offsets(data / checkpoints.LOG_STARTS).get(partition, 0)),
         )

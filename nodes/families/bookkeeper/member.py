@@ -194,8 +194,6 @@ class LedgerMember(Member):
         self.generation, self.leader = last.number, last.writer if leads else NOBODY
         self._trace_follow(now)
 
-    _paired = False
-
     # Taking over
 
     def _maybe_take_over(self, now: int) -> None:
@@ -301,16 +299,10 @@ class LedgerMember(Member):
     def _trace_append(self, now: int, batch: Batch) -> None:
         self.out.append((now, self.node_id, "append", self.name, batch.base, batch.epoch, batch.values))
 
-    def cut(self, now: int, offset: int, why: str) -> None:
+    def shorten(self, offset: int) -> int:
         """Forget what is not in the log."""
-        before = self.log.leo
-        if offset >= before:
-            return
         self.log.truncate(offset)
-        self.out.append((now, self.node_id, "truncate", self.name, offset, before, why, self.generation))
-        if self.hw > offset:
-            self.hw = offset
-            self.out.append((now, self.node_id, "hw", self.name, offset, self.generation, False))
+        return offset
 
     def _append_own(self, now: int, values: Sequence[int]) -> Batch:
         batch = Batch(self.log.leo, self.generation, values)
@@ -362,8 +354,7 @@ class LedgerMember(Member):
         if self._writer is not None:
             return
         self.reader.on_entries(now, m)
-        if not self._paired and self.following and m.ledger == self.generation:
-            self._paired = True
-            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
+        if self.following and m.ledger == self.generation:
+            self.pair(now)
         if self._takeover is not None:
             self._takeover.progressed(now)

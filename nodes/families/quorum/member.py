@@ -18,10 +18,8 @@ from tidemark.nodes.families.quorum.messages import (
     ReplicationRequest,
     ReplicationResponse,
 )
-from tidemark.nodes.families.voting.log_view import beyond, generation_at
 from tidemark.nodes.families.voting.member import majority_end
-from tidemark.nodes.families.voting.peers import Peer
-from tidemark.nodes.families.voting.pushing import PushingMember
+from tidemark.nodes.families.voting.pushing import Peer, PushingMember
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,15 +101,9 @@ class QuorumMember(PushingMember):
         if follower.next < self.log.leo:
             self._push(now, m.source, follower)
 
-    def commit(self, now: int) -> None:
+    def committed_end(self) -> int:
         """``computeHighwaterMark(logIndexesAtAllServers(), config.numberOfServers())``."""
-        ends = [self.log.leo, *(follower.match for follower in self._followers.values())]
-        hw = min(majority_end(ends, lower_middle=self.variant.majority_index), self.log.leo)
-        if hw <= self.hw:
-            return
-        if self.variant.own_generation and generation_at(self.log, hw - 1) != self.generation:
-            return
-        self.commit_to(now, hw)
+        return majority_end(self.ends(), lower_middle=self.variant.majority_index)
 
     # Follower
 
@@ -141,20 +133,10 @@ class QuorumMember(PushingMember):
         if m.base > self.log.leo:
             self._respond(m.source, m.correlation, self._counted(self.log.leo), self.log.leo)
             return
-        end = m.base
-        for batch in m.batches:
-            at = self._rule.conflict(self.log, batch)
-            if at is not None:
-                self.cut(now, at, "another generation than the leader's entry")
-            if batch.end > self.log.leo:
-                self.write(beyond(batch, self.log.leo))
-            end = batch.end
-        if m.batches:
-            self.sync()
-        has = min(end, self.log.leo)
-        if not self._paired and has == self.log.leo:
-            self._paired = True
-            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
+        self._append_sent(now, m.batches, self._rule.conflict, "another generation than the leader's entry")
+        has = min(m.batches[-1].end if m.batches else m.base, self.log.leo)
+        if has == self.log.leo:
+            self.pair(now)
         self.learn_hw(now, min(m.hw, has if self.variant.compared else self.log.leo))
         self._respond(m.source, m.correlation, self._counted(has), has if self.variant.compared else self.log.leo)
 

@@ -1,81 +1,57 @@
-"""How a server that finds a leader makes its log fit: the rules of the seed's page, one class each."""
+"""How a server that finds a leader makes its log fit: the rules of the seed's page."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.nodes.families.voting.log_view import conflict_with
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidemark.nodes.core.log import Batch, Log
 
 
-class RejoinRule(ABC):
+class RejoinRule(NamedTuple):
     """A rule.
 
     Attributes:
         name: as it is typed. says: one sentence about it.
+        keep: up to where a server keeps its log when it has the leader's answer: of its own high-water mark, the leader's, and its
+            log's end.
+        begin: from where on the leader is to send entries, after the cut: of its own high-water mark, and its log's end.
+        conflict: the offset from which on a batch that was sent contradicts the log.
     """
 
     name: str
     says: str
-
-    @abstractmethod
-    def keep(self, own_hw: int, leaders_hw: int, leo: int) -> int:
-        """Up to where a server keeps its log when it has the leader's answer."""
-
-    def begin(self, _own_hw: int, leo: int) -> int:
-        """From where on the leader is to send entries, after the cut."""
-        return leo
-
-    def conflict(self, _log: Log, _batch: Batch) -> int | None:
-        """The offset from which on a batch that was sent contradicts the log."""
-        return None
+    keep: Callable[[int, int, int], int]
+    begin: Callable[[int, int], int] = lambda _own_hw, leo: leo
+    conflict: Callable[[Log, Batch], int | None] = lambda _log, _batch: None
 
 
-class LeadersMark(RejoinRule):
-    """The page's first: it "explicitly asks for the current high-water mark, truncates its log to high-water mark"."""
+LEADERS_MARK = RejoinRule(
+    "leader",
+    "A server that finds a new leader cuts its log to the leader's high-water mark, and gets everything beyond from it.",
+    keep=lambda _own_hw, leaders_hw, leo: min(leaders_hw, leo),
+)
+"""The page's first: it "explicitly asks for the current high-water mark, truncates its log to high-water mark"."""
 
-    name = "leader"
-    says = "A server that finds a new leader cuts its log to the leader's high-water mark, and gets everything beyond from it."
+OWN_MARK = RejoinRule(
+    "own",
+    "A server that finds a new leader cuts its log to its own high-water mark, after a restart the one of its checkpoint.",
+    keep=lambda own_hw, _leaders_hw, leo: min(own_hw, leo),
+)
+"""The same with what the server itself knows, after a restart from its checkpoint: Kafka's rule before KIP-101."""
 
-    def keep(self, _own_hw: int, leaders_hw: int, leo: int) -> int:
-        """No further than what the leader knows to be committed."""
-        return min(leaders_hw, leo)
+CONFLICT = RejoinRule(
+    "conflict",
+    "A server that finds a new leader keeps its log; it is sent everything beyond its own high-water mark, and cuts from the "
+    "first entry on that has another generation than the one that was sent (maybeTruncate).",
+    keep=lambda _own_hw, _leaders_hw, leo: leo,
+    begin=lambda own_hw, _leo: own_hw,
+    conflict=conflict_with,
+)
+"""The page's ``maybeTruncate``: the leader sends what lies beyond the server's high-water mark, and it compares."""
 
-
-class OwnMark(RejoinRule):
-    """The same with what the server itself knows, after a restart from its checkpoint: Kafka's rule before KIP-101."""
-
-    name = "own"
-    says = "A server that finds a new leader cuts its log to its own high-water mark, after a restart the one of its checkpoint."
-
-    def keep(self, own_hw: int, _leaders_hw: int, leo: int) -> int:
-        """No further than what it knew to be committed."""
-        return min(own_hw, leo)
-
-
-class Conflict(RejoinRule):
-    """The page's ``maybeTruncate``: the leader sends what lies beyond the server's high-water mark, and it compares."""
-
-    name = "conflict"
-    says = (
-        "A server that finds a new leader keeps its log; it is sent everything beyond its own high-water mark, and cuts from the "
-        "first entry on that has another generation than the one that was sent (maybeTruncate)."
-    )
-
-    def keep(self, _own_hw: int, _leaders_hw: int, leo: int) -> int:
-        """All of it."""
-        return leo
-
-    def begin(self, own_hw: int, _leo: int) -> int:
-        """What is committed needs no comparison."""
-        return own_hw
-
-    def conflict(self, log: Log, batch: Batch) -> int | None:
-        """Same index, another generation."""
-        return conflict_with(log, batch)
-
-
-RULES: dict[str, RejoinRule] = {rule.name: rule for rule in (LeadersMark(), OwnMark(), Conflict())}
+RULES = {rule.name: rule for rule in (LEADERS_MARK, OWN_MARK, CONFLICT)}

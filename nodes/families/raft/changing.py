@@ -25,7 +25,7 @@ from tidemark.nodes.families.raft.messages import PermittedVoteRequest
 from tidemark.nodes.families.voting.log_view import generation_at
 from tidemark.nodes.families.voting.member import NOBODY, majority_end
 from tidemark.nodes.families.voting.messages import VoteRequest
-from tidemark.nodes.families.voting.peers import Peer
+from tidemark.nodes.families.voting.pushing import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

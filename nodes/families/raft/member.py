@@ -19,9 +19,8 @@ from tidemark.nodes.families.raft.messages import (
     PreVoteResponse,
     StandNow,
 )
-from tidemark.nodes.families.voting.log_view import beyond, conflict_with, first_of_generation, generation_at
-from tidemark.nodes.families.voting.member import majority_end
-from tidemark.nodes.families.voting.peers import Peer
+from tidemark.nodes.families.voting.log_view import conflict_with, first_of_generation, generation_at
+from tidemark.nodes.families.voting.pushing import Peer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,19 +80,6 @@ class RaftMember(LeasingMember):
         if not m.success or follower.next < self.log.leo:
             self._push(now, m.source, follower)
 
-    def commit(self, now: int) -> None:
-        """Commit N if "a majority of matchIndex[i] ≥ N, and log[N].term == currentTerm" holds."""
-        hw = majority_end(self.ends())
-        if hw <= self.hw:
-            return
-        if self.variant.own_term_only and generation_at(self.log, hw - 1) != self.generation:
-            return
-        self.commit_to(now, hw)
-
-    def ends(self) -> list[int]:
-        """Up to where each server is known to have this leader's log."""
-        return [self.log.leo, *(follower.match for follower in self._followers.values())]
-
     # Follower
 
     def forget_leader(self) -> None:
@@ -113,19 +99,10 @@ class RaftMember(LeasingMember):
         if m.base and generation_at(self.log, m.base - 1) != m.before:
             self._respond(m, first_of_generation(self.log, m.base - 1), success=False)
             return
-        end = m.base
-        for batch in m.batches:
-            at = conflict_with(self.log, batch)
-            if at is not None:
-                self.cut(now, at, "another term than the leader's entry")
-            if batch.end > self.log.leo:
-                self.write(beyond(batch, self.log.leo))
-            end = batch.end
-        if m.batches:
-            self.sync()
-        if not self._paired and end == self.log.leo:
-            self._paired = True
-            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
+        self._append_sent(now, m.batches, conflict_with, "another term than the leader's entry")
+        end = m.batches[-1].end if m.batches else m.base
+        if end == self.log.leo:
+            self.pair(now)
         self.learn_hw(now, min(m.hw, end))
         self._respond(m, end, success=True)
 

@@ -15,11 +15,10 @@ from tidemark.nodes.families.reconciliation.messages import NONE_OF_IT, LatestRe
 from tidemark.nodes.families.voting.log_view import (
     beyond,
     end_of_generation,
-    generation_at,
     last_generation,
     start_of_generation,
 )
-from tidemark.nodes.families.voting.member import Member, majority_end
+from tidemark.nodes.families.voting.member import Member
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +46,7 @@ class ReconcilingMember(Member):
         self._said_us = 0
         self._asked = 0
         self._asked_us = 0
-        self._reconciled = self._paired = False
+        self._reconciled = False
 
     # Leader
 
@@ -106,14 +105,9 @@ class ReconcilingMember(Member):
         response = LatestResponse(self.node_id, self.name, self.generation, batches, self.hw, diverging, m.correlation)
         self.out.append(Send(m.source, response))
 
-    def commit(self, now: int) -> None:
-        """What a majority has said it has."""
-        hw = min(majority_end([self.log.leo, *self._ends.values()]), self.log.leo)
-        if hw <= self.hw:
-            return
-        if self.variant.own_generation and generation_at(self.log, hw - 1) != self.generation:
-            return
-        self.commit_to(now, hw)
+    def ends(self) -> list[int]:
+        """As they have said."""
+        return [self.log.leo, *self._ends.values()]
 
     # Follower
 
@@ -164,9 +158,7 @@ class ReconcilingMember(Member):
         self.cut(now, max(end, begin), f"generation {latest} is another one at the leader")
 
     def _append(self, now: int, m: LatestResponse) -> None:
-        if not self._paired:
-            self._paired = True
-            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
+        self.pair(now)
         for batch in m.batches:
             if batch.end > self.log.leo:
                 self.write(beyond(batch, self.log.leo))

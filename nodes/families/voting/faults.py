@@ -27,14 +27,8 @@ COUNTERPARTS = {
 }
 UNHEARD = {
     "elect": "lead",
-    "isr": "",
-    "isr-change": "",
-    "log-start": "",
-    "reassign": "",
-    "removed": "",
-    "members": "",
+    **dict.fromkeys(("isr", "isr-change", "log-start", "reassign", "removed", "members"), ""),
 }
-
 
 FROM_FOLLOWER, FROM_LEADER = "fetch requests", "fetch responses"
 ASK_HOW_FAR, HOW_FAR = "epoch requests", "epoch responses"

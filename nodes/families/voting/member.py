@@ -22,7 +22,7 @@ from tidemark.nodes.core.messages import (
     ProduceRequest,
     ProduceResponse,
 )
-from tidemark.nodes.families.voting.log_view import last_generation
+from tidemark.nodes.families.voting.log_view import generation_at, last_generation
 from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ class Member:
         """Producers that wait: the batch's end, the request, its first offset, until when."""
         self._stand_at = 0
         self._known: tuple[int, int] | None = None
+        self._paired = False
 
     @property
     def leader_epoch(self) -> int:
@@ -114,8 +115,8 @@ class Member:
         """There is something new to send."""
         raise NotImplementedError
 
-    def commit(self, now: int) -> None:
-        """Advance the high watermark as far as the family's rule allows."""
+    def ends(self) -> list[int]:
+        """Up to where each server is known to have this leader's log."""
         raise NotImplementedError
 
     def lead_on(self, now: int) -> None:
@@ -290,23 +291,46 @@ class Member:
 
     def cut(self, now: int, offset: int, why: str) -> None:
         """Truncate the log to ``offset``, or to where the batch before it ends."""
-        log = self.log
-        before = log.leo
+        before = self.log.leo
         if offset >= before:
             return
-        end = log.truncate(offset)
-        log.truncate(end)
-        self.out.append(Truncate(self.name, end))
+        end = self.shorten(offset)
         self.out.append((now, self.node_id, "truncate", self.name, end, before, why, self.generation))
         if self.hw > end:
             self.hw = end
             self.out.append((now, self.node_id, "hw", self.name, end, self.generation, False))
+
+    def shorten(self, offset: int) -> int:
+        """Cut log and file; gives where they end."""
+        end = self.log.truncate(offset)
+        self.log.truncate(end)
+        self.out.append(Truncate(self.name, end))
+        return end
 
     def learn_hw(self, now: int, hw: int) -> None:
         """A follower learns what is committed; never back."""
         if hw > self.hw:
             self.hw = hw
             self.out.append((now, self.node_id, "hw", self.name, hw, self.generation, False))
+
+    def commit(self, now: int) -> None:
+        """Advance the high watermark to what a majority has; where a leader begins with a no-op, in its own generation only."""
+        hw = min(self.committed_end(), self.log.leo)
+        if hw <= self.hw:
+            return
+        if self.variant.begins_with_no_op and generation_at(self.log, hw - 1) != self.generation:
+            return
+        self.commit_to(now, hw)
+
+    def committed_end(self) -> int:
+        """The log end that is committed."""
+        return majority_end(self.ends())
+
+    def pair(self, now: int) -> None:
+        """Tell, once for each leader, that this server has what it was sent."""
+        if not self._paired:
+            self._paired = True
+            self.out.append((now, self.node_id, "fetched", self.name, self.generation, self.leader))
 
     def commit_to(self, now: int, hw: int) -> None:
         """A leader commits, and acknowledges what producers wait for."""

@@ -60,13 +60,11 @@ def codec(key: int, version: int) -> Codec:
     if key == LEADER_AND_ISR:
         from tidemark.nodes.formats.wire.leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 
-        request = cast("type[RequestPayload]", LeaderAndIsrRequest)
-        response = cast("type[ResponsePayload]", LeaderAndIsrResponse)
+        request, response = LeaderAndIsrRequest, LeaderAndIsrResponse
     elif (key, version) == (OFFSET_FOR_LEADER_EPOCH, 4):
         from tidemark.nodes.formats.wire.epoch_lineage import OffsetForLeaderEpochRequest
 
-        request = cast("type[RequestPayload]", OffsetForLeaderEpochRequest)
-        response = load_response_schema(key, version)
+        request, response = OffsetForLeaderEpochRequest, load_response_schema(key, version)
     elif key >= OWN_KEYS:
         from tidemark.nodes.formats.wire import ledgers, voting
 

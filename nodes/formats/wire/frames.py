@@ -77,7 +77,7 @@ def response_frame(correlation_id: int, header_version: int, write: Writer, body
     if header_version:
         out.write(b"\0")
     write(out, body)
-    return _with_length(out)
+    return finish(out)
 
 
 def request_frame(key: int, version: int, correlation_id: int, client_id: bytes, *, flexible: bool) -> BytesIO:
@@ -94,10 +94,6 @@ def request_frame(key: int, version: int, correlation_id: int, client_id: bytes,
 
 def finish(out: BytesIO) -> bytes:
     """The frame that was begun with :func:`request_frame`, its length set."""
-    return _with_length(out)
-
-
-def _with_length(out: BytesIO) -> bytes:
     size = out.tell() - 4
     with out.getbuffer() as view:
         _LENGTH.pack_into(view, 0, size)

@@ -20,9 +20,7 @@ from kio.schema.request_header.v2.header import RequestHeader
 from kio.schema.response_header.v1.header import ResponseHeader
 from kio.static.constants import EntityType
 
-from tidemark.nodes.formats.wire.own_entities import VERSION, entity
-
-__all__ = ["BEGIN_QUORUM_EPOCH", "NOT_THERE", "REQUESTS", "RESPONSES", "VERSION", "VOTE", "declare"]
+from tidemark.nodes.formats.wire.own_entities import entity
 
 VOTE, BEGIN_QUORUM_EPOCH = 52, 53
 

@@ -88,8 +88,8 @@ class LogDirectory:
             if found.batches and not found.batches[-1].sound:
                 clean = None
         high_watermarks, log_starts = (
-            checkpoints.read_high_watermarks(self.data),
-            checkpoints.read_log_starts(self.data),
+            checkpoints.read_offsets(self.data / checkpoints.HIGH_WATERMARKS),
+            checkpoints.read_offsets(self.data / checkpoints.LOG_STARTS),
         )
         return DiskImage(partitions, high_watermarks, clean, log_starts, votes)
 
@@ -181,9 +181,9 @@ class LogDirectory:
             case WriteEpochs(partition, entries):
                 self._write_epochs(partition, entries)
             case WriteHighWatermarks(offsets):
-                checkpoints.write_high_watermarks(self.data, offsets)
+                checkpoints.write_offsets(self.data / checkpoints.HIGH_WATERMARKS, offsets)
             case WriteLogStarts(offsets):
-                checkpoints.write_log_starts(self.data, offsets)
+                checkpoints.write_offsets(self.data / checkpoints.LOG_STARTS, offsets)
             case WriteVote(partition, generation, candidate):
                 self.file(partition)
                 checkpoints.write_vote(self.data / partition, generation, candidate)

@@ -64,6 +64,7 @@ class ClientApis:
     """What clients can ask a broker.
 
     Attributes:
+        versions: API key → lowest and highest version for clients; the same on both listeners.
         handlers: API key → who takes the request.
     """
 
@@ -71,7 +72,7 @@ class ClientApis:
         """Begin; the driver's broker and configuration must be there."""
         variant = driver.config.variant
         partitions = Partitions(driver)
-        self._versions = versions = client_versions(variant)
+        self.versions = versions = client_versions(variant)
         self._produce = ProduceApi(driver, partitions)
         self._fetch = FetchApi(driver, partitions)
         self._deletions = DeleteRecordsApi(driver, partitions)
@@ -89,10 +90,6 @@ class ClientApis:
         self.handlers: dict[int, Handler] = {key: self._guarded(key, apis[key]) for key in versions}
         for key in _LOOKS_AT_THE_CORE & self.handlers.keys():
             self.handlers[key] = _in_turn(driver, self.handlers[key])
-
-    def versions(self, listener: str) -> dict[int, tuple[int, int]]:
-        """API key → lowest and highest version for clients; the same on both listeners."""
-        return dict(self._versions)
 
     def after_step(self, traces: Iterable[tuple[object, ...]]) -> None:
         """A step's trace has been written, and its messages sent: clients may see what it did."""
@@ -113,7 +110,7 @@ class ClientApis:
 
     def _guarded(self, key: int, handle: Callable[[Request], None]) -> Handler:
         """Close the connection of a request whose version only nodes speak."""
-        low, high = self._versions[key]
+        low, high = self.versions[key]
 
         def take(request: Request) -> None:
             if not low <= request.api_version <= high:

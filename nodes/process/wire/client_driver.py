@@ -14,33 +14,19 @@ from tidemark.nodes.process.config import NodeConfig
 class ClientDriver(Protocol):
     """The driver, as :mod:`tidemark.nodes.process.wire.client_apis` sees it."""
 
-    @property
-    def broker(self) -> Machine:
-        """The core."""
-        ...
-
-    @property
-    def config(self) -> NodeConfig:
-        """The node's configuration."""
-        ...
+    core: Machine
+    config: NodeConfig
+    loop: AbstractEventLoop
 
     @property
     def states(self) -> Mapping[str, LeaderAndIsr]:
         """Partition → newest state that the controller sent; without one, who leads as this server knows it."""
-        ...
-
-    @property
-    def loop(self) -> AbstractEventLoop:
-        """The loop that everything runs in."""
-        ...
 
     def now_us(self) -> int:
         """The time of this process, in µs."""
-        ...
 
     def perform(self, change: Callable[[int], object]) -> None:
-        """Call ``change(now_us)`` as one step of the core, then carry out what it put into ``broker.out``.
+        """Call ``change(now_us)`` as one step of the core, then carry out what it put into ``core.out``.
 
         If a step is under way, the call waits for its turn.
         """
-        ...

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidemark.nodes.core.messages import OFFSET_OUT_OF_RANGE
 from tidemark.nodes.formats.record_batch import Records
-from tidemark.nodes.formats.wire.codec import FETCH
 from tidemark.nodes.formats.wire.names import error_code, partition_name
-from tidemark.nodes.process.wire.client_entities import NO_THROTTLE, response_entity
+from tidemark.nodes.process.wire.client_answers import reply_by_topic
 from tidemark.nodes.process.wire.client_partitions import NO_EPOCH, out_of_range
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ FETCH_SESSION_ID_NOT_FOUND = "FETCH_SESSION_ID_NOT_FOUND"
 MAX_BYTES = 8 << 20
 """Most bytes of records in a response (but for a first batch that is larger), whatever the client allows."""
 
+_KINDS = ("PartitionData", "FetchableTopicResponse", "FetchResponse")
 _WITH_SESSIONS = 7
 _WITH_EPOCH = 9
 
@@ -180,31 +180,21 @@ class FetchApi:
         return found
 
     def _reply(self, request: Request, asked: list[_Asked], found: list[_Found], error: str | None = None) -> None:
-        version = request.api_version
-        data = response_entity(FETCH, version, "PartitionData")
-        topic = response_entity(FETCH, version, "FetchableTopicResponse")
-        response = response_entity(FETCH, version, "FetchResponse")
         aborted = () if request.body.isolation_level else None
-        topics: dict[str, list[object]] = {}
-        for one, what in zip(asked, found, strict=True):
-            part = data(
-                partition_index=one.partition,
-                error_code=error_code(what.error),
-                high_watermark=what.hw,
-                last_stable_offset=what.hw,
-                log_start_offset=what.start,
-                aborted_transactions=aborted,
-                records=b"".join([records.raw() for records in what.records]),
-            )
-            topics.setdefault(one.topic, []).append(part)
-        request.reply(
-            response(
-                throttle_time=NO_THROTTLE,
-                error_code=error_code(error),
-                session_id=0,
-                responses=tuple(topic(topic=name, partitions=tuple(parts)) for name, parts in topics.items()),
-            )
+        parts = (
+            {
+                "error_code": error_code(what.error),
+                "high_watermark": what.hw,
+                "last_stable_offset": what.hw,
+                "log_start_offset": what.start,
+                "aborted_transactions": aborted,
+                "records": b"".join([records.raw() for records in what.records]),
+            }
+            for what in found
         )
+        places = ((one.topic, one.partition) for one in asked)
+        told = zip(places, parts, strict=True)
+        reply_by_topic(request, _KINDS, told, error_code=error_code(error), session_id=0)
 
 
 def _committed(

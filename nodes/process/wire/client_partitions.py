@@ -45,7 +45,7 @@ class Partitions:
 
         ``epoch`` is the leader epoch that the client thinks is current (KIP-320), negative if it named none.
         """
-        replica = self._driver.broker.replicas.get(name)
+        replica = self._driver.core.replicas.get(name)
         if replica is None:
             return NOT_LEADER if name in self._names else UNKNOWN_TOPIC_OR_PARTITION
         if epoch >= 0 and epoch != replica.leader_epoch:
@@ -54,7 +54,7 @@ class Partitions:
 
     def readable(self, name: str, epoch: int = NO_EPOCH) -> Any:  # noqa: ANN401 (a replica of any family)
         """The replica, if consumers may read from it now, or the error; as :meth:`led`."""
-        replica = self._driver.broker.replicas.get(name) if self._anywhere else None
+        replica = self._driver.core.replicas.get(name) if self._anywhere else None
         found = replica or self.led(name, epoch)
         if isinstance(found, Member) and not found.may_serve_reads(self._driver.now_us()):
             return NOT_LEADER

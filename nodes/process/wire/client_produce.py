@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tidemark.nodes.core.actions import Send
 from tidemark.nodes.core.leader import Leadership
 from tidemark.nodes.core.messages import ALL, ProduceRequest, ProduceResponse
-from tidemark.nodes.formats.record_batch import BadBatchError, Header, Records, checked_header
-from tidemark.nodes.formats.wire.names import error_code, partition_name
-from tidemark.nodes.process.wire.client_entities import NO_THROTTLE, PRODUCE, response_entity
+from tidemark.nodes.formats.bad_batch import BadBatchError
+from tidemark.nodes.formats.record_batch import Header, Records, checked_header
+from tidemark.nodes.formats.wire.names import partition_name
+from tidemark.nodes.process.wire.client_answers import Gathering
 from tidemark.nodes.process.wire.client_partitions import UNKNOWN_TOPIC_OR_PARTITION, leader_in
 from tidemark.nodes.process.wire.client_producers import PartitionProducers
 
@@ -32,72 +33,21 @@ _ACKS = {-1: ALL, 1: "1", 0: "0"}
 _TRANSACTIONAL = 0x10
 
 
-class _Slot(NamedTuple):
-    """One partition of a request and its answer; ``base`` and ``start``, the log start, are −1 with an error."""
-
-    topic: str
-    partition: int
-    error: str | None = None
-    base: int = -1
-    start: int = -1
+_KINDS = ("PartitionProduceResponse", "TopicProduceResponse", "ProduceResponse")
+_REFUSED = {"base_offset": -1, "log_start_offset": -1, "record_errors": ()}
 
 
-class _Answer:
-    """What becomes the response to one request, slot by slot, in the request's order."""
-
-    __slots__ = ("open", "request", "slots")
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.slots: list[_Slot] = []
-        self.open = 1
-        """Slots without an answer, and one more until the whole request has been looked at."""
-
-    def settle(self, at: int, error: str | None, base: int = -1, start: int = -1) -> None:
-        """One partition's answer has come."""
-        self.slots[at] = self.slots[at]._replace(error=error, base=base, start=start)
-        self.close_one()
-
-    def close_one(self) -> None:
-        """Reply if that was the last thing to wait for."""
-        self.open -= 1
-        if not self.open:
-            self._reply()
-
-    def _reply(self) -> None:
-        version = self.request.api_version
-        part = response_entity(PRODUCE, version, "PartitionProduceResponse")
-        topic = response_entity(PRODUCE, version, "TopicProduceResponse")
-        response = response_entity(PRODUCE, version, "ProduceResponse")
-        topics: dict[str, list[object]] = {}
-        for slot in self.slots:
-            answer = part(
-                index=slot.partition,
-                error_code=error_code(slot.error),
-                base_offset=slot.base,
-                log_start_offset=slot.start,
-                record_errors=(),
-            )
-            topics.setdefault(slot.topic, []).append(answer)
-        self.request.reply(
-            response(
-                responses=tuple(topic(name=name, partition_responses=tuple(parts)) for name, parts in topics.items()),
-                throttle_time=NO_THROTTLE,
-            )
-        )
-
-
-class _NoAnswer(_Answer):
+class _NoAnswer(Gathering):
     """acks=0: nothing is sent; a refusal ends the connection, so that the client asks anew who leads (as in Kafka)."""
 
     __slots__ = ()
 
-    def settle(self, at: int, error: str | None, base: int = -1, start: int = -1) -> None:
+    def settle(self, at: int, error: str | None, **fields: object) -> None:
         """Nothing, or the end."""
         if error is not None:
             self.request.connection.refuse(f"a batch with acks=0 was refused with {error}")
 
-    def close_one(self) -> None:
+    def reply(self) -> None:
         """Nobody waits."""
 
 
@@ -114,33 +64,30 @@ class ProduceApi:
         self._min_isr = driver.config.cluster.settings.min_isr
         self._producers: dict[str, PartitionProducers] = {}
         self._numbers = count(1)
-        self._waiting: dict[int, tuple[_Answer, int]] = {}
+        self._waiting: dict[int, tuple[Gathering, int]] = {}
         """The core's correlation → answer and slot."""
 
     def handle(self, request: Request) -> None:
         """Check every partition's batch, hand the good ones to the core, answer the others."""
         body = request.body
         acks = _ACKS.get(body.acks)
-        answer = _Answer(request)
+        sent = [(topic.name, part) for topic in body.topic_data for part in topic.partition_data]
         if acks == "0":
             request.no_reply()
-            answer = _NoAnswer(request)
-        found: list[tuple[int, str, bytes | None]] = []
-        for topic in body.topic_data:
-            for part in topic.partition_data:
-                found.append((len(answer.slots), partition_name(topic.name, part.index), part.records))
-                answer.slots.append(_Slot(topic.name, part.index))
-        answer.open += len(found)
-        for at, name, raw in found:
+        kind = _NoAnswer if acks == "0" else Gathering
+        answer = kind(request, _KINDS, [(topic, part.index) for topic, part in sent], _REFUSED)
+        if not sent:
+            answer.reply()
+        for at, (topic, part) in enumerate(sent):
+            name = partition_name(topic, part.index)
             if acks is None:
                 answer.settle(at, INVALID_REQUIRED_ACKS)
             elif not self._partitions.exists(name):
                 answer.settle(at, UNKNOWN_TOPIC_OR_PARTITION)
             else:
-                self._take(answer, at, name, raw, acks)
-        answer.close_one()
+                self._take(answer, at, name, part.records, acks)
 
-    def _take(self, answer: _Answer, at: int, name: str, raw: bytes | None, acks: str) -> None:
+    def _take(self, answer: Gathering, at: int, name: str, raw: bytes | None, acks: str) -> None:
         try:
             header = _checked(raw)
         except BadBatchError as problem:
@@ -150,7 +97,7 @@ class ProduceApi:
         message = ProduceRequest(source, name, Records(raw or b""), acks, next(self._numbers))
         self._driver.perform(lambda now: self._append(now, message, header, answer, at))
 
-    def _append(self, now: int, message: ProduceRequest, header: Header, answer: _Answer, at: int) -> None:
+    def _append(self, now: int, message: ProduceRequest, header: Header, answer: Gathering, at: int) -> None:
         """One step of the core, in which an idempotent batch may prove to be a repeated one, or none to append."""
         replica = self._may_judge(message, header)
         if replica is None:
@@ -171,7 +118,7 @@ class ProduceApi:
         """The replica, if this node leads and could append. Too small an ISR is said first, as in Kafka."""
         if header.producer_id < 0:
             return None
-        replica = self._driver.broker.replicas.get(message.partition)
+        replica = self._driver.core.replicas.get(message.partition)
         leader = leader_in(replica)
         if leader is None:
             return None
@@ -179,9 +126,9 @@ class ProduceApi:
             return None
         return replica
 
-    def _step(self, now: int, message: ProduceRequest, answer: _Answer, at: int) -> None:
+    def _step(self, now: int, message: ProduceRequest, answer: Gathering, at: int) -> None:
         self._waiting[message.correlation] = (answer, at)
-        actions = self._driver.broker.step(now, message)
+        actions = self._driver.core.step(now, message)
         if message.acks == "0" and not any(_answers(action, message) for action in actions):
             del self._waiting[message.correlation]
 
@@ -190,9 +137,9 @@ class ProduceApi:
         waiting = self._waiting.pop(message.correlation, None)
         if waiting is not None:
             answer, at = waiting
-            replica = self._driver.broker.replicas.get(message.partition)
+            replica = self._driver.core.replicas.get(message.partition)
             if message.error is None and replica is not None:
-                answer.settle(at, None, message.base_offset, replica.log.start)
+                answer.settle(at, None, base_offset=message.base_offset, log_start_offset=replica.log.start)
             else:
                 answer.settle(at, message.error)
 

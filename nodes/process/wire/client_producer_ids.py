@@ -33,11 +33,9 @@ class ProducerIds:
         """Answer with a new id in epoch 0, also a producer that names its old one (v3), as Kafka does without transactions."""
         version = request.api_version
         response = response_entity(INIT_PRODUCER_ID, version, "InitProducerIdResponse")
+        error, given = None, {"producer_id": -1, "producer_epoch": -1}
         if request.body.transactional_id is not None:
-            refused = error_code(TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-            entity = response(throttle_time=NO_THROTTLE, error_code=refused, producer_id=-1, producer_epoch=-1)
+            error = TRANSACTIONAL_ID_AUTHORIZATION_FAILED
         else:
-            entity = response(
-                throttle_time=NO_THROTTLE, error_code=error_code(None), producer_id=next(self._ids), producer_epoch=0
-            )
-        request.reply(entity)
+            given = {"producer_id": next(self._ids), "producer_epoch": 0}
+        request.reply(response(throttle_time=NO_THROTTLE, error_code=error_code(error), **given))

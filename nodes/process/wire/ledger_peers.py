@@ -11,7 +11,7 @@ from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.wire.names import MeaninglessError
 from tidemark.nodes.formats.wire.own_entities import VERSION
 from tidemark.nodes.process.wire import translate_ledgers as translate
-from tidemark.nodes.process.wire.peer_sending import PeerSending, Versions
+from tidemark.nodes.process.wire.peer_sending import PeerSending, Versions, nothing
 
 if TYPE_CHECKING:
     from tidemark.nodes.process.node_driver import NodeDriver
@@ -65,8 +65,4 @@ class LedgerPeers:
         if to == self._driver.config.node:
             self._driver.deliver(m)
             return
-        self._sending.send(to, m, translate.KEYS[type(m)], VERSION, translate.request(m), _nothing)
-
-
-def _nothing(_response: object) -> None:
-    """A response that says only that the message was heard."""
+        self._sending.send(to, m, translate.KEYS[type(m)], VERSION, translate.request(m), nothing)

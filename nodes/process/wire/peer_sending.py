@@ -23,6 +23,10 @@ def _lost() -> None:
     """A request that is not sent leaves nothing behind."""
 
 
+def nothing(_response: object) -> None:
+    """What is read of a response that says only that the message was heard."""
+
+
 class PeerSending:
     """The sending half of one process's inter-node side."""
 

@@ -254,10 +254,6 @@ class Connection(asyncio.Protocol):
         self._listener.on_closed(self)
 
 
-def _ignore(_connection: Connection) -> None:
-    """Nobody wants to know."""
-
-
 class Listener:
     """A listening socket and its connections.
 
@@ -276,7 +272,7 @@ class Listener:
         allowed: Mapping[int, tuple[int, int]],
         handlers: Mapping[int, Handler],
         numbers: Iterator[int],
-        on_closed: Callable[[Connection], None] = _ignore,
+        on_closed: Callable[[Connection], None],
         max_request_bytes: int = MAX_REQUEST_BYTES,
     ) -> None:
         self.name = name
@@ -287,21 +283,6 @@ class Listener:
         self.connections: set[Connection] = set()
         self._numbers = numbers
         self._server: asyncio.Server | None = None
-
-    async def start(self, host: str, port: int) -> tuple[str, int]:
-        """Listen; returns the address that was bound (port 0: the system chooses).
-
-        Raises:
-            OSError: the address cannot be had.
-        """
-        bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            bound.bind((host, port))
-            return await self.start_on(bound)
-        except OSError:
-            bound.close()
-            raise
 
     async def start_on(self, bound: socket.socket) -> tuple[str, int]:
         """Listen on a socket that is bound already; returns its address.

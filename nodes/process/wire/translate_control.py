@@ -49,7 +49,6 @@ _BEAT: Any = _beat_request
 _BEATEN: Any = _beat_response
 _REGISTER: Any = _register_request
 _REGISTERED: Any = _register_response
-_STATE: Any = _state
 _NO_TIME = timedelta(0)
 
 
@@ -207,7 +206,7 @@ def alter_answer(entity: Any, asked: AlterPartition) -> AlterPartitionResponse: 
 def state_request(m: LeaderAndIsr) -> object:
     """LeaderAndIsr."""
     topic, index = topic_and_index(m.partition)
-    part = _STATE.LeaderAndIsrPartitionState(
+    part = _state.LeaderAndIsrPartitionState(
         partition_index=index,
         controller_epoch=0,
         leader=m.leader,
@@ -218,8 +217,8 @@ def state_request(m: LeaderAndIsr) -> object:
         eligible=m.eligible,
         delete=m.delete,
     )
-    topics = (_STATE.TopicState(topic_name=topic, partition_states=(part,)),)
-    return _STATE.LeaderAndIsrRequest(
+    topics = (_state.TopicState(topic_name=topic, partition_states=(part,)),)
+    return _state.LeaderAndIsrRequest(
         controller_id=m.source, controller_epoch=0, broker_epoch=m.broker_epoch, topic_states=topics, live_leaders=()
     )
 
@@ -248,8 +247,8 @@ def state_message(entity: Any) -> LeaderAndIsr:  # noqa: ANN401 (an entity)
 def state_response(m: LeaderAndIsr, error: str | None) -> object:
     """Whether the broker took the state."""
     topic, index = topic_and_index(m.partition)
-    part = _STATE.PartitionError(topic_name=topic, partition_index=index, error_code=error_code(error))
-    return _STATE.LeaderAndIsrResponse(error_code=error_code(error), partition_errors=(part,))
+    part = _state.PartitionError(topic_name=topic, partition_index=index, error_code=error_code(error))
+    return _state.LeaderAndIsrResponse(error_code=error_code(error), partition_errors=(part,))
 
 
 def state_taken(entity: Any) -> bool:  # noqa: ANN401 (an entity)

@@ -11,9 +11,10 @@ from tidemark.nodes.families.reconciliation.messages import Leading
 from tidemark.nodes.families.voting.messages import VoteRequest, VoteResponse
 from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.wire.names import MeaninglessError
-from tidemark.nodes.formats.wire.voting import BEGIN_QUORUM_EPOCH, VERSION, VOTE
+from tidemark.nodes.formats.wire.own_entities import VERSION
+from tidemark.nodes.formats.wire.voting import BEGIN_QUORUM_EPOCH, VOTE
 from tidemark.nodes.process.wire import translate_voting as translate
-from tidemark.nodes.process.wire.peer_sending import PeerSending, Versions
+from tidemark.nodes.process.wire.peer_sending import PeerSending, Versions, nothing
 
 if TYPE_CHECKING:
     from tidemark.nodes.process.node_driver import NodeDriver
@@ -74,10 +75,10 @@ class VotingPeers:
     # Said
 
     def _tell(self, to: int, m: object) -> None:
-        self._sending.send(to, m, translate.KEYS[type(m)], VERSION, translate.request(m), _nothing)
+        self._sending.send(to, m, translate.KEYS[type(m)], VERSION, translate.request(m), nothing)
 
     def _make_known(self, to: int, m: Leading) -> None:
-        self._sending.send(to, m, BEGIN_QUORUM_EPOCH, VERSION, translate.leading_request(m), _nothing)
+        self._sending.send(to, m, BEGIN_QUORUM_EPOCH, VERSION, translate.leading_request(m), nothing)
 
     def _ask_for_vote(self, to: int, m: VoteRequest) -> None:
         read = partial(translate.vote_answer, voter=to)
@@ -93,7 +94,3 @@ class VotingPeers:
             raise TypeError(f"nobody asked for {m!r}")
         answer = translate.vote_response if request.api_key == VOTE else translate.permitted_vote
         self._driver.reply(request, to, m, answer(m))
-
-
-def _nothing(_response: object) -> None:
-    """A response that says only that the message was heard."""

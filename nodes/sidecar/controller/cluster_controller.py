@@ -25,7 +25,7 @@ SEEN_S = 10.0
 
 
 class ClusterController:
-    """What the sidecar of node 0 needs beside a broker's sidecar (``tidemark.nodes.sidecar.controller_part``).
+    """What the sidecar of node 0 needs beside a broker's sidecar: the state of the cluster, and deeds on it.
 
     Args:
         config: of the machine.

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection
 from typing import Any
 
+from tidemark.nodes.admin.controller_status import partitions_told, sessions_told
 from tidemark.nodes.sidecar.controller.decisions import Decision, Decisions, Event
 
 
@@ -62,25 +63,9 @@ class ControllerLog(ABC):
     @property
     def partitions(self) -> dict[str, dict[str, Any]]:
         """Each partition as ``tidemark.nodes.process.status`` shows it for a controller."""
-        return {
-            name: {
-                "leader": facts.leader,
-                "last_leader": facts.last_leader,
-                "leader_epoch": facts.leader_epoch,
-                "partition_epoch": facts.partition_epoch,
-                "isr": facts.isr,
-                "elr": facts.elr,
-                "replicas": facts.replicas,
-                "adding": facts.adding,
-                "removing": facts.removing,
-            }
-            for name, facts in self._decisions.partitions.items()
-        }
+        return partitions_told(self._decisions.partitions)
 
     @property
     def sessions(self) -> dict[str, dict[str, Any]]:
         """Each broker, by its number as a text, likewise."""
-        return {
-            str(broker): {"live": facts.live, "incarnation": facts.incarnation, "broker_epoch": facts.broker_epoch}
-            for broker, facts in self._decisions.brokers.items()
-        }
+        return sessions_told(self._decisions.brokers)

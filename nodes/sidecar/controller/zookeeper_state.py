@@ -23,7 +23,6 @@ from tidemark.nodes.sidecar.controller.zookeeper_log import Change, CloseSession
 _BROKER = re.compile(r"/brokers/ids/(\d+)")
 _TOPIC = re.compile(r"/brokers/topics/([^/]+)")
 _STATE = re.compile(r"/brokers/topics/([^/]+)/partitions/(\d+)/state")
-_CONTROLLER = "/controller"
 
 
 class ZooKeeperControllerLog(ControllerLog):
@@ -32,9 +31,6 @@ class ZooKeeperControllerLog(ControllerLog):
     Args:
         folder: ``dataDir/version-2`` of the server; need not be there yet.
         partitions, told: as for every :class:`ControllerLog`.
-
-    Attributes:
-        controller: the broker that is the controller, −1 while there is none.
     """
 
     def __init__(self, folder: Path, partitions: Collection[str] | None = None, told: int = 0) -> None:
@@ -42,7 +38,6 @@ class ZooKeeperControllerLog(ControllerLog):
         self._log = ZooKeeperLog(folder)
         self._owned: dict[int, set[str]] = {}
         self._topics: dict[str, set[str]] = {}
-        self.controller = -1
 
     def _read(self) -> None:
         for transaction in self._log.poll():
@@ -88,8 +83,6 @@ class ZooKeeperControllerLog(ControllerLog):
                 name = f"{match[1]}-{number}"
                 names.add(name)
                 self._decisions.assigned(name, replicas, adding.get(number, ()), removing.get(number, ()))
-        elif path == _CONTROLLER:
-            self.controller = int(_object(data).get("brokerid", -1))
 
     def _gone(self, path: str) -> None:
         if match := _BROKER.fullmatch(path):
@@ -97,8 +90,6 @@ class ZooKeeperControllerLog(ControllerLog):
         elif match := _TOPIC.fullmatch(path):
             for name in self._topics.pop(match[1], ()):
                 self._decisions.dropped(name)
-        elif path == _CONTROLLER:
-            self.controller = -1
 
 
 def _object(data: bytes | Any) -> dict[str, Any]:  # noqa: ANN401 (a part of a JSON text, which may be anything)

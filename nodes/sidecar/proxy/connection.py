@@ -195,5 +195,4 @@ class ProxiedConnection:
         gone = self._broker_gone or self._requests.receiver is None
         if self._requester_gone and self._connecting.done() and gone and not self._over:
             self._over = True
-            self._speech.end()
             self._on_over(self)

@@ -80,8 +80,6 @@ class Direction:
         self._waiting_bytes = 0
         self._fate: _Fate | _Waiting = _Fate.PASS
         """Of the frame that arrives."""
-        self._copy: list[bytes] = []
-        self._copied: Message | None = None
         self._swallower: Key | None = None
         self._closed = False
         self._breaking = False
@@ -103,13 +101,11 @@ class Direction:
         """Something has come."""
         buffer, pieces = self._cutter.feed(data)
         start = stop = 0
-        for message, begin, end, last in pieces:
+        for message, begin, end, _ in pieces:
             if self._closed:
                 return
             if message is not None:
                 self._fate = self._begin(message)
-            if self._speech.curious:
-                self._keep(message, buffer[begin:end], last=last)
             fate = self._fate
             if isinstance(fate, _Waiting):
                 fate.parts.append(buffer[begin:end])
@@ -251,12 +247,3 @@ class Direction:
             return
         whole = stop - start == len(buffer)
         self.receiver.write(buffer if whole else memoryview(buffer)[start:stop])
-
-    def _keep(self, message: Message | None, part: bytes, *, last: bool) -> None:
-        """Collect the frame for whoever is curious."""
-        if message is not None:
-            self._copied, self._copy = message, []
-        self._copy.append(part)
-        if last and self._copied is not None:
-            self._speech.complete(self._copied, b"".join(self._copy)[4:])
-            self._copied, self._copy = None, []

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from struct import Struct
 
 from tidemark.nodes.sidecar.proxy.speech import Message
-
-Observe = Callable[[int, int, str | None, int, bytes, bytes | None], None]
-"""Told of every exchange: asking node, asked node, the request's kind, API key, request, answer (None: it never came)."""
 
 FETCH, LEADER_AND_ISR, STOP_REPLICA, UPDATE_METADATA, EPOCHS, ALTER_PARTITION = 1, 4, 5, 6, 23, 56
 FETCH_SNAPSHOT, REGISTRATION, HEARTBEAT = 59, 62, 63
@@ -43,14 +38,6 @@ _REQUEST = Struct(">hhi")
 _CORRELATION = Struct(">i")
 
 
-@dataclass(slots=True)
-class _Exchange:
-    api_key: int
-    kinds: tuple[str, ...]
-    answer_kinds: tuple[str, ...]
-    request: bytes | None = None
-
-
 class KafkaSpeech:
     """Kafka's protocol on one connection.
 
@@ -58,29 +45,23 @@ class KafkaSpeech:
         source: the node that asks. Its own machine's requests have no kind: a fetch of another machine is a replica's.
         here: the node that is asked.
         controller: whether a KRaft controller listens, rather than a broker.
-        observe: told of every exchange when its answer comes, whatever rules then do to it.
     """
 
     request_head = 8
     response_head = 4
 
-    def __init__(self, source: int, here: int, *, controller: bool = False, observe: Observe | None = None) -> None:
+    def __init__(self, source: int, here: int, *, controller: bool = False) -> None:
         self.lost = False
         self._source = source
         self._here = here
         self._table = _ON_CONTROLLERS if controller else _ON_BROKERS
-        self._observe = observe
-        self._asked: dict[int, _Exchange] = {}
+        self._asked: dict[int, tuple[str, ...]] = {}
+        """Request → the kinds of its answer."""
 
     @property
     def unanswered(self) -> bool:
         """Whether a request has come that is not answered yet."""
         return bool(self._asked)
-
-    @property
-    def curious(self) -> bool:
-        """Whether frames are wanted in full."""
-        return self._observe is not None
 
     def request(self, head: memoryview, size: int) -> Message | None:
         """What a request is; None if it is none."""
@@ -90,41 +71,19 @@ class KafkaSpeech:
         if not (0 <= key <= _HIGHEST_KEY and 0 <= version <= _HIGHEST_VERSION):
             return None
         kinds, answer_kinds = _OTHER if self._source == self._here else self._table.get(key, _OTHER)
-        exchange = self._asked[correlation] = _Exchange(key, kinds, answer_kinds)
-        return Message(kinds, exchange=exchange)
+        self._asked[correlation] = answer_kinds
+        return Message(kinds)
 
     def response(self, head: memoryview, size: int) -> Message | None:
         """What a response is; None if it is none. Kafka answers in order, so older requests will have no answer."""
         if size < _CORRELATION.size:
             return None
         (correlation,) = _CORRELATION.unpack_from(head)
-        exchange = self._asked.get(correlation)
-        if exchange is None:
+        kinds = self._asked.get(correlation)
+        if kinds is None:
             return Message()
         for older in list(self._asked):
-            passed = self._asked.pop(older)
+            del self._asked[older]
             if older == correlation:
                 break
-            self._tell(passed, None)
-        return Message(exchange.answer_kinds, exchange=exchange)
-
-    def complete(self, message: Message, frame: bytes) -> None:
-        """A frame has come in full, without its length."""
-        exchange = message.exchange
-        if not isinstance(exchange, _Exchange):
-            return
-        if exchange.request is None:
-            exchange.request = frame
-        else:
-            self._tell(exchange, frame)
-
-    def end(self) -> None:
-        """The connection is over: nothing is answered any more."""
-        asked, self._asked = self._asked, {}
-        for exchange in asked.values():
-            self._tell(exchange, None)
-
-    def _tell(self, exchange: _Exchange, answer: bytes | None) -> None:
-        if self._observe is not None and exchange.request is not None:
-            kind = exchange.kinds[0] if exchange.kinds else None
-            self._observe(self._source, self._here, kind, exchange.api_key, exchange.request, answer)
+        return Message(kinds)

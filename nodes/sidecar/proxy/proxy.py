@@ -9,7 +9,7 @@ from typing import Literal, cast
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.admin.message_rules import Key, MessageRules
 from tidemark.nodes.sidecar.proxy.connection import ProxiedConnection
-from tidemark.nodes.sidecar.proxy.kafka_speech import KafkaSpeech, Observe
+from tidemark.nodes.sidecar.proxy.kafka_speech import KafkaSpeech
 from tidemark.nodes.sidecar.proxy.speech import Speech
 from tidemark.nodes.sidecar.proxy.zookeeper_speech import ZooKeeperSpeech
 
@@ -29,7 +29,6 @@ class Proxy:
         peers: address → node. Whoever comes from any other address belongs to this machine.
         rules: what happens to messages.
         controller: whether a KRaft controller listens behind it: then its fetch responses are what tells brokers who leads.
-        observe: told of every exchange (``kafka`` only); off unless given, as frames are then kept until they are complete.
     """
 
     def __init__(
@@ -42,7 +41,6 @@ class Proxy:
         peers: Mapping[str, int],
         rules: MessageRules,
         controller: bool = False,
-        observe: Observe | None = None,
     ) -> None:
         self._listen = listen
         self._to = to
@@ -51,7 +49,6 @@ class Proxy:
         self._peers = peers
         self._rules = rules
         self._controller = controller
-        self._observe = observe
         self._server: asyncio.Server | None = None
         self._connections: set[ProxiedConnection] = set()
 
@@ -105,7 +102,7 @@ class Proxy:
     def _speech(self, source: int) -> Speech:
         if self._speaks == "zookeeper":
             return ZooKeeperSpeech(source, self._here)
-        return KafkaSpeech(source, self._here, controller=self._controller, observe=self._observe)
+        return KafkaSpeech(source, self._here, controller=self._controller)
 
     def _cleared(self, key: Key) -> None:
         for connection in list(self._connections):

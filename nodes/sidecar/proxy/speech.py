@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from struct import Struct
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from tidemark.nodes.core.messages import KINDS
 
@@ -24,12 +24,10 @@ class Message:
     Attributes:
         kinds: what people call it (:data:`tidemark.nodes.core.messages.KINDS`); a frame may be of several kinds, or of none.
         overtakes: whether it may go ahead of others that wait.
-        exchange: the request it is, or answers, for whoever made the message.
     """
 
     kinds: tuple[str, ...] = ()
     overtakes: bool = False
-    exchange: Any = None
 
 
 RAW = Message()
@@ -58,16 +56,6 @@ class Speech(Protocol):
 
     def response(self, head: memoryview, size: int) -> Message | None:
         """The same for what the other side sends."""
-
-    def complete(self, message: Message, frame: bytes) -> None:
-        """A frame has come in full; only called where :attr:`curious`."""
-
-    @property
-    def curious(self) -> bool:
-        """Whether frames are wanted in full."""
-
-    def end(self) -> None:
-        """The connection is over."""
 
 
 class Piece(NamedTuple):

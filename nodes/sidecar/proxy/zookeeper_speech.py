@@ -40,7 +40,6 @@ class ZooKeeperSpeech:
     response_head = _XID.size
     unanswered = False
     """Answers are not counted: a session that ended is not waited for."""
-    curious = False
 
     def __init__(self, source: int, here: int) -> None:
         self.lost = False
@@ -73,9 +72,3 @@ class ZooKeeperSpeech:
             self._accepting = False
             return _PLAIN
         return _PING_PLAIN if _XID.unpack_from(head) == (_PING_XID,) else _PLAIN
-
-    def complete(self, message: Message, frame: bytes) -> None:
-        """Nobody is curious."""
-
-    def end(self) -> None:
-        """Nothing is remembered."""

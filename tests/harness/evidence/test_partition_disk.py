@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tidemark.harness.evidence.partition_disk import Disk, lay_out, read_disk
 from tidemark.nodes.core.actions import DropBefore
-from tidemark.nodes.formats.checkpoints import write_log_starts
+from tidemark.nodes.formats.checkpoints import LOG_STARTS, write_offsets
 from tidemark.nodes.process.storage.log_directory import LogDirectory
 
 GIVEN = Disk([(0, 1, (1, 2, 3)), (3, 1, (4,)), (4, 3, (5, 6))], ((1, 0), (3, 4)), 4)
@@ -53,6 +53,6 @@ def test_a_log_start_is_in_its_checkpoint_or_in_the_name_of_the_file(control):
     directory.carry_out(DropBefore("t-0", 3))
     directory.close()
     assert read_disk(control, "t-0") == Disk(GIVEN.batches[1:], GIVEN.epochs, 4, 3)
-    write_log_starts(data, {"t-0": 4})
+    write_offsets(data / LOG_STARTS, {"t-0": 4})
 
     assert read_disk(control, "t-0").start == 4

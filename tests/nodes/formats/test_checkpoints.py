@@ -26,10 +26,10 @@ def test_epochs_are_pairs_under_a_version_and_a_count(tmp_path):
 
 
 def test_high_watermarks_name_topic_and_partition(tmp_path):
-    checkpoints.write_high_watermarks(tmp_path, {"t-0": 5, "my-topic-3": 7})
+    checkpoints.write_offsets(tmp_path / checkpoints.HIGH_WATERMARKS, {"t-0": 5, "my-topic-3": 7})
 
     assert (tmp_path / HW).read_text() == "0\n2\nt 0 5\nmy-topic 3 7\n"
-    assert checkpoints.read_high_watermarks(tmp_path) == {"t-0": 5, "my-topic-3": 7}
+    assert checkpoints.read_offsets(tmp_path / checkpoints.HIGH_WATERMARKS) == {"t-0": 5, "my-topic-3": 7}
 
 
 def test_the_clean_shutdown_mark_is_json(tmp_path):
@@ -45,7 +45,7 @@ def test_the_clean_shutdown_mark_is_json(tmp_path):
 
 def test_a_missing_file_reads_as_empty(tmp_path):
     assert checkpoints.read_epochs(tmp_path / "nowhere") == ()
-    assert checkpoints.read_high_watermarks(tmp_path) == {}
+    assert checkpoints.read_offsets(tmp_path / checkpoints.HIGH_WATERMARKS) == {}
     assert checkpoints.read_clean_shutdown(tmp_path) is None
 
 
@@ -60,9 +60,9 @@ def test_epochs_come_back(tmp_path_factory, entries):
 @given(st.dictionaries(st.builds("{}-{}".format, TOPIC, st.integers(0, 999)), NUMBER, max_size=10))
 def test_high_watermarks_come_back(tmp_path_factory, offsets):
     directory = tmp_path_factory.mktemp("offsets")
-    checkpoints.write_high_watermarks(directory, offsets)
+    checkpoints.write_offsets(directory / checkpoints.HIGH_WATERMARKS, offsets)
 
-    assert checkpoints.read_high_watermarks(directory) == offsets
+    assert checkpoints.read_offsets(directory / checkpoints.HIGH_WATERMARKS) == offsets
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_high_watermarks_come_back(tmp_path_factory, offsets):
 @pytest.mark.parametrize("name", [EPOCHS, HW])
 def test_a_malformed_checkpoint_is_told_in_one_sentence(tmp_path, name, text):
     (tmp_path / name).write_text(text, encoding="utf-8")
-    read = checkpoints.read_epochs if name == EPOCHS else checkpoints.read_high_watermarks
+    read = checkpoints.read_epochs if name == EPOCHS else lambda directory: checkpoints.read_offsets(directory / HW)
 
     with pytest.raises(CheckpointError, match=f"{name} lacks .*: restore the file"):
         read(tmp_path)

@@ -1,6 +1,7 @@
 """Segments of all message formats, also as Kafka's Python clients encode them."""
 
 import struct
+from zlib import crc32
 
 import pytest
 from aiokafka.record.default_records import DefaultRecordBatchBuilder
@@ -8,7 +9,6 @@ from aiokafka.record.legacy_records import LegacyRecordBatchBuilder
 from crc32c import crc32c
 
 from tidemark.nodes.formats.bad_batch import BadBatchError
-from tidemark.nodes.formats.legacy_message import encode
 from tidemark.nodes.formats.message_set import read_partition, read_segments, scan
 from tidemark.nodes.formats.record_batch import build, place
 
@@ -16,6 +16,12 @@ FIRST = "00000000000000000000.log"
 NONE, GZIP, SNAPPY, LZ4 = 0, 1, 2, 3
 VALUES = [b"7", b"-12", b"x", None, b"07"]
 NOW = 1_700_000_000_000
+
+
+def encode(offset, value):
+    """An uncompressed message of magic 1 without a key."""
+    body = struct.pack(">bbqi", 1, 0, 0, -1) + struct.pack(">i", -1 if value is None else len(value)) + (value or b"")
+    return struct.pack(">qiI", offset, len(body) + 4, crc32(body)) + body
 
 
 def by_aiokafka(magic, codec, wrapper_offset=None):

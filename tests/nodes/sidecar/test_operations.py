@@ -8,24 +8,20 @@ from kio.schema.api_versions.v0.response import ApiVersion, ApiVersionsResponse
 from kio.schema.create_topics.v4 import response as created
 from kio.schema.elect_leaders.v1 import response as elected
 from kio.schema.errors import ErrorCode
-from kio.schema.fetch.v11 import response as fetched
-from kio.schema.list_offsets.v4 import response as listed
 from kio.schema.list_partition_reassignments.v0 import response as ongoing
 from kio.schema.metadata.v7 import response as metadata
 from kio.schema.types import BrokerId, TopicName
-from kio.static.primitive import i16, i32, i32Timedelta, i64
+from kio.static.primitive import i16, i32, i32Timedelta
 
 from tidemark.nodes.admin.config_file import Address
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, codec
 from tidemark.nodes.formats.wire.frames import FrameReader, response_frame
-from tidemark.nodes.sidecar.operations import Operations, PartitionDescription, ReplicaOffsets
+from tidemark.nodes.sidecar.operations import Operations
 from tidemark.nodes.sidecar.request_connection import (
     ALTER_REASSIGNMENTS,
     CREATE_TOPICS,
     DESCRIBE_QUORUM,
     ELECT_LEADERS,
-    FETCH,
-    LIST_OFFSETS,
     LIST_REASSIGNMENTS,
     METADATA,
     VERSIONS,
@@ -34,7 +30,7 @@ from tidemark.nodes.sidecar.request_connection import (
 
 NOW = i32Timedelta.parse(timedelta(0))
 T = TopicName("t")
-BROKER_APIS = (FETCH, LIST_OFFSETS, METADATA, CREATE_TOPICS, ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS)
+BROKER_APIS = (METADATA, CREATE_TOPICS, ELECT_LEADERS, ALTER_REASSIGNMENTS, LIST_REASSIGNMENTS)
 
 
 class Broker:
@@ -211,8 +207,8 @@ def test_a_kraft_controller_is_asked_itself_and_knows_no_metadata():
         async with Broker((CREATE_TOPICS, ELECT_LEADERS)) as controller:
             controller.answers = {ELECT_LEADERS: election()}
             await asked_of(controller).elect_unclean("t-0")
-            with pytest.raises(OperationError, match="does not take Metadata version 7"):
-                await asked_of(controller).describe("t-0")
+            with pytest.raises(OperationError, match="does not take ListPartitionReassignments version 0"):
+                await asked_of(controller).is_reassigned("t-0")
 
     run(main)
 
@@ -331,93 +327,17 @@ def test_calling_off_nothing_is_fine():
     run(main)
 
 
-def test_a_partition_is_described_as_the_broker_knows_it():
-    async def main():
-        async with Broker() as broker:
-            broker.answers = {METADATA: cluster(1)}
-            found = await asked_of(broker).describe("t-0")
-            assert found == PartitionDescription(leader=1, leader_epoch=4, isr=(2, 3), replicas=(1, 2, 3))
-            with pytest.raises(OperationError, match="broker 1 does not know t-7"):
-                await asked_of(broker).describe("t-7")
-            broker.answers = {METADATA: cluster(1, error=ErrorCode.unknown_topic_or_partition)}
-            with pytest.raises(
-                OperationError, match="does not know the topic t: Kafka answers UNKNOWN_TOPIC_OR_PARTITION"
-            ):
-                await asked_of(broker).describe("t-0")
-
-    run(main)
-
-
-def end_of_log(offset, code=ErrorCode.none):
-    found = listed.ListOffsetsPartitionResponse(partition_index=i32(0), error_code=code, offset=i64(offset))
-    topics = (listed.ListOffsetsTopicResponse(name=T, partitions=(found,)),)
-    return lambda _: listed.ListOffsetsResponse(throttle_time=NOW, topics=topics)
-
-
-def fetch(hw, code=ErrorCode.none):
-    found = fetched.PartitionData(
-        partition_index=i32(0), error_code=code, high_watermark=i64(hw), aborted_transactions=None, records=None
-    )
-    topics = (fetched.FetchableTopicResponse(topic=T, partitions=(found,)),)
-    return fetched.FetchResponse(throttle_time=NOW, error_code=ErrorCode.none, responses=topics)
-
-
-def test_a_replicas_end_and_high_watermark_are_asked_as_no_leader_would_be():
-    async def main():
-        seen = []
-        async with Broker() as broker:
-            broker.answers = {
-                LIST_OFFSETS: lambda r: (seen.append(r.replica_id), end_of_log(9)(r))[1],
-                FETCH: lambda r: (seen.append(r.topics[0].partitions[0].fetch_offset), fetch(7))[1],
-            }
-            assert await asked_of(broker).offsets("t-0") == ReplicaOffsets(leo=9, hw=7)
-        assert seen == [-2, 9]
-
-    run(main)
-
-
-def test_a_log_that_was_cut_meanwhile_is_fetched_from_its_beginning():
-    async def main():
-        def answer(request):
-            at_end = request.topics[0].partitions[0].fetch_offset == 9
-            return fetch(-1, ErrorCode.offset_out_of_range) if at_end else fetch(3)
-
-        async with Broker() as broker:
-            broker.answers = {LIST_OFFSETS: end_of_log(9), FETCH: answer}
-            assert (await asked_of(broker).offsets("t-0")).hw == 3
-
-    run(main)
-
-
-def test_a_replica_that_is_not_there_is_an_error():
-    async def main():
-        async with Broker() as broker:
-            broker.answers = {LIST_OFFSETS: end_of_log(-1, ErrorCode.not_leader_or_follower)}
-            with pytest.raises(OperationError, match="where t-0 ends: Kafka answers NOT_LEADER_OR_FOLLOWER"):
-                await asked_of(broker).offsets("t-0")
-
-    run(main)
-
-
-def test_api_versions():
-    async def main():
-        async with Broker((FETCH, CREATE_TOPICS)) as broker:
-            assert await asked_of(broker).api_versions() == {FETCH: (0, 11), CREATE_TOPICS: (0, 4)}
-
-    run(main)
-
-
 def test_nobody_there_no_answer_and_half_an_answer_are_told_apart():
     async def main():
         async with Broker() as broker:
             broker.answers = {METADATA: lambda _: None}
             with pytest.raises(OperationError, match="hung up before it answered Metadata"):
-                await asked_of(broker).describe("t-0")
+                await asked_of(broker).is_reassigned("t-0")
             broker.answers = {METADATA: lambda _: b"\0\0\0\0\0\0\0\7"}
             with pytest.raises(OperationError, match=r"answer of 127\.0\.0\.1:[0-9]+ to Metadata cannot be read"):
-                await asked_of(broker).describe("t-0")
+                await asked_of(broker).is_reassigned("t-0")
         with pytest.raises(OperationError, match="cannot be reached"):
-            await asked_of(broker).describe("t-0")
+            await asked_of(broker).is_reassigned("t-0")
 
         async def silent(reader, writer):
             await reader.read()
@@ -427,6 +347,6 @@ def test_nobody_there_no_answer_and_half_an_answer_are_told_apart():
         async with server:
             address = Address("127.0.0.1", server.sockets[0].getsockname()[1])
             with pytest.raises(OperationError, match=r"did not answer ApiVersions within 0\.1 s"):
-                await Operations(address, 1, {}, timeout_s=0.1).describe("t-0")
+                await Operations(address, 1, {}, timeout_s=0.1).is_reassigned("t-0")
 
     run(main)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tidemark.nodes.admin.config_file import Address, ConfigError
+from tidemark.nodes.admin.config_file import Address, ConfigError, load
 from tidemark.nodes.sidecar.config import SidecarConfig
 
 
@@ -103,12 +103,12 @@ def test_what_is_missing(entries):
 def test_files(entries, tmp_path):
     path = tmp_path / "node.json"
     with pytest.raises(ConfigError, match="cannot read"):
-        SidecarConfig.load(path)
+        load(path, SidecarConfig.from_json)
     path.write_text("{")
     with pytest.raises(ConfigError, match="is not JSON"):
-        SidecarConfig.load(path)
+        load(path, SidecarConfig.from_json)
     path.write_text("[]")
     with pytest.raises(ConfigError, match="must be a JSON object"):
-        SidecarConfig.load(path)
+        load(path, SidecarConfig.from_json)
     path.write_text(json.dumps(entries))
-    assert SidecarConfig.load(path).node == 1
+    assert load(path, SidecarConfig.from_json).node == 1

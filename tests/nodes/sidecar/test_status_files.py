@@ -1,18 +1,19 @@
 """What a sidecar's status takes from the disk."""
 
+from tidemark.nodes.formats.checkpoints import HIGH_WATERMARKS, LOG_STARTS
 from tidemark.nodes.formats.partition_files import log_start_of
 from tidemark.nodes.sidecar.replica_status import ReplicaStatus
-from tidemark.nodes.sidecar.status import epochs_on_disk, high_watermarks_on_disk, log_starts_on_disk, replica_status
+from tidemark.nodes.sidecar.status import epochs_on_disk, offsets_on_disk, replica_status
 
 
 def test_files_that_are_not_there_yet_or_empty(tmp_path):
     assert epochs_on_disk(tmp_path) == ()
-    assert high_watermarks_on_disk(tmp_path) == log_starts_on_disk(tmp_path) == {}
+    assert offsets_on_disk(tmp_path, HIGH_WATERMARKS) == offsets_on_disk(tmp_path, LOG_STARTS) == {}
     (tmp_path / "leader-epoch-checkpoint").touch()
     (tmp_path / "log-start-offset-checkpoint").touch()
     (tmp_path / "replication-offset-checkpoint").touch()
     assert epochs_on_disk(tmp_path) == ()
-    assert high_watermarks_on_disk(tmp_path) == log_starts_on_disk(tmp_path) == {}
+    assert offsets_on_disk(tmp_path, HIGH_WATERMARKS) == offsets_on_disk(tmp_path, LOG_STARTS) == {}
 
 
 def test_a_leader_and_a_follower(tmp_path):
@@ -20,11 +21,11 @@ def test_a_leader_and_a_follower(tmp_path):
     (tmp_path / "t-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n3 7\n")
     (tmp_path / "replication-offset-checkpoint").write_text("0\n2\nt 0 5\nu 1 6\n")
     (tmp_path / "log-start-offset-checkpoint").write_text("0\n1\nt 0 3\n")
-    checkpointed = high_watermarks_on_disk(tmp_path)
+    checkpointed = offsets_on_disk(tmp_path, HIGH_WATERMARKS)
     assert checkpointed == {"t-0": 5, "u-1": 6}
     state = ReplicaStatus(role="leader", leader=1, leader_epoch=3, leo=9, hw=8, isr=(1, 2), maximal=(1, 2, 3))
     state.start = 4
-    leader = replica_status("t-0", state, tmp_path, checkpointed, log_starts_on_disk(tmp_path))
+    leader = replica_status("t-0", state, tmp_path, checkpointed, offsets_on_disk(tmp_path, LOG_STARTS))
     assert (leader["isr"], leader["maximal"], leader["epochs"]) == ((1, 2), (1, 2, 3), ((0, 0), (3, 7)))
     assert (leader["leo"], leader["hw"], leader["checkpointed_hw"]) == (9, 8, 5)
     assert (leader["start"], leader["checkpointed_start"]) == (4, 3)

@@ -12,6 +12,7 @@ from kio.schema.broker_heartbeat.v0.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
 
 from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.start_up import bind
 from tidemark.nodes.formats.wire.codec import BROKER_HEARTBEAT
 from tidemark.nodes.process.wire import peers as peers_module
 from tidemark.nodes.process.wire.peers import Peers
@@ -38,7 +39,7 @@ class Node:
         self.listener = Listener("internal", {63: (0, 0)}, {63: take}, count(1000), self.closed.append)
 
     async def start(self, port=0):
-        _, self.port = await self.listener.start("127.0.0.1", port)
+        _, self.port = await self.listener.start_on(bind(Address("127.0.0.1", port)))
         return self
 
 

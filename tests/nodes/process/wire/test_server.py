@@ -10,6 +10,8 @@ from kio.schema.broker_heartbeat.v0.request import BrokerHeartbeatRequest
 from kio.schema.broker_heartbeat.v0.response import BrokerHeartbeatResponse
 from kio.schema.errors import ErrorCode
 
+from tidemark.nodes.admin.config_file import Address
+from tidemark.nodes.admin.start_up import CannotStartError, bind
 from tidemark.nodes.formats.wire.codec import API_VERSIONS, BROKER_HEARTBEAT, codec
 from tidemark.nodes.formats.wire.frames import finish, request_frame
 from tidemark.nodes.process.wire import server
@@ -45,7 +47,7 @@ class Served:
         self.listener = Listener("host", ALLOWED, handlers, count(1_000), self.closed.append, **limits)
 
     async def __aenter__(self):
-        self.host, self.port = await self.listener.start("127.0.0.1", 0)
+        self.host, self.port = await self.listener.start_on(bind(Address("127.0.0.1", 0)))
         self._writers = []
         return self
 
@@ -299,8 +301,8 @@ def test_a_muted_connection_drops_its_responses():
 def test_an_address_in_use_is_an_error():
     async def case():
         async with Served() as served:
-            with pytest.raises(OSError, match="in use"):
-                await Served().listener.start("127.0.0.1", served.port)
+            with pytest.raises(CannotStartError, match="in use"):
+                await Served().listener.start_on(bind(Address("127.0.0.1", served.port)))
 
     run(case())
 

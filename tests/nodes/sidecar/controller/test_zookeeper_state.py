@@ -166,7 +166,6 @@ def test_the_log_of_a_real_cluster(tmp_path, real_log):
     assert [e[1:] for _, e in told if e[0] == "reassign"] == [
         ("t-0", (2, 3, 1), (), (1,)), ("t-0", (2, 3), (), ()),
     ]  # fmt: skip
-    assert log.controller == 0
     assert log.partitions["t-0"] == {
         "leader": 2, "last_leader": 2, "leader_epoch": 15, "partition_epoch": 17,
         "isr": (3, 2), "elr": (), "replicas": (2, 3), "adding": (), "removing": (),

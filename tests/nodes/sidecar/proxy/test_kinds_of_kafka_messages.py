@@ -1,7 +1,5 @@
 """Which kind each message of Kafka's protocol is, by who listens and who asks."""
 
-import asyncio
-
 import pytest
 
 from tidemark.nodes.sidecar.proxy.kafka_speech import KafkaSpeech
@@ -67,32 +65,3 @@ def test_an_answer_belongs_to_its_request(kafka):
 @pytest.mark.parametrize("head", [b"\xff\xff\0\0\0\0\0\1", b"\x7f\0\0\0\0\0\0\1", b"\0\1\x7f\0\0\0\0\1"])
 def test_what_cannot_be_a_request(head):
     assert KafkaSpeech(2, 1).request(memoryview(head), 8) is None
-
-
-def test_exchanges_are_told_in_full(run, stage, kafka):
-    seen = []
-
-    async def play():
-        async with stage(observe=lambda *told: seen.append(told)) as s:
-            requester, broker = await s.pair(3)
-            asked, answered = kafka.request(23, 1, b"?" * 9_000), kafka.answer(1, b"!" * 200_000)
-            for part in (asked[:9], asked[9:5_000], asked[5_000:]):
-                requester.send(part)
-                await asyncio.sleep(0.01)
-            assert await broker.receive() == asked
-            broker.send(answered)
-            assert await requester.receive() == answered
-            requester.send(kafka.request(18, 2), kafka.request(1, 3))
-            await broker.receive(2)
-            broker.send(kafka.answer(3))
-            await requester.receive()
-            requester.send(kafka.request(1, 4))
-            await broker.receive()
-        assert seen == [
-            (3, 1, "epoch requests", 23, asked[4:], answered[4:]),
-            (3, 1, None, 18, kafka.request(18, 2)[4:], None),
-            (3, 1, "fetch requests", 1, kafka.request(1, 3)[4:], kafka.answer(3)[4:]),
-            (3, 1, "fetch requests", 1, kafka.request(1, 4)[4:], None),
-        ]
-
-    run(play())

@@ -108,7 +108,7 @@ class Node:
         self.version = -1
         self.held = None
         """What waits for a step that is not carried out yet; None: there is none."""
-        self.broker = Broker(1, 3, self.config.variant, cluster.settings, Recovered({}))
+        self.core = Broker(1, 3, self.config.variant, cluster.settings, Recovered({}))
         self.apis = ClientApis(self)
         self.step(Started())
         self.step(Registered(0, 3, BROKER_EPOCH))
@@ -119,9 +119,9 @@ class Node:
         if self.held is not None:
             self.held.append(change)
             return
-        self.broker.out.clear()
+        self.core.out.clear()
         change(self.now)
-        actions = list(self.broker.out)
+        actions = list(self.core.out)
         for action in actions:
             if isinstance(action, Append):
                 self.file(action.partition).append(action.batch)
@@ -149,7 +149,7 @@ class Node:
         return self.files[partition]
 
     def step(self, event):
-        self.perform(lambda now: self.broker.step(now, event))
+        self.perform(lambda now: self.core.step(now, event))
 
     def close(self):
         for file in self.files.values():
@@ -182,7 +182,7 @@ class Node:
         self.step(TimerFired("tick"))
 
     def replica(self, partition=T):
-        return self.broker.replicas[partition]
+        return self.core.replicas[partition]
 
     def appended_by_leader(self, values, **producer):
         """A batch reaches this node by replication, while it follows."""

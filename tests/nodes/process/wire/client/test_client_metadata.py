@@ -50,7 +50,7 @@ def test_before_kip_320_there_are_none(node):
 def test_what_is_offered_is_served(node, variant):
     broker = node(variant)
 
-    assert set(broker.apis.handlers) == set(broker.apis.versions("host")) == set(versions(broker))
+    assert set(broker.apis.handlers) == set(broker.apis.versions) == set(versions(broker))
 
 
 @pytest.mark.parametrize("version", range(4, 10))
