@@ -1,36 +1,33 @@
-"""Finished chunks on their way from Spark's tasks to the driver.
+"""Finished chunks, or what else tasks of Spark's find, on their way to the driver.
 
-A task's chunk travels with the news that the task has ended, in an accumulator. Of a task that was tried again, or ran twice, Spark
-takes the first that ended well, and only once. So workers need no folder, and no two attempts write the same file.
+It travels with the news that the task has ended, in an accumulator. Of a task that was tried again, or ran twice, Spark takes the
+first that ended well, and only once. So workers need no folder, and no two attempts write the same file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pyspark import AccumulatorParam
 
-from tidemark.pipeline.chunks.chunk import FinishedChunk
 
+class Brought(AccumulatorParam[list[Any]]):
+    """What tasks bring: it is collected in one list; on a driver that has a `take`, it is handed on and not kept."""
 
-class ChunkAccumulator(AccumulatorParam[list[FinishedChunk]]):
-    """What tasks bring. On a worker it is collected; on the driver, where it has a `take`, it is handed on and not kept."""
-
-    def __init__(self, take: Callable[[Sequence[FinishedChunk]], None] | None = None) -> None:
+    def __init__(self, take: Callable[[Sequence[Any]], None] | None = None) -> None:
         self._take = take
 
-    def __reduce__(self) -> tuple[type[ChunkAccumulator], tuple[()]]:
+    def __reduce__(self) -> tuple[type[Brought], tuple[()]]:
         """As it travels to a worker."""
-        return ChunkAccumulator, ()
+        return Brought, ()
 
-    def zero(self, value: list[FinishedChunk]) -> list[FinishedChunk]:
+    def zero(self, value: list[Any]) -> list[Any]:
         """None yet."""
         return []
 
-    def addInPlace(  # noqa: N802  Spark's
-        self, value1: list[FinishedChunk], value2: list[FinishedChunk]
-    ) -> list[FinishedChunk]:
-        """Both, or what was there, once the new ones are handed on."""
+    def addInPlace(self, value1: list[Any], value2: list[Any]) -> list[Any]:  # noqa: N802  Spark's
+        """Both; the first one grows, so that whoever looks on sees it. Or what was there, once the new ones are handed on."""
         if self._take is None:
             value1.extend(value2)
         else:
