@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 import pyarrow.parquet as pq
@@ -37,19 +38,12 @@ MOST: Final = 100
 """So many histories make a chunk at most."""
 MOST_BYTES: Final = 16 << 20
 """And so many bytes of files, or one that is larger."""
+Spread: TypeAlias = Callable[[JudgeSources, Iterable[list[Source]]], Iterable[JudgedSources]]
+"""Does a piece of work for each item, perhaps in other processes, as `map` does; results are in the items' order."""
 
 
 class ImportFailedError(RefusalError):
     """Nothing more can be imported; what was, is kept. The text is one sentence."""
-
-
-class Spread(Protocol):
-    """Does a piece of work for each item, perhaps in other processes; results are in the items' order."""
-
-    def __call__(
-        self, work: Callable[[list[Source]], JudgedSources], items: Iterable[list[Source]], /
-    ) -> Iterable[JudgedSources]:
-        """As `map` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +166,16 @@ class _Importing:
 
     def add(self, files: Sequence[Path], variant: str | None, spread: Spread, console: Console) -> None:
         """All that is new of some files."""
-        with _Shown(len(files), console) as shown:
+        bar = bar_of(console)
+        show = partial(bar.update, bar.add_task("histories", total=len(files), found=""))
+        with bar:
             try:
                 new = list(self._new(files, variant))
-                shown.show(len(self._there) + len(self._unread), "")
+                show(completed=len(self._there) + len(self._unread))
                 for judged in spread(JudgeSources(self._contract), in_groups(new, MOST, MOST_BYTES)):
                     self._store(judged)
                     done = self._runs.total() + len(self._there) + len(self._unread)
-                    shown.show(done, f"{self._verdicts['invalid']} invalid")
+                    show(completed=done, found=f"{self._verdicts['invalid']} invalid")
             except KeyboardInterrupt:
                 self._interrupted = True
 
@@ -279,22 +275,3 @@ def _forget_what_was_broken_off(folder: Path, manifest: Manifest) -> None:
     for record in (folder / RECORDS).rglob("chunk-*.json"):
         if int(record.stem.removeprefix("chunk-")) >= manifest.layout.chunks:
             record.unlink()
-
-
-class _Shown:
-    """A progress bar over the files."""
-
-    def __init__(self, files: int, console: Console) -> None:
-        self._progress = bar_of(console)
-        self._task = self._progress.add_task("histories", total=files, found="")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, done: int, found: str) -> None:
-        """How many files are done, and what was found."""
-        self._progress.update(self._task, completed=done, found=found)
