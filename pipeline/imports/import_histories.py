@@ -30,7 +30,7 @@ from tidemark.pipeline.folder.manifest import TABLES_OF_A_CAMPAIGN, Asked, Campa
 from tidemark.pipeline.folder.record import ChunkSummary
 from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.tables import RECORDS, SCHEMAS
-from tidemark.pipeline.imports.import_chunk import SEED, JudgedSources, JudgeSources, Unread
+from tidemark.pipeline.imports.import_chunk import SEED, JudgedSources, JudgeSources
 from tidemark.pipeline.imports.sources import Source, in_groups, source_of
 from tidemark.pipeline.runs.campaign_spec import IMPORTED, CampaignSpec
 
@@ -210,7 +210,7 @@ class _Importing:
 
     def _store(self, judged: JudgedSources) -> None:
         """Add a chunk, if there is anything in it."""
-        self._unread += [_told(one) for one in judged.unread]
+        self._unread += [(one.source.name, one.why) for one in judged.unread]
         self._why_not |= {one.source.digest: one.why for one in judged.unread}
         if not judged.runs:
             return
@@ -253,10 +253,6 @@ class _Importing:
             parts=self._parts,
             asked=(*earlier_asked, Asked(today, spec.plans, variants)),
         )
-
-
-def _told(unread: Unread) -> tuple[Path, str]:
-    return unread.source.name, unread.why
 
 
 def _set_aside_what_does_not_count(folder: Path, manifest: Manifest, stock: Stock) -> None:
