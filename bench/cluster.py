@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import tempfile
 import time
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tidemark.pipeline.chunks.chunk import FinishedChunk, Task, work_out
-from tidemark.pipeline.engines.chunk_accumulator import ChunkAccumulator
+from tidemark.pipeline.engines.brought import Brought
 from tidemark.pipeline.engines.code_archive import code_archive
 from tidemark.pipeline.engines.delivery import Delivery
 from tidemark.pipeline.engines.session import spark_session
@@ -102,15 +101,15 @@ def _brought(chunk: FinishedChunk) -> str:
     context.parallelize(range(CORES), CORES).foreach(lambda _: None)  # starts the workers
     shared = context.broadcast(chunk)
     with tempfile.TemporaryDirectory() as folder:
-        began, spent = time.perf_counter(), _spent()
+        began, spent = time.perf_counter(), time.process_time()
         with Delivery(Path(folder), "bench", told) as delivery:
-            brought = context.accumulator([], ChunkAccumulator(delivery.take))
+            brought = context.accumulator([], Brought(delivery.take))
 
             def bring(numbers: Iterator[int]) -> None:
                 brought.add(list(_numbered(shared.value, list(numbers))))
 
             context.parallelize(range(BROUGHT), BROUGHT).foreachPartition(bring)
-        seconds, cpu = time.perf_counter() - began, _spent() - spent
+        seconds, cpu = time.perf_counter() - began, time.process_time() - spent
     size = _size(chunk)
     return (
         f"Through Spark, {BROUGHT} tasks that each bring {size / 1e6:.1f} MB: {seconds / BROUGHT * 1e3:.0f} ms and "
@@ -120,8 +119,3 @@ def _brought(chunk: FinishedChunk) -> str:
 
 def _most_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _spent() -> float:
-    times = os.times()
-    return times.user + times.system

@@ -16,6 +16,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from bench.processor_time import COMMAND_OF_JVM, below, memory_of, processes
+
 VARIANTS = ("kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7")
 SIZES = (10_000, 200_000)
 LOOK_EVERY_S = 0.25
@@ -71,19 +73,6 @@ def _watched(command: list[str]) -> dict[str, int]:
 
 def _now(root: int) -> list[tuple[str, int]]:
     """Role and kilobytes of each process below, and of the root itself."""
-    parents: dict[int, tuple[int, str, int]] = {}
-    for path in Path("/proc").glob("[0-9]*/status"):
-        try:
-            lines = dict(line.split(":", 1) for line in path.read_text(errors="replace").splitlines() if ":" in line)
-        except OSError:  # it has ended
-            continue
-        memory = lines.get("VmRSS", "0").split()[0]
-        parents[int(path.parent.name)] = (int(lines["PPid"]), lines["Name"].strip(), int(memory))
-    ours = {root}
-    while more := {pid for pid, (parent, _, _) in parents.items() if parent in ours} - ours:
-        ours |= more
-    return [
-        ("command" if pid == root else "JVM" if parents[pid][1] == "java" else "a worker", parents[pid][2])
-        for pid in ours
-        if pid in parents
-    ]
+    there = processes()
+    roles = {root: "command"} | {pid: "JVM" for pid, process in there.items() if process.command == COMMAND_OF_JVM}
+    return [(roles.get(pid, "a worker"), memory_of(pid, "VmRSS")) for pid in below(there, {root})]

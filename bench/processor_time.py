@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 EVERY_SECONDS = 1
@@ -61,9 +61,7 @@ class ProcessorTime:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Look no more."""
         self._enough.set()
         self._thread.join()
@@ -84,11 +82,9 @@ class ProcessorTime:
     def _look(self) -> _Process:
         """See to everybody; gives this process."""
         began, me = time.thread_time(), os.getpid()
-        there = _processes()
-        found = {me}
+        there = processes()
         known = {pid for pid, started in self._below if pid in there and there[pid].began == started}
-        while more := {pid for pid, process in there.items() if pid in known or process.parent in found} - found:
-            found |= more
+        found = below(there, {me, *known})
         waited_for = [key for key, process in self._below.items() if process.parent == me and key[0] not in known]
         for key in waited_for:
             del self._below[key]
@@ -97,7 +93,25 @@ class ProcessorTime:
         return there[me]
 
 
-def _processes() -> dict[int, _Process]:
+def below(there: Mapping[int, _Process], roots: set[int]) -> set[int]:
+    """The roots, and all that they have started, and that these have."""
+    found = set(roots)
+    while more := {pid for pid, process in there.items() if process.parent in found} - found:
+        found |= more
+    return found
+
+
+def memory_of(pid: int, which: str) -> int:
+    """What a process has in memory now (`VmRSS`), or had at most (`VmHWM`), in kilobytes; 0 if it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith(f"{which}:")), 0)
+
+
+def processes() -> dict[int, _Process]:
+    """All of this machine."""
     found = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -28,7 +28,7 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from bench.processor_time import ProcessorTime
+from bench.processor_time import COMMAND_OF_JVM, ProcessorTime, below, memory_of, processes
 from tidemark.checkers.marks import MARKS
 from tidemark.pipeline.chunks.chunk import parquet
 from tidemark.pipeline.chunks.chunk_size import chunk_size
@@ -202,31 +202,15 @@ def _measure(folder: Path) -> dict[str, float]:
         assert sum(variant.runs for variant in comparison.variants) == comparison.plans * len(VARIANTS)
         assert choose_examples(engine, folder, drawn)
         chosen, spent = time.monotonic(), time_of_all.spent().since(used)
+    there = processes()
+    ours = below(there, {os.getpid()})
     return {
         "cpu": spent.total,
         "compare": compared - began,
         "examples": chosen - compared,
-        "jvm_mb": max(_peak_mb(pid) for pid in _javas()),
+        "jvm_mb": max(memory_of(pid, "VmHWM") for pid in ours if there[pid].command == COMMAND_OF_JVM) // 1024,
         "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
     }
-
-
-def _javas() -> list[int]:
-    """The processes of this machine's Spark that this process has started, or that its child has."""
-    parents = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        name, _, rest = path.read_text(errors="replace").partition("(")[2].rpartition(")")
-        parents[int(path.parent.name)] = (int(rest.split()[1]), name)
-    ours = {os.getpid()}
-    while more := {pid for pid, (parent, _) in parents.items() if parent in ours} - ours:
-        ours |= more
-    return [pid for pid in ours if parents[pid][1] == "java"]
-
-
-def _peak_mb(pid: int) -> int:
-    """What the process had in memory at most."""
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) // 1024
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
@@ -119,16 +119,12 @@ def run_campaign(  # noqa: PLR0913  each argument is one independent choice of t
             numbers = _missing(manifest, stock)
             if not numbers or not complete or (stop_at_first and _has_violation(stock.finished.values())):
                 break
-            before = list(stock.finished.values())
+            work = _Work(task, manifest, numbers, list(stock.finished.values()), console, stop_at_first)
             if contained is not None:
-                complete = _in_containers(
-                    task, manifest, numbers, before, console, contained, stop_at_first=stop_at_first
-                )
+                complete = _in_containers(work, contained)
             else:
                 keep = partial(stored.keep, campaign=spec.name) if stored else None
-                complete = _work_off(
-                    task, manifest, numbers, before, master, console, keep, stop_at_first=stop_at_first
-                )
+                complete = _work_off(work, master, keep)
             stock = _settled(folder, manifest, stored, console)
     lost = len(_missing(manifest, stock))
     if complete and lost and stop_at_first and _has_violation(stock.finished.values()):
@@ -204,23 +200,33 @@ def _without_errors(folder: Path, spec: CampaignSpec, stock: Stock, stored: Stor
     return Stock(left, stock.damaged, stock.foreign)
 
 
-def _work_off(
-    task: Task,
-    manifest: Manifest,
-    numbers: Sequence[int],
-    before: Sequence[ChunkSummary],
-    master: str | None,
-    console: Console,
-    keep: Callable[[FinishedChunk], object] | None,
-    *,
-    stop_at_first: bool,
-) -> bool:
+class _Work(NamedTuple):
+    """What is to be done: which chunks, behind which that are finished; and whether the first violation ends it."""
+
+    task: Task
+    manifest: Manifest
+    numbers: Sequence[int]
+    before: Sequence[ChunkSummary]
+    console: Console
+    stop_at_first: bool
+
+    def progress(self) -> CampaignProgress:
+        """The bars for it."""
+        return CampaignProgress(self.manifest.spec, self.console, self.before)
+
+    def is_enough(self, told: Iterable[ChunkSummary]) -> bool:
+        """Whether a violation ends it."""
+        return self.stop_at_first and _has_violation(told)
+
+
+def _work_off(work: _Work, master: str | None, keep: Callable[[FinishedChunk], object] | None) -> bool:
     """Run the chunks with a progress bar, or as many as it takes to a violation; false if the person stopped it.
 
     Spark is started and used by a thread of its own: in the main thread Ctrl-C would strike in the middle of its protocol.
     """
+    task, manifest, numbers, console = work.task, work.manifest, work.numbers, work.console
     if master is None and _is_small(manifest, numbers):
-        return _work_off_here(task, manifest, numbers, before, console, keep, stop_at_first=stop_at_first)
+        return _work_off_here(work, keep)
     failure: list[Exception] = []
     enough = threading.Event()
     sessions: list[SparkSession] = []
@@ -250,7 +256,7 @@ def _work_off(
             thread.join(LAST_WORDS_SECONDS)  # what has come in is being stored
 
     thread = threading.Thread(target=job, name="campaign", daemon=True)
-    with CampaignProgress(manifest.spec, console, before) as progress:
+    with work.progress() as progress:
         try:
             thread.start()
             # Most likely next, and Spark takes its time to start.
@@ -258,7 +264,7 @@ def _work_off(
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
                 progress.show(told)
-                if stop_at_first and _has_violation(told):
+                if work.is_enough(told):
                     stop()
                     return True
         except KeyboardInterrupt:
@@ -280,31 +286,22 @@ def _is_small(manifest: Manifest, numbers: Sequence[int]) -> bool:
     return sum(chunk.stop - chunk.first for chunk in chunks) <= FEW_RUNS_HERE
 
 
-def _work_off_here(
-    task: Task,
-    manifest: Manifest,
-    numbers: Sequence[int],
-    before: Sequence[ChunkSummary],
-    console: Console,
-    keep: Callable[[FinishedChunk], object] | None,
-    *,
-    stop_at_first: bool,
-) -> bool:
+def _work_off_here(work: _Work, keep: Callable[[FinishedChunk], object] | None) -> bool:
     """Run the chunks without Spark, as `_work_off` does with it."""
     told: list[ChunkSummary] = []
-    with CampaignProgress(manifest.spec, console, before) as progress:
+    with work.progress() as progress:
 
         def go_on() -> bool:
             progress.show(told)
-            return not (stop_at_first and _has_violation(told))
+            return not work.is_enough(told)
 
         try:
-            run_on_pool(task, manifest.layout, numbers, told, go_on, keep)
+            run_on_pool(work.task, work.manifest.layout, work.numbers, told, go_on, keep)
         except KeyboardInterrupt:
-            console.print("Stopping; finished chunks are kept.")
+            work.console.print("Stopping; finished chunks are kept.")
             return False
         except OSError as error:
-            raise CampaignFailedError(_why(error, task.folder)) from error
+            raise CampaignFailedError(_why(error, work.task.folder)) from error
         progress.show(told)
     return True
 
@@ -322,26 +319,18 @@ def _why(error: Exception, folder: Path) -> str:
     return f"Spark gave up: {reason(error)}"
 
 
-def _in_containers(
-    task: Task,
-    manifest: Manifest,
-    numbers: Sequence[int],
-    before: Sequence[ChunkSummary],
-    console: Console,
-    contained: Contained,
-    *,
-    stop_at_first: bool,
-) -> bool:
+def _in_containers(work: _Work, contained: Contained) -> bool:
     """Run the chunks with a progress bar, or as many as it takes to a violation; false if the person stopped it."""
-    with CampaignProgress(manifest.spec, console, before) as progress:
+    layout, now_running = work.manifest.layout, contained.now_running
+    with work.progress() as progress:
         try:
-            run_in_turn(task, manifest.layout, numbers, progress, contained.now_running, stop_at_first=stop_at_first)
+            run_in_turn(work.task, layout, work.numbers, progress, now_running, stop_at_first=work.stop_at_first)
         except KeyboardInterrupt:
-            console.print("Stopping; finished runs are kept.")
+            work.console.print("Stopping; finished runs are kept.")
             return False
         except OSError as error:
             if is_full_disk(error):
-                raise CampaignFailedError(_why(error, task.folder)) from error
+                raise CampaignFailedError(_why(error, work.task.folder)) from error
             raise
     return True
 

@@ -16,7 +16,7 @@ from tidemark.harness.report.model import Comparison
 from tidemark.nemesis import AskedWorkload
 from tidemark.nemesis.asked_workload import DRAWN
 from tidemark.nodes.core.cluster import ClusterSpec
-from tidemark.pipeline.compare.compare import found_in_tables
+from tidemark.pipeline.compare.compare import as_comparison, found_in_tables
 from tidemark.pipeline.engines.spark_engine import SparkEngine
 from tidemark.pipeline.engines.spark_tables import campaign_tables
 from tidemark.pipeline.folder.campaign_parts import part_of
@@ -68,29 +68,12 @@ def compare_campaigns(spark: SparkSession, folders: Sequence[Path], baseline: st
     most = sum(manifest.spec.plans * len(manifest.spec.variants) for manifest in manifests)
     imported = any(manifest.spec.world == IMPORTED for manifest in manifests)
     found = found_in_tables(SparkEngine(spark), tuple(arms), baseline, (), most, imported=imported)
-    spec = manifests[0].spec
-    return Comparison(
-        campaign=" and ".join(labels),
-        profile=spec.profile,
-        seed=spec.seed,
-        plans=spec.plans,
-        cluster=ClusterSpec.from_json(dict(spec.cluster)).to_json(),
-        baseline=baseline,
-        variants=tuple(
-            replace(found.variant(arm), replay=replay_command(of, folder, variant, None))
-            for arm, (folder, of, variant) in arms.items()
-            if arm in found.totals
-        ),
-        watched_us=found.watched_us,
-        world=spec.world,
-        system=spec.system,
-        primary=None,
-        contract=spec.contract,
-        workload=spec.workload,
-        code=manifests[0].code,
-        begun=manifests[0].begun,
-        worse=found.worse,
+    variants = tuple(
+        replace(found.variant(arm), replay=replay_command(of, folder, variant, None))
+        for arm, (folder, of, variant) in arms.items()
+        if arm in found.totals
     )
+    return as_comparison(found, " and ".join(labels), manifests[0], variants)
 
 
 def differences(folders: Sequence[Path]) -> list[str]:

@@ -23,26 +23,8 @@ from tidemark.harness.report.model import ANY, LOST, AnomalyCount, Comparison, P
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
+from tidemark.pipeline.compare import questions
 from tidemark.pipeline.compare.quantiles import QUANTILES, Quantiles
-from tidemark.pipeline.compare.questions import (
-    BETWEEN,
-    BROKEN,
-    COUNT_PAIRS,
-    COUNTS,
-    DERIVED,
-    DISCORDANT,
-    FIRST,
-    FIRST_PLANS,
-    HIT,
-    HITS,
-    MARKED,
-    MOST_STEPS,
-    PAIRS,
-    PERMITTED_BY,
-    SEEN_BY_CLIENTS,
-    SUMMED,
-    TOTALS,
-)
 from tidemark.pipeline.compare.statistics import holm, mcnemar, paired_difference, share_hit, wilson
 from tidemark.pipeline.engines.reason import reason
 from tidemark.pipeline.engines.spark_tables import FEW_RUNS
@@ -53,6 +35,7 @@ from tidemark.pipeline.runs.campaign_spec import IMPORTED
 
 if TYPE_CHECKING:
     from tidemark.pipeline.engines.engine import Engine
+    from tidemark.pipeline.folder.manifest import Manifest
 
 Question: TypeAlias = tuple[str, Mapping[str, Any]]
 """SQL and its parameters."""
@@ -92,13 +75,20 @@ def compare(engine: Engine, folder: Path, baseline: str | None = None) -> Compar
     )
     if imported:  # no two histories are of the same plan
         variants = tuple(map(_unpaired, variants))
+    comparison = as_comparison(found, spec.name, manifest, variants)
+    return replace(comparison, cluster={}) if imported else comparison
+
+
+def as_comparison(found: Found, name: str, manifest: Manifest, variants: tuple[VariantResult, ...]) -> Comparison:
+    """What was found, as the comparison of that name; its settings are the manifest's."""
+    spec = manifest.spec
     return Comparison(
-        campaign=spec.name,
+        campaign=name,
         profile=spec.profile,
         seed=spec.seed,
         plans=spec.plans,
-        cluster={} if imported else ClusterSpec.from_json(dict(spec.cluster)).to_json(),
-        baseline=baseline,
+        cluster=ClusterSpec.from_json(dict(spec.cluster)).to_json(),
+        baseline=found.baseline,
         variants=variants,
         watched_us=found.watched_us,
         world=spec.world,
@@ -139,8 +129,8 @@ def found_in_tables(
         UnreadableError: Spark could not.
     """
     try:
-        with engine.about(most), engine.kept("hits", HITS, DERIVED):
-            engine.name("pairs", PAIRS, {"baseline": baseline})
+        with engine.about(most), engine.kept("hits", questions.HITS, questions.DERIVED):
+            engine.name("pairs", questions.PAIRS, {"baseline": baseline})
             at_once = AT_ONCE if most <= FEW_RUNS else 1
             found = Found(engine, variants, baseline, first_variants, at_once, imported=imported)
             found.worse = _worse(engine, [found.variant(name) for name in variants if name in found.totals])
@@ -162,20 +152,20 @@ class Found:
         *,
         imported: bool = False,
     ) -> None:
-        sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in SUMMED)
+        sums = ", ".join(f"coalesce(sum({name}), 0) AS {name}" for name in questions.SUMMED)
         self.baseline = baseline
         rows = _answers(
             engine,
             {
-                "totals": (TOTALS.format(sums=sums), {}),
-                "counts": (COUNTS, {}),
-                "discordant": (DISCORDANT, {"baseline": baseline}),
+                "totals": (questions.TOTALS.format(sums=sums), {}),
+                "counts": (questions.COUNTS, {}),
+                "discordant": (questions.DISCORDANT, {"baseline": baseline}),
                 "quantiles": (QUANTILES, {}),
-                "broken": (BROKEN.format(or_lost=SEEN_BY_CLIENTS if imported else ""), {}),
-                "pairs": (COUNT_PAIRS, {}),
-                "permitted by": (PERMITTED_BY, {}),
-                "first plans": (FIRST_PLANS, {"most": MOST_PLANS}),
-                "marked": (MARKED, {}),
+                "broken": (questions.BROKEN.format(or_lost=questions.SEEN_BY_CLIENTS if imported else ""), {}),
+                "pairs": (questions.COUNT_PAIRS, {}),
+                "permitted by": (questions.PERMITTED_BY, {}),
+                "first plans": (questions.FIRST_PLANS, {"most": MOST_PLANS}),
+                "marked": (questions.MARKED, {}),
             },
             at_once,
         )
@@ -198,7 +188,7 @@ class Found:
         self.primary = primary_variant(first_variants, baseline, self.totals)
         self.paired = self._all_paired([name for name in variants if name in self.totals and name != baseline])
         self.first: dict[str, dict[int, int]] = defaultdict(dict)
-        for row in engine.rows(FIRST.format(width=self._step_us())):
+        for row in engine.rows(questions.FIRST.format(width=self._step_us())):
             self.first[row["variant"]][row["time"]] = row["runs"]
         self.marked: dict[str, dict[str, int]] = defaultdict(dict)
         for row in rows["marked"]:
@@ -213,9 +203,9 @@ class Found:
 
     def _step_us(self) -> int:
         """How far the steps of the curves of first violations are apart; 1 where each hit may have its own."""
-        if max(row["timed"] for row in self.totals.values()) <= MOST_STEPS:
+        if max(row["timed"] for row in self.totals.values()) <= questions.MOST_STEPS:
             return 1
-        return max(1, -(-max(row["last_us"] or 0 for row in self.totals.values()) // MOST_STEPS))
+        return max(1, -(-max(row["last_us"] or 0 for row in self.totals.values()) // questions.MOST_STEPS))
 
     def variant(self, name: str) -> VariantResult:
         """Everything about one variant."""
@@ -243,7 +233,7 @@ class Found:
             recovery=self.quantiles.recovery(name, row["errors"]),
             exercised=by_mark(self.marked[name], _marks_of(name)) if row["looked_at"] else {},
             permitted_by=self.permitted_by[name],
-            **{column: row[column] for column in SUMMED},
+            **{column: row[column] for column in questions.SUMMED},
         )
 
     def _all_paired(self, variants: Sequence[str]) -> dict[tuple[str, str], Paired]:
@@ -281,7 +271,7 @@ def _worse(engine: Engine, variants: Sequence[VariantResult]) -> tuple[Worse, ..
         name = next((name for name, (before, now) in shares.items() if now > before), None)
         if name is not None:
             args = {"older": older.variant, "newer": newer.variant}
-            (row,) = engine.rows(BETWEEN.format(hit=HIT[name]), args)
+            (row,) = engine.rows(questions.BETWEEN.format(hit=questions.HIT[name]), args)
             p_value = mcnemar(row["only_newer"], row["only_older"])
             found.append(
                 Worse(older.variant, newer.variant, name, row["pairs"], row["only_newer"], row["only_older"], p_value)
@@ -289,10 +279,10 @@ def _worse(engine: Engine, variants: Sequence[VariantResult]) -> tuple[Worse, ..
     return tuple(found)
 
 
-def _answers(engine: Engine, questions: Mapping[str, Question], at_once: int) -> dict[str, list[Any]]:
+def _answers(engine: Engine, asked: Mapping[str, Question], at_once: int) -> dict[str, list[Any]]:
     """The rows that answer each question, so many of them at a time."""
     with ThreadPoolExecutor(at_once, thread_name_prefix="ask") as threads:
-        return dict(zip(questions, threads.map(lambda asked: engine.rows(*asked), questions.values()), strict=True))
+        return dict(zip(asked, threads.map(lambda question: engine.rows(*question), asked.values()), strict=True))
 
 
 def primary_variant(variants: Sequence[str], baseline: str, done: Container[str]) -> str | None:

@@ -8,20 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from tidemark.harness.report import words
 from tidemark.harness.report.answer import answers, oddities
 from tidemark.harness.report.model import ANY, AnomalyCount, Comparison, Rate, VariantResult
-from tidemark.harness.report.words import (
-    bounds,
-    compared,
-    interval,
-    p_of,
-    percent,
-    points,
-    primary_words,
-    recovered,
-    rounds,
-    seconds,
-)
 
 LOSS = "… violation (95 %)"
 MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
@@ -31,16 +20,16 @@ MEASURES: tuple[tuple[str, Callable[[VariantResult], str]], ...] = (
     ("runs with acked loss", lambda v: str(v.any_loss.hits)),
     (LOSS, lambda v: _rate(v.loss)),
     ("… permitted only", lambda v: str(v.any_loss.hits - v.loss.hits)),
-    ("first violation (median)", lambda v: seconds(v.first_violation.p50)),
-    ("availability, mean", lambda v: percent(v.availability.mean)),
-    ("availability, p5", lambda v: percent(v.availability.p5)),
-    ("recovery, median", lambda v: recovered(v.recovery.p50, v.recovery)),
-    ("recovery, p95", lambda v: recovered(v.recovery.p95, v.recovery)),
+    ("first violation (median)", lambda v: words.seconds(v.first_violation.p50)),
+    ("availability, mean", lambda v: words.percent(v.availability.mean)),
+    ("availability, p5", lambda v: words.percent(v.availability.p5)),
+    ("recovery, median", lambda v: words.recovered(v.recovery.p50, v.recovery)),
+    ("recovery, p95", lambda v: words.recovered(v.recovery.p95, v.recovery)),
     ("never recovered", lambda v: str(v.recovery.never.hits)),
     ("elections", lambda v: str(v.elections)),
     ("… unclean", lambda v: str(v.unclean_elections)),
     ("epoch requests/election", lambda v: f"{v.epoch_round_trips / v.elections:.2f}" if v.elections else "–"),
-    ("… answers needed: 1 / 2 / more", rounds),
+    ("… answers needed: 1 / 2 / more", words.rounds),
     ("truncations", lambda v: str(v.truncations)),
     ("records cut off logs", lambda v: str(v.records_truncated)),
     ("high watermarks written", lambda v: str(v.hw_checkpoints) if v.hw_checkpoints else "–"),
@@ -53,7 +42,7 @@ def print_comparison(comparison: Comparison, console: Console, *, between_campai
     Between campaigns nothing was settled before they ran, neither which comparison is the primary one nor what is older.
     """
     if not between_campaigns:
-        console.print(escape(compared(comparison)), highlight=False)
+        console.print(escape(words.compared(comparison)), highlight=False)
     for answer in answers(comparison):
         console.print(escape(answer.plain), style="bold", highlight=False)
     for oddity in () if between_campaigns else oddities(comparison):
@@ -61,7 +50,7 @@ def print_comparison(comparison: Comparison, console: Console, *, between_campai
     if comparison.pairs and between_campaigns:
         console.print(escape(_pairs(comparison)), highlight=False)
     elif comparison.pairs:
-        console.print(escape(primary_words(comparison)), highlight=False)
+        console.print(escape(words.primary_words(comparison)), highlight=False)
     console.print(_variants(comparison))
     console.print(
         _anomalies(
@@ -102,7 +91,7 @@ def _variants(comparison: Comparison) -> Table:
     for name, measure in MEASURES:
         table.add_row(name, *(escape(measure(variant)) for variant in comparison.variants))
         if name == LOSS and any(variant.unknown for variant in comparison.variants):
-            table.add_row("… with the unknown", *(bounds(v.loss) for v in comparison.variants))
+            table.add_row("… with the unknown", *(words.bounds(v.loss) for v in comparison.variants))
     for promise in comparison.promises:
         hits = (str(v.promises[promise].hits) if promise in v.promises else "–" for v in comparison.variants)
         table.add_row(f"loss against {promise}", *hits)
@@ -110,14 +99,14 @@ def _variants(comparison: Comparison) -> Table:
 
 
 def _anomalies(
-    comparison: Comparison, title: str, rate: Callable[[AnomalyCount], Rate], words: Callable[[AnomalyCount], str]
+    comparison: Comparison, title: str, rate: Callable[[AnomalyCount], Rate], cell: Callable[[AnomalyCount], str]
 ) -> Table:
     """One row for each anomaly that some variant showed in the sense of `rate`."""
     table = _table(comparison, title)
     for name in comparison.anomaly_names:
         rows = [variant.count(name) for variant in comparison.variants]
         if any(row and rate(row).hits for row in rows):
-            table.add_row(escape(name), *(words(row) if row else "–" for row in rows))
+            table.add_row(escape(name), *(cell(row) if row else "–" for row in rows))
     return table
 
 
@@ -154,8 +143,8 @@ def _paired(comparison: Comparison) -> Table:
         row = variant.count(ANY)
         pair = row.paired if row else None
         if pair is not None:
-            p_value = f"{p_of(pair).removeprefix('p ')}{' (primary)' if pair.primary else ''}"
-            difference = points(pair, "").replace("  ", " ")
+            p_value = f"{words.p_of(pair).removeprefix('p ')}{' (primary)' if pair.primary else ''}"
+            difference = words.points(pair, "").replace("  ", " ")
             table.add_row(
                 escape(variant.variant),
                 str(pair.only_here),
@@ -167,5 +156,5 @@ def _paired(comparison: Comparison) -> Table:
 
 
 def _rate(rate: Rate) -> str:
-    narrow = interval(rate).replace(" ", "")
+    narrow = words.interval(rate).replace(" ", "")
     return f"{rate.hits}\n{narrow}"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from tidemark.harness.report.model import Example
 from tidemark.pipeline.campaign.campaign import simulator
 from tidemark.pipeline.folder.evidence import stored_runs
-from tidemark.pipeline.folder.found_campaign import NothingToCompareError
-from tidemark.pipeline.folder.manifest import Manifest
+from tidemark.pipeline.folder.found_campaign import campaign_in
 from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.replay_command import replay_command
 from tidemark.pipeline.runs.campaign_spec import IMPORTED
@@ -51,9 +50,7 @@ def choose_examples(engine: Engine, folder: Path, simulate: Simulate | None = No
         RunChangedError: The code is no longer the one that ran the campaign, or a run depends on more than its plan.
     """
     as_asked, folder = folder, folder.resolve()
-    manifest = Manifest.read(folder)
-    if manifest is None:
-        raise NothingToCompareError(f"{folder} holds no campaign.")
+    manifest = campaign_in(folder)
     if manifest.spec.world == IMPORTED:
         return ()
     simulate = simulate or (simulator() if manifest.spec.world == "sim" else stored_runs(folder))

@@ -6,7 +6,6 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from tidemark.pipeline.chunks.chunk import FinishedChunk
@@ -58,9 +57,7 @@ class Delivery:
             thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *ended: object) -> None:
         """Wait until all that was taken is stored.
 
         Raises:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pyspark import AccumulatorParam, TaskContext
+from pyspark import TaskContext
 
 from tidemark.pipeline.chunks.chunk import FinishedChunk, Task, work_out
-from tidemark.pipeline.engines.chunk_accumulator import ChunkAccumulator
+from tidemark.pipeline.engines.brought import Brought
 from tidemark.pipeline.engines.delivery import Delivery
 from tidemark.pipeline.folder.tables import MANIFEST
 
@@ -25,22 +25,9 @@ class OtherFolderError(RuntimeError):
     """A worker has not the campaign's folder where the driver has it; the text is one sentence."""
 
 
-class _Collected(AccumulatorParam[list[Any]]):
-    """What tasks tell, as it comes."""
-
-    def zero(self, value: list[Any]) -> list[Any]:
-        """None yet."""
-        return []
-
-    def addInPlace(self, value1: list[Any], value2: list[Any]) -> list[Any]:  # noqa: N802  Spark's
-        """Both; the first one grows, so that whoever looks on sees it."""
-        value1.extend(value2)
-        return value1
-
-
 def collected_in(context: SparkContext) -> Accumulator[list[Any]]:
     """To be filled by tasks: Spark brings what they add with the news that one has ended, so nobody need look for files."""
-    return context.accumulator([], _Collected())
+    return context.accumulator([], Brought())
 
 
 def run_job(
@@ -68,7 +55,7 @@ def run_job(
         OSError: A chunk cannot be stored or kept, and the job is given up.
     """
     with Delivery(task.folder, task.spec.name, told, give_up=context.cancelAllJobs, keep=keep) as delivery:
-        brought = context.accumulator([], ChunkAccumulator(delivery.take))
+        brought = context.accumulator([], Brought(delivery.take))
 
         def work(mine: Iterable[int]) -> None:
             attempt = TaskContext.get()

@@ -139,8 +139,9 @@ def find_place(folder: Path, spec: CampaignSpec, *, named: Collection[str], fres
     if mine is not None or not parts or parts[0].folder != folder:
         return Place(folder if mine is None else mine.folder, mine, others)
     if fresh:
+        titles = "; ".join(part.title for part in parts)
         raise CampaignRefusedError(
-            f"{folder} holds the parts {_titles(parts)}, and --fresh begins one of them anew: leave it out to add "
+            f"{folder} holds the parts {titles}, and --fresh begins one of them anew: leave it out to add "
             f"{title_of(spec)}, or choose another folder."
         )
     first = parts[0].spec
@@ -239,7 +240,3 @@ def _free_folder(folder: Path, parts: Sequence[Part], spec: CampaignSpec) -> Pat
     while (place := folder / PARTS / (name if number == 1 else f"{name}-{number}")) in taken:
         number += 1
     return place
-
-
-def _titles(parts: Sequence[Part]) -> str:
-    return "; ".join(part.title for part in parts)

@@ -16,20 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from tidemark.checkers.history.columns.columns import (
-    ACKS,
-    DELETION,
-    F_POLL,
-    KEPT,
-    NOTHING,
-    OK,
-    READ,
-    REBALANCED,
-    SEND,
-    TYPES,
-    UNKNOWN,
-    Columns,
-)
+from tidemark.checkers.history.columns import columns as coded
 from tidemark.pipeline.folder.stored_history import IS_REBALANCED, NEMESIS, NEMESIS_ACTIONS
 from tidemark.pipeline.folder.tables import OPS, TRACE
 
@@ -92,7 +79,7 @@ def _of_ops(history: History) -> Iterator[Row]:
         yield op.time, _process(op.process, op.f), op.type, op.f, _encode(op.value), op.error, op.acks, op.final
 
 
-def _of_columns(columns: Columns) -> Iterator[Row]:
+def _of_columns(columns: coded.Columns) -> Iterator[Row]:
     for first in range(0, len(columns), BATCH_ROWS):
         stop = min(first + BATCH_ROWS, len(columns))
         values = _values(columns, first, stop)
@@ -102,8 +89,17 @@ def _of_columns(columns: Columns) -> Iterator[Row]:
         )
         for value, time, process, type_, f, error, acks, final in zip(values, *halves, strict=True):
             whose = _process(columns.processes[process], columns.fs[f])
-            told = _encode(value or [("poll", {})] if f == F_POLL else value)
-            yield time, whose, TYPES[type_], columns.fs[f], told, columns.errors[error], ACKS[acks], bool(final)
+            told = _encode(value or [("poll", {})] if f == coded.F_POLL else value)
+            yield (
+                time,
+                whose,
+                coded.TYPES[type_],
+                columns.fs[f],
+                told,
+                columns.errors[error],
+                coded.ACKS[acks],
+                bool(final),
+            )
 
 
 def _process(name: str | int, f: str) -> str:
@@ -112,11 +108,11 @@ def _process(name: str | int, f: str) -> str:
     return str(name)
 
 
-def _values(columns: Columns, first: int, stop: int) -> list[list[Any]]:
+def _values(columns: coded.Columns, first: int, stop: int) -> list[list[Any]]:
     """What each of some halves says of records and keys."""
     found: list[list[Any]] = [[] for _ in range(stop - first)]
     begin, end = np.searchsorted(columns.row_half, (first, stop))
-    ok = (columns.type[columns.row_half[begin:end]] == OK).tolist()
+    ok = (columns.type[columns.row_half[begin:end]] == coded.OK).tolist()
     rows: Iterable[Sequence[int]] = zip(
         columns.row_half[begin:end].tolist(),
         columns.row_kind[begin:end].tolist(),
@@ -128,25 +124,25 @@ def _values(columns: Columns, first: int, stop: int) -> list[list[Any]]:
     )
     for half, kind, number, place, value, is_ok in rows:
         mine, key = found[half - first], columns.keys[number]
-        offset = None if place == UNKNOWN else place
-        if kind == SEND:
+        offset = None if place == coded.UNKNOWN else place
+        if kind == coded.SEND:
             sent = columns.value(value)
             mine.append(("send", key, (offset, sent) if is_ok or offset is not None else sent))
-        elif kind in (READ, NOTHING):
+        elif kind in (coded.READ, coded.NOTHING):
             if not mine or mine[-1][0] != "poll" or _is_another_poll(mine[-1][1], key, kind):
                 mine.append(("poll", {}))
             records = mine[-1][1].setdefault(key, [])
-            if kind == READ:
+            if kind == coded.READ:
                 records.append((offset, columns.value(value)))
-        elif kind == KEPT:
+        elif kind == coded.KEPT:
             mine.append(key)
-        elif kind == DELETION:
+        elif kind == coded.DELETION:
             mine.append(("delete", key, place))
-        elif kind == REBALANCED:
+        elif kind == coded.REBALANCED:
             mine.append((IS_REBALANCED, key))
     return found
 
 
 def _is_another_poll(answer: dict[str, list[Any]], key: str, kind: int) -> bool:
     """Whether a row cannot belong to the answer so far: its key had nothing, has nothing now, or others came in between."""
-    return key in answer and (kind == NOTHING or not answer[key] or next(reversed(answer)) != key)
+    return key in answer and (kind == coded.NOTHING or not answer[key] or next(reversed(answer)) != key)

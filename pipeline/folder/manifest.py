@@ -8,7 +8,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,6 @@ class Asked:
     day: str  # UTC
     plans: int
     variants: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return {"day": self.day, "plans": self.plans, "variants": list(self.variants)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,7 @@ class Manifest:
             "identity": self.identity,
             "spec": self.spec.to_json(),
             "stretches": self.layout.to_json(),
-            "asked": [asked.to_json() for asked in self.asked],
+            "asked": [asdict(asked) for asked in self.asked],
             "begun": self.begun,
             "code": self.code,
             "parts": dict(self.parts),

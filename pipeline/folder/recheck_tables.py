@@ -96,14 +96,8 @@ class RecheckRecord:
 
     def write(self, place: Path, campaign: str) -> None:
         """Put it beside the tables; last."""
-        data = {
-            "chunk": asdict(self.chunk),
-            "of": dict(self.of),
-            "summary": asdict(self.summary),
-            "files": {table: asdict(written) for table, written in self.files.items()},
-        }
         path = record_file(place, campaign, self.chunk.variant, self.chunk.number)
-        write_whole((json.dumps(data) + "\n").encode(), path)
+        write_whole((json.dumps(asdict(self)) + "\n").encode(), path)
 
     @classmethod
     def read(cls, path: Path) -> RecheckRecord | None:

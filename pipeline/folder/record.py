@@ -60,14 +60,7 @@ class ChunkRecord:
 
     def content(self) -> bytes:
         """What its file has."""
-        data = {
-            "format": FORMAT,
-            "identity": self.identity,
-            "chunk": asdict(self.chunk),
-            "summary": asdict(self.summary),
-            "files": {table: asdict(written) for table, written in self.files.items()},
-        }
-        return (json.dumps(data) + "\n").encode()
+        return (json.dumps({"format": FORMAT, **asdict(self)}) + "\n").encode()
 
     def write(self, folder: Path, campaign: str) -> None:
         """Put it beside the tables: from now on the chunk is finished."""

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, TypeAlias
 from uuid import uuid4
 
 import pyarrow.parquet as pq
@@ -29,7 +30,7 @@ from tidemark.pipeline.folder.manifest import TABLES_OF_A_CAMPAIGN, Asked, Campa
 from tidemark.pipeline.folder.record import ChunkSummary
 from tidemark.pipeline.folder.refusal import RefusalError
 from tidemark.pipeline.folder.tables import RECORDS, SCHEMAS
-from tidemark.pipeline.imports.import_chunk import SEED, JudgedSources, JudgeSources, Unread
+from tidemark.pipeline.imports.import_chunk import SEED, JudgedSources, JudgeSources
 from tidemark.pipeline.imports.sources import Source, in_groups, source_of
 from tidemark.pipeline.runs.campaign_spec import IMPORTED, CampaignSpec
 
@@ -37,19 +38,12 @@ MOST: Final = 100
 """So many histories make a chunk at most."""
 MOST_BYTES: Final = 16 << 20
 """And so many bytes of files, or one that is larger."""
+Spread: TypeAlias = Callable[[JudgeSources, Iterable[list[Source]]], Iterable[JudgedSources]]
+"""Does a piece of work for each item, perhaps in other processes, as `map` does; results are in the items' order."""
 
 
 class ImportFailedError(RefusalError):
     """Nothing more can be imported; what was, is kept. The text is one sentence."""
-
-
-class Spread(Protocol):
-    """Does a piece of work for each item, perhaps in other processes; results are in the items' order."""
-
-    def __call__(
-        self, work: Callable[[list[Source]], JudgedSources], items: Iterable[list[Source]], /
-    ) -> Iterable[JudgedSources]:
-        """As `map` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +166,16 @@ class _Importing:
 
     def add(self, files: Sequence[Path], variant: str | None, spread: Spread, console: Console) -> None:
         """All that is new of some files."""
-        with _Shown(len(files), console) as shown:
+        bar = bar_of(console)
+        show = partial(bar.update, bar.add_task("histories", total=len(files), found=""))
+        with bar:
             try:
                 new = list(self._new(files, variant))
-                shown.show(len(self._there) + len(self._unread), "")
+                show(completed=len(self._there) + len(self._unread))
                 for judged in spread(JudgeSources(self._contract), in_groups(new, MOST, MOST_BYTES)):
                     self._store(judged)
                     done = self._runs.total() + len(self._there) + len(self._unread)
-                    shown.show(done, f"{self._verdicts['invalid']} invalid")
+                    show(completed=done, found=f"{self._verdicts['invalid']} invalid")
             except KeyboardInterrupt:
                 self._interrupted = True
 
@@ -214,7 +210,7 @@ class _Importing:
 
     def _store(self, judged: JudgedSources) -> None:
         """Add a chunk, if there is anything in it."""
-        self._unread += [_told(one) for one in judged.unread]
+        self._unread += [(one.source.name, one.why) for one in judged.unread]
         self._why_not |= {one.source.digest: one.why for one in judged.unread}
         if not judged.runs:
             return
@@ -259,10 +255,6 @@ class _Importing:
         )
 
 
-def _told(unread: Unread) -> tuple[Path, str]:
-    return unread.source.name, unread.why
-
-
 def _set_aside_what_does_not_count(folder: Path, manifest: Manifest, stock: Stock) -> None:
     """Move the files of chunks that are not finished out of the tables: their histories come in again as other chunks, and whoever
     reads a table's folder would count them twice.
@@ -279,22 +271,3 @@ def _forget_what_was_broken_off(folder: Path, manifest: Manifest) -> None:
     for record in (folder / RECORDS).rglob("chunk-*.json"):
         if int(record.stem.removeprefix("chunk-")) >= manifest.layout.chunks:
             record.unlink()
-
-
-class _Shown:
-    """A progress bar over the files."""
-
-    def __init__(self, files: int, console: Console) -> None:
-        self._progress = bar_of(console)
-        self._task = self._progress.add_task("histories", total=files, found="")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, done: int, found: str) -> None:
-        """How many files are done, and what was found."""
-        self._progress.update(self._task, completed=done, found=found)

@@ -11,12 +11,13 @@ import inspect
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow.parquet as pq
 from rich.console import Console
@@ -51,6 +52,7 @@ FEW_RUNS: Final = 100
 """And so many runs made again."""
 POLL_SECONDS: Final = 0.25
 KEY_DIGITS: Final = 12
+Told: TypeAlias = RecheckSummary | DamagedChunk
 
 
 class NothingToRecheckError(RefusalError, ValueError):
@@ -104,14 +106,8 @@ class ChangedRun:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {
-            "variant": self.variant,
-            "plan": self.plan,
-            "then": self.then,
-            "now": self.now,
-            "anomalies": [{"name": name, "then": then, "now": now} for name, then, now in self.anomalies],
-            "command": self.command,
-        }
+        told = [{"name": name, "then": then, "now": now} for name, then, now in self.anomalies]
+        return asdict(self) | {"anomalies": told}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,40 +230,29 @@ def changed_runs(outcome: RecheckOutcome) -> Iterator[ChangedRun]:
             )
 
 
-class _Shown:
-    """A progress bar over the chunks."""
+@contextmanager
+def _shown(work: RecheckWork, console: Console | None) -> Iterator[Callable[[Sequence[Told]], None]]:
+    """A progress bar over the chunks; to be given all that was told so far."""
+    bar = bar_of(console or Console(stderr=True))
+    task = bar.add_task("chunks", total=len(work.todo), found="")
 
-    def __init__(self, work: RecheckWork, console: Console | None) -> None:
-        self._progress = bar_of(console or Console(stderr=True))
-        self._task = self._progress.add_task("chunks", total=len(work.todo), found="")
-        self._runs = self._changed = self._seen = 0
+    def show(told: Sequence[Told]) -> None:
+        judged = [one for one in told if isinstance(one, RecheckSummary)]
+        found = f"{sum(one.judged for one in judged)} runs judged, {sum(one.changed for one in judged)} changed"
+        bar.update(task, completed=len(told), found=found)
 
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()
-
-    def show(self, told: Sequence[RecheckSummary | DamagedChunk]) -> None:
-        """All that was told so far; each time the same, and more behind it."""
-        for one in told[self._seen :]:
-            self._seen += 1
-            if isinstance(one, RecheckSummary):
-                self._runs += one.judged
-                self._changed += one.changed
-        found = f"{self._runs} runs judged, {self._changed} changed"
-        self._progress.update(self._task, completed=self._seen, found=found)
+    with bar:
+        yield show
 
 
 def _here(work: RecheckWork, console: Console | None, damaged: list[DamagedChunk]) -> bool:
     """Judge in this process; false if the person stopped it."""
-    told: list[RecheckSummary | DamagedChunk] = []
+    told: list[Told] = []
     try:
-        with _Shown(work, console) as shown:
+        with _shown(work, console) as show:
             for chunk, _ in work.todo:
                 told.append(recheck_chunk(work.task, chunk))
-                shown.show(told)
+                show(told)
     except KeyboardInterrupt:
         return False
     finally:
@@ -279,7 +264,7 @@ def _on_spark(work: RecheckWork, master: str | None, console: Console | None, da
     """Judge as Spark tasks; false if the person stopped it. Spark is used by a thread of its own, as a campaign does."""
     failure: list[Exception] = []
     sessions: list[SparkSession] = []
-    told: list[list[RecheckSummary | DamagedChunk]] = []
+    told: list[list[Told]] = []
     enough = threading.Event()
 
     def job() -> None:
@@ -306,12 +291,12 @@ def _on_spark(work: RecheckWork, master: str | None, console: Console | None, da
             failure.append(error)
 
     thread = threading.Thread(target=job, name="recheck", daemon=True)
-    with _Shown(work, console) as shown:
+    with _shown(work, console) as show:
         try:
             thread.start()
             while thread.is_alive():
                 thread.join(POLL_SECONDS)
-                shown.show(told[0] if told else ())
+                show(told[0] if told else ())
         except KeyboardInterrupt:
             enough.set()
             for spark in sessions:

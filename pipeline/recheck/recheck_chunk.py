@@ -155,13 +155,13 @@ class _Rejudged:
             self._counts["missing"] += 1
             return
         try:
-            history, digest = _made_again(of, self._chunk.variant, plan)
+            result = of.simulate(of.spec, self._chunk.variant, plan)[1]
         except Exception:  # noqa: BLE001  a run that went well then and raises now is not the same run
-            digest = None
-        if digest != run["digest"]:
+            result = None
+        if result is None or result.digest != run["digest"]:
             self._counts["other"] += 1
         else:
-            self._judge(plan, history, AGAIN)
+            self._judge(plan, result.history, AGAIN)
 
     def _judge_evidence(self, plan: int, where: Path) -> None:
         try:
@@ -203,11 +203,6 @@ class _Rejudged:
             self._kinds[name][_kind(was, is_)] += 1
             if name:
                 self.tables["changes"].append({"plan": plan, "anomaly": name, "then": was, "now": is_})
-
-
-def _made_again(of: Task, variant: str, plan: int) -> tuple[History, str]:
-    result = of.simulate(of.spec, variant, plan)[1]
-    return result.history, result.digest
 
 
 def _differences(then: Counter[tuple[str, str]], now: Counter[tuple[str, str]]) -> Iterator[tuple[str, str, str]]:

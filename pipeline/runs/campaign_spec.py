@@ -82,23 +82,8 @@ class CampaignSpec:
 
     def to_json(self) -> dict[str, Any]:
         """The spec as JSON values."""
-        return {
-            "name": self.name,
-            "variants": list(self.variants),
-            "plans": self.plans,
-            "seed": self.seed,
-            "profile": self.profile,
-            "cluster": json.loads(json.dumps(dict(self.cluster))),
-            "contract": self.contract,
-            "keep": self.keep,
-            "world": self.world,
-            "time_scale": self.time_scale,
-            "clients": self.clients,
-            "system": self.system,
-            "broker_config": list(self.broker_config),
-            "workload": dict(self.workload),
-            "rules": [asdict(rule) for rule in self.rules],
-        }
+        told: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return told
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> CampaignSpec:

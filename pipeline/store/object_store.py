@@ -51,6 +51,9 @@ class ObjectStore:
     Args:
         place: Where.
         quick: Do not try for long.
+
+    Raises:
+        StoreError: The store does not do what it is asked; so of every method.
     """
 
     def __init__(self, place: StorePlace, *, quick: bool = False) -> None:
@@ -70,11 +73,7 @@ class ObjectStore:
         self._root = f"{place.bucket}/{place.path}".rstrip("/")
 
     def write(self, key: str, content: bytes) -> None:
-        """Put an object there, in place of what had its key.
-
-        Raises:
-            StoreError: See there.
-        """
+        """Put an object there, in place of what had its key."""
         kind = guess_type(key)[0] or "application/octet-stream"
         with (
             self._told("write to"),
@@ -83,11 +82,7 @@ class ObjectStore:
             to.write(content)
 
     def read(self, key: str) -> bytes | None:
-        """An object; None if there is none, or no bucket.
-
-        Raises:
-            StoreError: See there.
-        """
+        """An object; None if there is none, or no bucket."""
         with self._told("read"):
             try:
                 with self._files.open_input_stream(f"{self._root}/{key}") as source:
@@ -97,11 +92,7 @@ class ObjectStore:
             return content
 
     def delete(self, key: str) -> None:
-        """Remove an object, if it is there.
-
-        Raises:
-            StoreError: See there.
-        """
+        """Remove an object, if it is there."""
         with self._told("delete in"):
             try:
                 self._files.delete_file(f"{self._root}/{key}")
@@ -109,41 +100,25 @@ class ObjectStore:
                 return
 
     def sizes(self) -> dict[str, int]:
-        """Every object at the place and below it: key → bytes. None where there is no bucket.
-
-        Raises:
-            StoreError: See there.
-        """
+        """Every object at the place and below it: key → bytes. None where there is no bucket."""
         with self._told("list"):
             found = self._files.get_file_info(fs.FileSelector(self._root, recursive=True, allow_not_found=True))
         return {one.path[len(self._root) + 1 :]: one.size for one in found if one.type == fs.FileType.File}
 
     def size(self, key: str) -> int | None:
-        """An object's bytes; None if there is none.
-
-        Raises:
-            StoreError: See there.
-        """
+        """An object's bytes; None if there is none."""
         with self._told("read"):
             found = self._files.get_file_info(f"{self._root}/{key}")
         return found.size if found.type == fs.FileType.File else None
 
     def modified(self, key: str) -> float | None:
-        """When an object was written, by the store's clock, seconds since 1970; None if there is none.
-
-        Raises:
-            StoreError: See there.
-        """
+        """When an object was written, by the store's clock, seconds since 1970; None if there is none."""
         with self._told("read"):
             found = self._files.get_file_info(f"{self._root}/{key}")
         return found.mtime_ns / 1e9 if found.type == fs.FileType.File else None
 
     def names(self) -> tuple[list[str], list[str]]:
-        """What is directly at the place: objects, and names below which there are more.
-
-        Raises:
-            StoreError: There is no such bucket, or another reason.
-        """
+        """What is directly at the place: objects, and names below which there are more. It must have the bucket."""
         with self._told("list"):
             try:
                 found = self._files.get_file_info(fs.FileSelector(self._root))

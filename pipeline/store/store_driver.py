@@ -14,7 +14,6 @@ import threading
 import uuid
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from tidemark.pipeline.store.object_store import ObjectStore
@@ -66,9 +65,7 @@ class StoreDriver:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Make room."""
         self._ended.set()
         self._thread.join()

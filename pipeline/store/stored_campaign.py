@@ -44,6 +44,9 @@ class StoredCampaign:
 
     Args:
         place: Where.
+
+    Raises:
+        StoreError: The store does not do what it is asked; so of every method.
     """
 
     def __init__(self, place: StorePlace) -> None:
@@ -105,20 +108,12 @@ class StoredCampaign:
         return True
 
     def keep_manifest(self, manifest: Manifest) -> None:
-        """Have it in the store, before any chunk.
-
-        Raises:
-            StoreError: See there.
-        """
+        """Have it in the store, before any chunk."""
         if self.store.read(MANIFEST) != manifest.content():
             self._write(MANIFEST, manifest.content())
 
     def keep(self, chunk: FinishedChunk, campaign: str) -> None:
-        """Upload a chunk that is stored in the working copy; blocks until it is there. Threads may do so at once.
-
-        Raises:
-            StoreError: It could not be.
-        """
+        """Upload a chunk that is stored in the working copy; blocks until it is there. Threads may do so at once."""
         self.upload(chunk.record, chunk.files, campaign)
 
     def forget(self, places: Iterable[tuple[str, int]], campaign: str) -> None:
@@ -127,30 +122,19 @@ class StoredCampaign:
         Args:
             places: Their variants and numbers.
             campaign: The campaign's name.
-
-        Raises:
-            StoreError: See there.
         """
         for variant, number in places:
             self.known.pop((variant, number), None)
             self.store.delete(record_key(campaign, variant, number))
 
     def keep_pages(self, folder: Path) -> None:
-        """Upload what lies in the working copy beside the tables: page, figures, comparison.
-
-        Raises:
-            StoreError: See there.
-        """
+        """Upload what lies in the working copy beside the tables: page, figures, comparison."""
         for path in sorted(folder.iterdir()):
             if path.is_file() and not path.name.startswith(".") and path.name != MANIFEST:
                 self._write(path.name, path.read_bytes())
 
     def upload(self, record: ChunkRecord, files: Mapping[str, bytes], campaign: str) -> None:
-        """Put a chunk in the store, which must not have a record of it: its files by table, then the record.
-
-        Raises:
-            StoreError: See there.
-        """
+        """Put a chunk in the store, which must not have a record of it: its files by table, then the record."""
         place = (record.chunk.variant, record.chunk.number)
         for table, content in files.items():
             self._write(file_key(campaign, table, *place), content)

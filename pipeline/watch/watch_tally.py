@@ -116,11 +116,6 @@ class Tally:
         """How many are done."""
         return sum(totals["runs"] for totals in self._totals.values())
 
-    @property
-    def last(self) -> float | None:
-        """When the newest chunk was finished."""
-        return max((at for at, _ in self._ends), default=None)
-
     def variant(self, name: str, plans: int) -> WatchedVariant:
         """One variant, which is to meet so many plans."""
         totals = self._totals.get(name, Counter())

@@ -66,11 +66,10 @@ def at_hand(place: Path | StoreAddress, *tables: str) -> Path:
     if not isinstance(place, StoreAddress):
         return place
     wanted = place_of(place)
-    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.store.working_copy import fetch
 
     try:
-        with refused(RefusalError):
+        with refused():
             found = fetch(wanted, tables) if tables else fetch(wanted)
     except OSError as error:
         raise click.ClickException(error_words(error)) from None

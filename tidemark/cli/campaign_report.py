@@ -61,9 +61,8 @@ def summarise_all(folder: Path, baseline: str | None, *, as_json: bool) -> None:
     """
     from tidemark.pipeline.folder.campaign_parts import several_parts
     from tidemark.pipeline.folder.finished_chunks import take_stock
-    from tidemark.pipeline.folder.refusal import RefusalError
 
-    with refused(RefusalError):
+    with refused():
         parts = several_parts(folder)
     begun = [part for part in parts if take_stock(part.folder, part.manifest, ()).finished]
     if not begun:
@@ -81,15 +80,16 @@ def summarise_all(folder: Path, baseline: str | None, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found[0].to_json() | {"parts": [comparison.to_json() for comparison in found[1:]]}))
     else:
-        _print_parts(_part_lines(folder, pages))
+        from tidemark.pipeline.compare.part_lines import part_lines
+
+        _print_parts(part_lines(folder, pages))
 
 
 def _compared(folder: Path, baseline: str | None, master: str | None) -> tuple[Engine, Comparison]:
     """The comparison of the variants of one folder, and the engine that made it."""
     from tidemark.pipeline.folder.manifest import Manifest
-    from tidemark.pipeline.folder.refusal import RefusalError
 
-    with refused(RefusalError):
+    with refused():
         Manifest.read(folder)  # before all of Spark is loaded for nothing
         from tidemark.pipeline.compare.compare import compare
         from tidemark.pipeline.engines.reading import reading_engine
@@ -110,9 +110,9 @@ def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Col
     from tidemark.harness.why import deciding_faults_of_example, why_of_example
     from tidemark.pipeline.compare.examples import choose_examples
     from tidemark.pipeline.compare.faults_present import faults_present
-    from tidemark.pipeline.folder.refusal import RefusalError
+    from tidemark.pipeline.compare.part_lines import part_lines
 
-    with refused(RefusalError):
+    with refused():
         examples = choose_examples(engine, folder)
         lines, more = _lines(comparison, folder)
         with writing_to(folder):
@@ -124,15 +124,8 @@ def _write_page(engine: Engine, comparison: Comparison, folder: Path, pages: Col
                 deciding_faults_of_example,
                 lines,
                 more_lines=more,
-                parts=_part_lines(folder, pages),
+                parts=part_lines(folder, pages),
             )
-
-
-def _part_lines(folder: Path, pages: Collection[Path]) -> list[PartLine]:
-    """The parts of the campaign to which a folder belongs, as its page shows them; none of a campaign of one part."""
-    from tidemark.pipeline.compare.part_lines import part_lines
-
-    return part_lines(folder, pages)
 
 
 def _print_parts(lines: list[PartLine]) -> None:

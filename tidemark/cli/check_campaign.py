@@ -65,10 +65,9 @@ def check_campaign(
     """
     need(campaign=True)
     from tidemark.pipeline.folder.campaign_parts import several_parts
-    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.recheck.recheck import Question
 
-    with refused(RefusalError):
+    with refused():
         parts = several_parts(path)
     wanted = set(options.variants or ())
     if not wanted <= {name for part in parts for name in part.spec.variants}:
@@ -102,10 +101,9 @@ def _judge(path: Path, question: Question, options: CampaignCheckOptions) -> Rec
     Raises:
         click.ClickException: it cannot be done.
     """
-    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.recheck.recheck import recheck_campaign
 
-    with refused(RefusalError), writing_to(path):
+    with refused(), writing_to(path):
         return recheck_campaign(
             path, question, master=options.master, fresh=options.fresh, console=Console(stderr=True)
         )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from rich.console import Console
 
+from tidemark.cli import options as given
 from tidemark.cli.campaign_place import CAMPAIGN, StoreAddress, keep_pages, place_of
 from tidemark.cli.campaign_report import exit_code_of, summarise
 from tidemark.cli.cluster_options import ClusterOptions
@@ -24,19 +25,6 @@ from tidemark.cli.compare_stored import compare_stored
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, VALID
 from tidemark.cli.extras import need
 from tidemark.cli.for_ci import CiOptions
-from tidemark.cli.options import (
-    FILE,
-    MOST_PLANS,
-    POSITIVE,
-    RESULTS,
-    SEED,
-    SparkMaster,
-    VariantList,
-    contract_option,
-    json_option,
-    profile_option,
-    writable_folder,
-)
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import BESIDE_A_PLAN
 from tidemark.cli.refused import refused
@@ -93,16 +81,16 @@ class CompareOptions(Options):
 
     variants: tuple[str, ...] = option(
         "Variants, the baseline first; the last against it is the primary comparison.",
-        type=VariantList(),
+        type=given.VariantList(),
         default=DEFAULT_VARIANTS,
     )
     plans: int | None = option(
-        "Plans for each variant.  [default: 200; 10 in containers]", type=click.IntRange(min=1, max=MOST_PLANS)
+        "Plans for each variant.  [default: 200; 10 in containers]", type=click.IntRange(min=1, max=given.MOST_PLANS)
     )
-    seed: int = option("Seed of plans and noise.", type=SEED, default=1)
-    profile: str = shared(profile_option)
+    seed: int = option("Seed of plans and noise.", type=given.SEED, default=1)
+    profile: str = shared(given.profile_option)
     cluster: ClusterOptions = group(ClusterOptions)
-    contract: str | None = shared(contract_option)
+    contract: str | None = shared(given.contract_option)
     world: WorldOptions = group(WorldOptions)
     campaigns: tuple[Path | StoreAddress, ...] = option(
         "Run nothing: hold stored campaigns against each other, paired where their plans are the same (give it twice or more, "
@@ -112,7 +100,7 @@ class CompareOptions(Options):
         multiple=True,
     )
     plan_file: Path | None = option(
-        "Run this one plan under each variant, here and without Spark.", "--plan", type=FILE
+        "Run this one plan under each variant, here and without Spark.", "--plan", type=given.FILE
     )
     baseline: str | None = option("Variant the others are compared with.  [default: the first]", type=str)
     keep: str = option(
@@ -133,8 +121,10 @@ class CompareOptions(Options):
     run_memory: int = option(
         "Nor more megabytes; 0: no limit. Both are for the simulator.", type=click.IntRange(min=0), default=2048
     )
-    chunk: int | None = option("Plans in a Spark task.  [default: by what a run takes]", type=POSITIVE)
-    master: str | None = option("Spark master.  [default: local[*]; up to 1,000 runs no Spark]", type=SparkMaster())
+    chunk: int | None = option("Plans in a Spark task.  [default: by what a run takes]", type=given.POSITIVE)
+    master: str | None = option(
+        "Spark master.  [default: local[*]; up to 1,000 runs no Spark]", type=given.SparkMaster()
+    )
     report: bool = flag("Write report.html, with an example of each violation, as well.")
     fail_on_violation: bool = flag(
         "Exit 1 if any variant broke its promise, else 255 if a run raised, else 2 if nothing of a variant could be judged."
@@ -145,7 +135,7 @@ class CompareOptions(Options):
     )
     workload: WorkloadOptions = group(WorkloadOptions)
     ci: CiOptions = group(CiOptions)
-    as_json: bool = shared(json_option)
+    as_json: bool = shared(given.json_option)
 
     @property
     def violation_fails(self) -> bool:
@@ -249,7 +239,7 @@ def _campaign(options: CompareOptions, world: World) -> int:
     from tidemark.pipeline.store.store_place import StoreError
     from tidemark.pipeline.store.stored_campaign import StoredCampaign
 
-    out = options.out or RESULTS / f"compare-{options.profile}-{options.seed}{world.suffix}"
+    out = options.out or given.RESULTS / f"compare-{options.profile}-{options.seed}{world.suffix}"
     stored = StoredCampaign(place_of(out)) if isinstance(out, StoreAddress) else None
     whole = Path(out) if stored is None else stored.place.working_copy()
     spec, folder, which_part = _spec(options, world, whole.resolve().name), whole, ""
@@ -261,7 +251,7 @@ def _campaign(options: CompareOptions, world: World) -> int:
         raise click.UsageError(f"the baseline {options.baseline!r} is not among the variants")
     with refused(PlanError, usage=True):
         plan_of(spec, 0)
-    writable_folder(folder)
+    given.writable_folder(folder)
     if not world.is_simulated:
         _check(spec, world.system)
     if which_part:
@@ -316,13 +306,12 @@ def _run(
 ) -> int:
     """Run what is missing of a campaign, or of one part, and compare its variants."""
     from tidemark.pipeline.campaign.campaign import run_campaign
-    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.runs.guard import RunLimits
 
     status = Console(stderr=True)
     run = partial(run_campaign, spec, folder, stop_at_first=options.stop_at_first, console=status)
     run = partial(run, fresh=options.fresh, retry_errors=options.retry_errors)
-    with refused(RefusalError):
+    with refused():
         if world.is_simulated:
             limits = RunLimits(options.run_seconds, options.run_memory)
             with writing_to(folder):

@@ -42,12 +42,11 @@ def part_to_run(
         click.UsageError: the part's system can express none of the campaign's variants.
     """
     from tidemark.pipeline.folder.campaign_parts import find_place, refuse_mixture, title_of
-    from tidemark.pipeline.folder.refusal import RefusalError
 
     named = {"profile", "world", "system"} & said
     if "system" in named:
         named.add("world")  # which follows from it
-    with refused(RefusalError):
+    with refused():
         place = find_place(folder, spec, named=named, fresh=fresh)
         if not place.others:
             return folder, spec, ""

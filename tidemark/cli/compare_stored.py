@@ -36,9 +36,8 @@ def compare_stored(
     from tidemark.pipeline.compare.across_campaigns import compare_campaigns, differences
     from tidemark.pipeline.compare.compare_table import print_comparison
     from tidemark.pipeline.engines.reading import reading_session
-    from tidemark.pipeline.folder.refusal import RefusalError
 
-    with refused(RefusalError):
+    with refused():
         differ = differences(folders)  # before a JVM is started for nothing
         comparison = compare_campaigns(reading_session(master, *folders), folders, baseline)
     if as_json:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 from rich.console import Console
 
+from tidemark.cli.engine import tells
 from tidemark.cli.extras import need
 from tidemark.cli.system_option import OWN, system_called, variant_on
 from tidemark.cli.typed_options import Options, flag, option
@@ -264,7 +265,7 @@ def _play(
             try:
                 with console.status(words) as status:
                     machines = session.open().machines
-                    outcome = _one_try(modelled, machines, brokers.system, wanted.contract, _telling(status, words))
+                    outcome = _one_try(modelled, machines, brokers.system, wanted.contract, tells(status, words))
             except CannotPlayError as error:
                 raise click.ClickException(f"{kept.script} cannot be played on {brokers.word}: {error}") from None
             except (ContainerWorldError, ScriptError) as error:
@@ -301,10 +302,6 @@ def _one_try(
     if contract is not None:
         outcome = replace(outcome, verdict=check(outcome.history, contract))
     return outcome
-
-
-def _telling(status: Status, words: str) -> Callable[[str], None]:
-    return lambda doing: status.update(f"{words}: {doing}")
 
 
 def _told(kept: KeptConfirmation, modelled: Modelled, times: int, failures: dict[int, Any]) -> Confirmation:

@@ -11,9 +11,10 @@ from tidemark.cli.refused import refused
 from tidemark.harness.machines.errors import ContainerWorldError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from docker import DockerClient
+    from rich.status import Status
 
 
 @contextmanager
@@ -29,32 +30,25 @@ def engine() -> Iterator[DockerClient]:
         yield client
 
 
-class Teller:
-    """Says what is going on: beside a spinner on a terminal, else a line for each thing."""
-
-    def __init__(self, console: Console) -> None:
-        """Nothing is said yet."""
-        self._console = console
-        self._status = console.status("")
-
-    def __call__(self, sentence: str) -> None:
-        """Say it."""
-        if self._console.is_terminal:
-            self._status.update(sentence)
-            self._status.start()
-        else:
-            self._console.print(sentence, highlight=False, markup=False, soft_wrap=True)
-
-    def stop(self) -> None:
-        """Nothing goes on any more."""
-        self._status.stop()
+def tells(status: Status, words: str) -> Callable[[str], None]:
+    """Shows behind the words what is being done."""
+    return lambda doing: status.update(f"{words}: {doing}")
 
 
 @contextmanager
-def telling() -> Iterator[Teller]:
-    """Something to say on standard error what takes long."""
-    teller = Teller(Console(stderr=True))
+def telling() -> Iterator[Callable[[str], None]]:
+    """Something to say what takes long, on standard error: beside a spinner on a terminal, else a line for each thing."""
+    console = Console(stderr=True)
+    status = console.status("")
+
+    def tell(sentence: str) -> None:
+        if console.is_terminal:
+            status.update(sentence)
+            status.start()
+        else:
+            console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+
     try:
-        yield teller
+        yield tell
     finally:
-        teller.stop()
+        status.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -123,24 +124,18 @@ def explore_command(options: ExploreOptions) -> int:
     return {"holds": VALID, "broken": ANOMALY, "unfinished": UNKNOWN}[found.outcome]
 
 
-class _progress:  # noqa: N801 - reads as a function
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, float], None]]:
     """A line on standard error that says how far it is, where there is a terminal."""
+    from rich.console import Console
 
-    def __enter__(self) -> Callable[[int, int, float], None]:
-        """Begin to show it."""
-        from rich.console import Console
+    with Console(stderr=True).status("Exploring") as status:
 
-        self._status = Console(stderr=True).status("Exploring")
-        self._status.start()
-        return self._tell
+        def tell(states: int, depth: int, seconds: float) -> None:
+            rate = f", {states / seconds:,.0f} a second" if seconds > 1 else ""
+            status.update(f"Exploring: {states:,} states, depth {depth}{rate}")
 
-    def __exit__(self, *_: object) -> None:
-        """Take it away."""
-        self._status.stop()
-
-    def _tell(self, states: int, depth: int, seconds: float) -> None:
-        rate = f", {states / seconds:,.0f} a second" if seconds > 1 else ""
-        self._status.update(f"Exploring: {states:,} states, depth {depth}{rate}")
+        yield tell
 
 
 def _show(found: Found, variant: str, bounds: str, names: tuple[str, ...], *, as_json: bool) -> None:

@@ -15,21 +15,11 @@ from rich.markup import escape
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from tidemark.cli import options as given
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.confirm import Confirming, ConfirmOptions, Ended, brokers_for, carry_on, forget, tell
 from tidemark.cli.corpus import corpus_option, keep_catches
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
-from tidemark.cli.options import (
-    FOLDER,
-    POSITIVE,
-    RESULTS,
-    SEED,
-    RealRange,
-    contract_option,
-    json_option,
-    variant_option,
-    writable_folder,
-)
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.refused import refused
 from tidemark.cli.spread import jobs_option, master_option, spread_over
@@ -71,33 +61,33 @@ not), 0 if nothing was, 130 if it was ended (what was caught is kept), 254 for b
 class HuntOptions(Options):
     """What ``tidemark hunt`` can be asked."""
 
-    variant: str = shared(variant_option)
+    variant: str = shared(given.variant_option)
     names: tuple[str, ...] = option(
         "What to look for (again for more); any violation if not given.", "--for", multiple=True, metavar="ANOMALY"
     )
     profile: str = option(
         "Faults to draw from (docs/faults.md).", type=click.Choice(IN_THE_SIMULATOR), default="intact"
     )
-    seconds: float | None = option("How long to search.  [default: 60]", type=RealRange(min=1))
-    tries: int | None = option("How many plans to try, all together, instead of a time.", type=POSITIVE)
+    seconds: float | None = option("How long to search.  [default: 60]", type=given.RealRange(min=1))
+    tries: int | None = option("How many plans to try, all together, instead of a time.", type=given.POSITIVE)
     until_found: bool = flag("Stop at the first; without --seconds or --tries search until then.")
-    seed: int = option("Seed of the search.", type=SEED, default=1)
+    seed: int = option("Seed of the search.", type=given.SEED, default=1)
     jobs: int | None = shared(jobs_option)
     master: str | None = shared(master_option)
     plans_a_round: int = option(
         "Plans tried side by side; more keeps more cores busy, and is another search.",
         "--round",
-        type=POSITIVE,
+        type=given.POSITIVE,
         default=32,
     )
     cluster: ClusterOptions = group(ClusterOptions)
     workload: WorkloadOptions = group(WorkloadOptions)
-    contract: str | None = shared(contract_option)
-    out: Path | None = option("Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]", type=FOLDER)
+    contract: str | None = shared(given.contract_option)
+    out: Path | None = option("Folder.  [default: results/hunts/VARIANT-PROFILE-SEED]", type=given.FOLDER)
     corpus: Path = shared(corpus_option)
     confirm: ConfirmOptions = group(ConfirmOptions)
     fresh: bool = flag("Begin anew, though the folder holds such a hunt; that one is deleted.")
-    as_json: bool = shared(json_option)
+    as_json: bool = shared(given.json_option)
 
     def limits(self) -> Limits:
         """When it has searched enough: if nobody says, when there is a script to be made, or in a minute."""
@@ -147,7 +137,9 @@ def hunt_command(options: HuntOptions) -> int:
     }
     if asked:
         settings["workload"] = asked.to_json()
-    kept = KeptHunt(writable_folder(options.out or RESULTS / "hunts" / f"{variant}-{profile}-{seed}"), settings)
+    kept = KeptHunt(
+        given.writable_folder(options.out or given.RESULTS / "hunts" / f"{variant}-{profile}-{seed}"), settings
+    )
     if options.fresh:
         kept.forget()
         forget(kept)

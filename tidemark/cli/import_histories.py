@@ -58,7 +58,6 @@ def import_command(options: ImportOptions) -> int:
     Then `tidemark check`, `runs`, `list`, `sql`, `report` and `compare --campaign` are about all of them.
     """
     need(campaign=True)
-    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.imports.import_histories import import_histories
     from tidemark.pipeline.imports.sources import find_files
 
@@ -78,7 +77,7 @@ def import_command(options: ImportOptions) -> int:
     there_before = out.exists()
     writable_folder(out)
     status = Console(stderr=True)
-    with refused(RefusalError), spread_over(options.jobs, dear=True) as spread:
+    with refused(), spread_over(options.jobs, dear=True) as spread:
         outcome = import_histories(
             out, found.files, variant=variant, contract=options.contract, spread=spread, console=status
         )

@@ -10,11 +10,16 @@ import click
 
 @contextmanager
 def refused(*errors: type[Exception], of: object = "", then: str = "", usage: bool = False) -> Iterator[None]:
-    """What is inside may raise these, and the person is told: `of` what, if that is not in the sentence, and what to do `then`.
+    """What is inside may raise these, else what a campaign refuses, and the person is told: `of` what, if that is not in the
+    sentence, and what to do `then`.
 
     Raises:
         click.ClickException: that sentence; with `usage` a click.UsageError, since it is the options that cannot be had.
     """
+    if not errors:
+        from tidemark.pipeline.folder.refusal import RefusalError
+
+        errors = (RefusalError,)
     try:
         yield
     except errors as error:

@@ -55,14 +55,13 @@ class RunsOptions(Options):
 def runs_command(options: RunsOptions) -> int:
     """List the runs of a campaign: those that broke their promise, unless other ones are asked for."""
     need(campaign=True)
-    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.folder.run_list import Wanted, list_runs_of_all_parts
 
     wanted = Wanted(options.variant, options.anomaly, options.verdict, options.mark, options.unknown)
     if wanted.unknown and (wanted.anomaly or wanted.verdict or wanted.mark):
         raise click.UsageError("--unknown stands alone, or with --variant")
     folder = at_hand(options.campaign, "runs", "anomalies")
-    with refused(RefusalError):
+    with refused():
         found = list_runs_of_all_parts(folder, wanted)
         shown = 0
         for run in islice(found, options.limit or None):

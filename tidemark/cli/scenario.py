@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import track
 
+from tidemark.cli.engine import tells
 from tidemark.cli.exits import ANOMALY, VALID
 from tidemark.cli.for_ci import BROKEN, FAILED, PASSED, Case, CiOptions
 from tidemark.cli.options import POSITIVE, RealRange, VariantName, json_option
@@ -19,23 +19,13 @@ from tidemark.cli.scenario_table import Tries, show_outcomes, show_scenarios, sh
 from tidemark.cli.system_option import SystemOptions, variant_on, variants_had
 from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.cli.world import World, containers, hosts_option, world_of, world_option
+from tidemark.harness import scenario as scripts
 from tidemark.harness.conform.expectation import judged
 from tidemark.harness.machines.errors import ContainerWorldError
-from tidemark.harness.scenario import (
-    ScenarioError,
-    UnknownScenarioError,
-    all_scenarios,
-    find,
-    read_scenario,
-    run_scenario,
-    variants_of,
-)
 from tidemark.harness.scenario.show import show_outcome
 from tidemark.harness.scenario.target import CannotPlayError, ScriptError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tidemark.harness.scenario import Scenario, ScenarioOutcome
     from tidemark.harness.systems.system import System
 
@@ -87,15 +77,16 @@ def scenario_command(options: ScenarioOptions) -> int:
     _refuse(options, world)
     name, variant, system = options.name, options.variant, world.system
     if not name and not options.run_all:
-        show_scenarios(list(all_scenarios()), as_json=options.as_json)
+        show_scenarios(list(scripts.all_scenarios()), as_json=options.as_json)
         return VALID
-    with refused(UnknownScenarioError, ScenarioError, usage=True):
-        chosen = all_scenarios() if name is None else [_chosen(name)]
+    with refused(scripts.UnknownScenarioError, scripts.ScenarioError, usage=True):
+        chosen = scripts.all_scenarios() if name is None else [_chosen(name)]
     if variant is not None and not world.is_simulated:
         variant_on(system, variant)
     simulated = world.is_simulated
     spoken_of = {
-        s.name: variants_of(s) if simulated else [*variants_had(system, variants_of(s)).values()] for s in chosen
+        s.name: scripts.variants_of(s) if simulated else [*variants_had(system, scripts.variants_of(s)).values()]
+        for s in chosen
     }
     pairs = [(s, v) for s in chosen for v in spoken_of[s.name] if variant in (None, v)]
     if not pairs:
@@ -128,7 +119,7 @@ def scenario_command(options: ScenarioOptions) -> int:
 def _chosen(name: str) -> Scenario:
     """One that comes with Tidemark, or a file of one's own."""
     path = Path(name)
-    return read_scenario(path) if path.suffix == ".scenario" and path.is_file() else find(name)
+    return scripts.read_scenario(path) if path.suffix == ".scenario" and path.is_file() else scripts.find(name)
 
 
 def _refuse(options: ScenarioOptions, world: World) -> None:
@@ -150,7 +141,7 @@ def _case(tries: Tries) -> Case:
 def _simulated(pairs: Pairs, *, stop: bool = False) -> list[Tries]:
     found: list[Tries] = []
     for s, v in track(pairs, "Scenarios", console=Console(stderr=True), transient=True, disable=len(pairs) < 10):
-        found.append(Tries(s, v, [run_scenario(s, v)]))
+        found.append(Tries(s, v, [scripts.run_scenario(s, v)]))
         if stop and found[-1].mismatches:
             break
     return found
@@ -174,8 +165,8 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
                 words += f", try {attempt} of {options.times}" if options.times > 1 else ""
                 targets = LiveTargets(session.open().machines, options.time_scale, system)
                 try:
-                    with _shown(console, words) as status:
-                        outcome = run_scenario(one.scenario, one.variant, targets.target, status)
+                    with console.status(words) as status:
+                        outcome = scripts.run_scenario(one.scenario, one.variant, targets.target, tells(status, words))
                         outcome = judged(outcome, system)
                 except CannotPlayError as error:
                     one.failures.append(str(error))
@@ -195,13 +186,6 @@ def _contained(pairs: Pairs, options: ScenarioOptions, system: System) -> list[T
                 if len(pairs) * options.times > 1:
                     console.print(f"{words}: {said}", highlight=False, markup=False, soft_wrap=True)
     return tries
-
-
-@contextmanager
-def _shown(console: Console, words: str) -> Iterator[Any]:
-    """A line that says what is being done, where there is a terminal; gives what to tell it."""
-    with console.status(words) as status:
-        yield lambda doing: status.update(f"{words}: {doing}")
 
 
 def _in_short(outcome: ScenarioOutcome) -> str:

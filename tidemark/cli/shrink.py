@@ -14,18 +14,9 @@ import click
 from rich.console import Console
 
 from tidemark.checkers.verdict.verdict import VIOLATION
+from tidemark.cli import options as given
 from tidemark.cli.corpus import corpus_option, keep
 from tidemark.cli.exits import ANOMALY, INTERRUPTED, UNKNOWN, VALID
-from tidemark.cli.options import (
-    FILE,
-    POSITIVE,
-    RESULTS,
-    RealRange,
-    VariantName,
-    contract_option,
-    json_option,
-    writable_folder,
-)
 from tidemark.cli.own_rules import rule_option
 from tidemark.cli.plan_options import PlanOptions
 from tidemark.cli.refused import refused
@@ -58,7 +49,7 @@ Examples:
   tidemark shrink --variant kafka-0.10 --index 3 --script lost.scenario     and as a script, to play on real brokers
 
 \b
-What is left is written as a plan, and can be run, edited, and drawn: tidemark run --plan FILE --report.
+What is left is written as a plan, and can be run, edited, and drawn: tidemark run --plan given.FILE --report.
 Exit codes: 1 shrunk, 0 the run shows no violation, 2 unknown (no replay showed it), 130 ended by Ctrl-C; the best is kept."""
 
 
@@ -66,24 +57,28 @@ class ShrinkOptions(Options):
     """What ``tidemark shrink`` can be asked."""
 
     run: Path | None = argument(required=False, type=click.Path(path_type=Path, exists=True, file_okay=False))
-    variant: str | None = option(f"Protocol variant.  [default: the stored run's, else {VARIANT}]", type=VariantName())
+    variant: str | None = option(
+        f"Protocol variant.  [default: the stored run's, else {VARIANT}]", type=given.VariantName()
+    )
     plan: PlanOptions = group(PlanOptions)
-    contract: str | None = shared(contract_option)
+    contract: str | None = shared(given.contract_option)
     anomaly: str | None = option(
         "Anomaly to keep.  [default: the first violation that the others follow from]", metavar="NAME"
     )
     noises: int = option("Noises to try each candidate under.", type=click.IntRange(1, 100), default=4)
-    replays: int = option("Stop after so many replays.", type=POSITIVE, default=5_000)
-    seconds: float | None = option("Stop after so long; not reproducible.", type=RealRange(min=0, min_open=True))
-    out: Path | None = option("File of the shrunk plan.  [default: results/shrunk/VARIANT-SEED-INDEX.json]", type=FILE)
+    replays: int = option("Stop after so many replays.", type=given.POSITIVE, default=5_000)
+    seconds: float | None = option("Stop after so long; not reproducible.", type=given.RealRange(min=0, min_open=True))
+    out: Path | None = option(
+        "File of the shrunk plan.  [default: results/shrunk/VARIANT-SEED-INDEX.json]", type=given.FILE
+    )
     corpus: Path = shared(corpus_option)
     repaired: str | None = option(
-        "Variant without the bug, under which what is left must show no violation.", type=VariantName()
+        "Variant without the bug, under which what is left must show no violation.", type=given.VariantName()
     )
     script_file: Path | None = option(
-        "Write what is left as a script too, which plays anywhere (docs/scenarios.md).", "--script", type=FILE
+        "Write what is left as a script too, which plays anywhere (docs/scenarios.md).", "--script", type=given.FILE
     )
-    as_json: bool = shared(json_option)
+    as_json: bool = shared(given.json_option)
 
 
 @click.command("shrink", epilog=EPILOG)
@@ -97,8 +92,8 @@ def shrink_command(options: ShrinkOptions) -> int:
     the same plan.
     """
     task = task_of(options.run, options.plan, options.variant, options.contract, options.anomaly)
-    file = options.out or RESULTS / "shrunk" / f"{task.name}.json"
-    writable_folder(file.parent)
+    file = options.out or given.RESULTS / "shrunk" / f"{task.name}.json"
+    given.writable_folder(file.parent)
     budget = Budget(options.replays, options.seconds)
 
     def run(plan: Plan) -> JudgedRun:

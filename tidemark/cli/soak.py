@@ -11,21 +11,10 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from tidemark.cli import options as given
 from tidemark.cli.cluster_options import ClusterOptions
 from tidemark.cli.exits import INTERRUPTED, VALID
 from tidemark.cli.extras import need
-from tidemark.cli.options import (
-    FOLDER,
-    NEW_FILE,
-    POSITIVE,
-    RESULTS,
-    SEED,
-    RealRange,
-    Several,
-    json_option,
-    words_in,
-    writable_folder,
-)
 from tidemark.cli.refused import refused
 from tidemark.cli.system_option import system_called
 from tidemark.cli.typed_options import Options, flag, group, option, shared, taking
@@ -46,7 +35,7 @@ if TYPE_CHECKING:
 SYSTEMS = "kafka:2.8.2@0.10.2,kafka:2.8.2@0.11.0,kafka:2.8.2@2.0,kafka:2.8.2@2.8,kafka:3.9.2,kafka:4.3.1"
 """2.8.2 under the protocols that follow by the high watermark, by KIP-101, by KIP-279 and by truncation on fetch; and KRaft."""
 PROFILES_OF_BROKERS = "destructive,controllers,machines"
-OUT = RESULTS / "soak"
+OUT = given.RESULTS / "soak"
 
 EPILOG = """\b
 Examples:
@@ -70,21 +59,21 @@ class SoakOptions(Options):
 
     systems: str = option("What runs the plans.", default=SYSTEMS, metavar="SYSTEM,…")
     profiles: tuple[str, ...] = option(
-        "Faults to draw from.", type=Several("profile", PROFILES), default=PROFILES_OF_BROKERS
+        "Faults to draw from.", type=given.Several("profile", PROFILES), default=PROFILES_OF_BROKERS
     )
-    plans: int = option("Plans of each profile on each system.", type=POSITIVE, default=30)
-    seed: int = option("Seed of the plans.", type=SEED, default=1)
+    plans: int = option("Plans of each profile on each system.", type=given.POSITIVE, default=30)
+    seed: int = option("Seed of the plans.", type=given.SEED, default=1)
     cluster: ClusterOptions = group(ClusterOptions)
     time_scale: float | None = option(
         "Multiply every time of a plan, for machines that are slow.  [default: 3 for Kafka]",
-        type=RealRange(min=0.5, max=100),
+        type=given.RealRange(min=0.5, max=100),
     )
     keep_nodes: bool = flag("Keep the nodes' own files of every run, and not only where something was found.")
-    out: Path = option(f"Folder of the runs.  [default: {OUT}]", type=FOLDER, default=OUT)
-    page: Path | None = option("Write the table, as Markdown.", type=NEW_FILE)
+    out: Path = option(f"Folder of the runs.  [default: {OUT}]", type=given.FOLDER, default=OUT)
+    page: Path | None = option("Write the table, as Markdown.", type=given.NEW_FILE)
     no_run: bool = flag("Run nothing; tell what there is and what is missing.")
     judge_again: bool = flag("Judge the histories that are kept with the checkers as they are now.")
-    as_json: bool = shared(json_option)
+    as_json: bool = shared(given.json_option)
 
 
 @click.command("soak", epilog=EPILOG)
@@ -107,7 +96,7 @@ def soak_command(options: SoakOptions) -> int:
         cluster=options.cluster.spec(),
         time_scale=options.time_scale,
     )
-    results = KeptResults(writable_folder(options.out))
+    results = KeptResults(given.writable_folder(options.out))
     runs: Runs = [(run, kept_run(run, results)) for run in planned]
     kept = [one for _, one in runs]
     interrupted = False
@@ -136,7 +125,7 @@ def soak_command(options: SoakOptions) -> int:
 
 
 def _systems(text: str) -> dict[str, System]:
-    names = words_in(text)
+    names = given.words_in(text)
     if not names:
         raise click.UsageError("--systems names none")
     return {name: system_called(name) for name in names}

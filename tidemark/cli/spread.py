@@ -98,9 +98,8 @@ def _end_with_the_command() -> None:
 def _spark(master: str, *, dear: bool) -> Iterator[Spread]:
     need(campaign=True)
     from tidemark.pipeline.engines.spread import SparkSpread
-    from tidemark.pipeline.folder.refusal import RefusalError
 
     rules = known()
-    with refused(RefusalError), SparkSpread(master) as spark:
+    with refused(), SparkSpread(master) as spark:
         spread = spark.one_by_one if dear else spark.together
         yield lambda work, items: spread(Knowing(work, rules) if rules else work, items)

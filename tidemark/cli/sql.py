@@ -45,10 +45,9 @@ def sql_command(campaign: Path | StoreAddress, question: str, limit: int, master
     from tidemark.pipeline.engines.query import ask
     from tidemark.pipeline.engines.reading import reading_session
     from tidemark.pipeline.folder.found_campaign import campaign_in
-    from tidemark.pipeline.folder.refusal import RefusalError
 
     folder = at_hand(campaign)
-    with refused(RefusalError):
+    with refused():
         campaign_in(folder)  # before a JVM is started for nothing
         answer = ask(reading_session(master, folder), folder, question, limit)
     if as_json:

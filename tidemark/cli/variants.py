@@ -12,7 +12,7 @@ from rich.table import Table
 from tidemark.cli.exits import VALID
 from tidemark.cli.options import VariantName, json_option
 from tidemark.cli.own_rules import rule_option
-from tidemark.nodes.core.describe import Difference, describe, differences, modifiers
+from tidemark.nodes.core.describe import describe, differences, modifiers
 from tidemark.nodes.families import FAMILIES, AnyVariant, family_of, parse_variant
 
 EPILOG = """\b
@@ -63,12 +63,8 @@ def _as_json(variants: list[AnyVariant], *, compared: bool) -> dict[str, Any]:
         ]
     }
     if compared:
-        told["differences"] = [difference._asdict() for difference in _differences(*variants)]
+        told["differences"] = [difference._asdict() for difference in differences(*variants)]
     return told
-
-
-def _differences(one: AnyVariant, other: AnyVariant) -> list[Difference]:
-    return differences(one, other)
 
 
 def _print_presets(variants: list[AnyVariant]) -> None:
@@ -87,7 +83,7 @@ def _print_all(variant: AnyVariant) -> None:
 
 
 def _print_differences(one: AnyVariant, other: AnyVariant) -> None:
-    found = _differences(one, other)
+    found = differences(one, other)
     if not found:
         click.echo(f"{one.name} and {other.name} do the same.")
         return

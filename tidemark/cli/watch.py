@@ -55,12 +55,11 @@ WORDS: Final = {
 def watch_command(campaign: Path | StoreAddress, every: float, master: str | None, *, as_json: bool) -> int:
     """Follow CAMPAIGN while it runs, until it ends: rates with 95 % intervals, the newest violations, pace, time left."""
     need(campaign=True)
-    from tidemark.pipeline.folder.refusal import RefusalError
     from tidemark.pipeline.watch.watch import watch_campaign
 
     folder = _run_here(campaign) if isinstance(campaign, StoreAddress) else _at_work(campaign)
     console = Console(highlight=False)
-    with refused(RefusalError), closing(watch_campaign(folder, master=master, seconds=every)) as told:
+    with refused(), closing(watch_campaign(folder, master=master, seconds=every)) as told:
         if as_json:
             last = _as_json(told)
         elif console.is_terminal:

@@ -180,13 +180,7 @@ def campaign_state(folder: Path) -> CampaignState:
     variants = []
     for variant in spec.variants:
         mine = [chunk for chunk in chunks if chunk.variant == variant]
-        variants.append(
-            VariantState(
-                variant,
-                sum(chunk.runs for chunk in mine),
-                sum(chunk.violating for chunk in mine),
-                sum(chunk.unknown for chunk in mine),
-            )
-        )
+        sums = (sum(getattr(chunk, name) for chunk in mine) for name in ("runs", "violating", "unknown"))
+        variants.append(VariantState(variant, *sums))
     plans, imported = spec.plans, spec.world == "imported"
     return CampaignState(spec.name, spec.profile, spec.seed, plans, manifest.begun, tuple(variants), imported)

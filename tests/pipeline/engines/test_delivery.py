@@ -9,7 +9,7 @@ import pytest
 
 from tidemark.pipeline.chunks import chunk as chunks
 from tidemark.pipeline.chunks.chunk import FinishedChunk, Task, run_chunk, work_out
-from tidemark.pipeline.engines.chunk_accumulator import ChunkAccumulator
+from tidemark.pipeline.engines.brought import Brought
 from tidemark.pipeline.engines.delivery import Delivery
 from tidemark.pipeline.folder.layout import Chunk
 from tidemark.pipeline.folder.record import ChunkSummary
@@ -65,7 +65,7 @@ def test_what_cannot_be_stored_ends_the_job_and_blocks_nobody(
 
 def test_the_driver_keeps_nothing_that_tasks_bring(spec: CampaignSpec, simulate: Callable[..., Any]) -> None:
     taken: list[Any] = []
-    at_home = ChunkAccumulator(taken.extend)
+    at_home = Brought(taken.extend)
     there = pickle.loads(pickle.dumps(at_home))
 
     collected = there.addInPlace(there.zero([]), ["a chunk"])

@@ -102,7 +102,7 @@ def test_stop_at_first_stops_at_the_first_that_is_not_as_expected(tidemark, monk
     from tidemark.cli import scenario as command
 
     played = []
-    real = command.run_scenario
+    real = command.scripts.run_scenario
 
     def wrong(scenario, variant):
         played.append(variant)
@@ -110,7 +110,7 @@ def test_stop_at_first_stops_at_the_first_that_is_not_as_expected(tidemark, monk
         outcome.mismatches, outcome.matched = ["it is not"], False
         return outcome
 
-    monkeypatch.setattr(command, "run_scenario", wrong)
+    monkeypatch.setattr(command.scripts, "run_scenario", wrong)
     code, _, _ = tidemark("scenario", "kip-101-data-loss", "--stop-at-first")
 
     assert (code, len(played)) == (1, 1)
