@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from docker import DockerClient
 from docker.errors import DockerException
+from docker.models.containers import Container
 from requests import RequestException
 
 from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.link_faults import TRANSPORT
+from tidemark.harness.live.observation import Observation
 from tidemark.harness.machines.cluster import ContainerCluster, node_name
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError, NodeError
 from tidemark.harness.machines.folders import state_folder
@@ -26,22 +31,11 @@ from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.machines.owner import NODE, RUN, Owner
 from tidemark.harness.machines.ssh import Shell
 from tidemark.harness.machines.ssh_keys import read_key
-from tidemark.harness.systems.system import Deployment
+from tidemark.harness.systems.system import Deployment, System
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.core.variant import VariantError
-from tidemark.nodes.families import family_of, parse_variant
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from docker import DockerClient
-    from docker.models.containers import Container
-
-    from tidemark.harness.live.observation import Observation
-    from tidemark.harness.systems.system import System
-    from tidemark.nodes.core.cluster import ClusterSpec
-    from tidemark.nodes.families import AnyVariant
+from tidemark.nodes.families import AnyVariant, family_of, parse_variant
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,40}")
 VARIANT = "tidemark.variant"

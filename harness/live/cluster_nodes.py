@@ -6,25 +6,22 @@ Who acts on them is another's: a random run, whose decisions are ahead of the ma
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
 from tidemark.harness.live.contained_node import ContainedNode
 from tidemark.harness.live.link_faults import LinkFaults
 from tidemark.harness.live.membership import LiveOperator
 from tidemark.harness.live.observation import Observation
+from tidemark.harness.machines.machine import Machine
+from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.systems.capabilities import ReadsLogs, SpreadsRules, VotesItself, Watched
+from tidemark.harness.systems.system import Deployment, System
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.families import family_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from tidemark.harness.evidence.replica_evidence import ReplicaEvidence
-    from tidemark.harness.machines.machine import Machine
-    from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.harness.systems.system import Deployment, System
 
 
 class ClusterNodes:

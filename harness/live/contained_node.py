@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.live.access import Access
 from tidemark.harness.live.link_faults import NETEM, LinkFaults, NodeLinks
 from tidemark.harness.live.run_loop import monotonic_us
 from tidemark.harness.machines import firewall, machine_faults, netem
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.machine import Machine
 from tidemark.harness.machines.node_control import NodeControl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from tidemark.harness.machines.machine import Machine
 
 MakeControl = Callable[..., NodeControl]
 """Makes a machine's control; called with the machine and ``on_lost``."""

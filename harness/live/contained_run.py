@@ -6,15 +6,17 @@ The phases are those of every run (:mod:`tidemark.harness.runs.phases`), in real
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from tidemark.checkers.history.history import History
-from tidemark.harness.clients import ClientsError
-from tidemark.harness.clients.workload import WorkloadOrder
-from tidemark.harness.evidence.collect import fetch_all
-from tidemark.harness.evidence.replica_evidence import doubts_in_meta
+from tidemark.harness.clients import ClientsError, Library
+from tidemark.harness.clients.workload import Workload, WorkloadOrder
+from tidemark.harness.evidence.collect import Evidence, fetch_all
+from tidemark.harness.evidence.replica_evidence import Segment, doubts_in_meta
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.evidence.trace_history import TracedAnswer
 from tidemark.harness.evidence.whole_trace import whole_trace
@@ -24,28 +26,18 @@ from tidemark.harness.live.link_faults import NETEM, TRANSPORT
 from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.live.progress import RunProgress
 from tidemark.harness.live.recorder import Recorder
+from tidemark.harness.machines.cluster import Cluster
 from tidemark.harness.machines.errors import ContainerWorldError
 from tidemark.harness.machines.netem import has_netem
+from tidemark.harness.runs.at_rest import PartitionView
 from tidemark.harness.runs.meta import holds_back, run_meta, times_of
 from tidemark.harness.runs.phases import carry_out, in_real_time
 from tidemark.harness.runs.suffering import Suffered, suffer
+from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nemesis import Plan
 from tidemark.nodes.core.messages import CONTROLLER
-from tidemark.nodes.families import family_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from tidemark.harness.clients import Library
-    from tidemark.harness.clients.workload import Workload
-    from tidemark.harness.evidence.collect import Evidence
-    from tidemark.harness.evidence.replica_evidence import Segment
-    from tidemark.harness.machines.cluster import Cluster
-    from tidemark.harness.runs.at_rest import PartitionView
-    from tidemark.harness.systems.system import System
-    from tidemark.nemesis import Plan
-    from tidemark.nodes.families import AnyVariant
+from tidemark.nodes.families import AnyVariant, family_of
 
 CLIENT_LOG = "clients.log"
 

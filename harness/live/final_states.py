@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 from tidemark.harness.evidence.collect import Evidence, fetch_all
-from tidemark.harness.evidence.partition_disk import read_memory
+from tidemark.harness.evidence.partition_disk import Batches, read_memory
+from tidemark.harness.evidence.replica_evidence import Segment
 from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.live_cluster import LiveCluster
+from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.systems.capabilities import ReadsLogs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from tidemark.harness.evidence.partition_disk import Batches
-    from tidemark.harness.evidence.replica_evidence import Segment
-    from tidemark.harness.live.live_cluster import LiveCluster
-    from tidemark.harness.machines.admin_channel import AdminReply
-    from tidemark.harness.machines.node_control import NodeControl
 
 _SAME = ("role", "leader_epoch", "start", "leo", "hw")
 _TRIES = 3

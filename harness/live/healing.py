@@ -5,17 +5,14 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.contained_node import ContainedNode
+from tidemark.harness.live.live_cluster import LiveCluster
 from tidemark.harness.machines import firewall
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.machines.machine_faults import BALLAST, clock_text
 from tidemark.nodes.core.messages import CONTROLLER
-
-if TYPE_CHECKING:
-    from tidemark.harness.live.contained_node import ContainedNode
-    from tidemark.harness.live.live_cluster import LiveCluster
 
 HEAL_S = 60.0
 """A broker that was asked to shut down may take seconds for it, and a JVM's start on a busy machine as many again."""

@@ -16,22 +16,18 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.machines import firewall, netem
 from tidemark.harness.machines.machine import HOST_PORT
+from tidemark.harness.machines.node_control import NodeControl
 from tidemark.nemesis.kinds import late_or_lost
-from tidemark.nemesis.links import CONTROLLER, EVERYONE
+from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.nemesis.links import Link
-
-    Spread = Callable[[Mapping[int, list[dict[str, Any]]], Iterable[int]], Mapping[int, list[dict[str, Any]]]]
-    """See ``tidemark.harness.systems.capabilities.SpreadsRules``."""
+Spread = Callable[[Mapping[int, list[dict[str, Any]]], Iterable[int]], Mapping[int, list[dict[str, Any]]]]
+"""See ``tidemark.harness.systems.capabilities.SpreadsRules``."""
 
 NETEM, TRANSPORT = "netem", "transport"
 _EFFECTS = {"late": "delay", "lost": "drop"}

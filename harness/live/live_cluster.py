@@ -6,21 +6,25 @@ once (whether a broker runs) is decided here, in the run_loop's thread; what tak
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.checkers.history.trace_events import KIND, NODE
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live.cluster_nodes import ClusterNodes
-from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL
+from tidemark.harness.live.contained_node import CLOCK_JUMP, DISCONNECT, DISK_FULL, ContainedNode
 from tidemark.harness.live.link_faults import LinkFault
 from tidemark.harness.live.observation import compare_clocks
 from tidemark.harness.live.processes import Processes
+from tidemark.harness.live.recorder import Recorder
 from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import ContainerWorldError, NodeError
+from tidemark.harness.machines.machine import Machine
+from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.runs.fault_meaning import batches_retained_away, deleted_below, told_by_servers
 from tidemark.harness.systems.capabilities import (
     CANNOT_REASSIGN,
@@ -31,22 +35,11 @@ from tidemark.harness.systems.capabilities import (
     Retains,
     VotesItself,
 )
-from tidemark.harness.systems.system import Deployment
+from tidemark.harness.systems.system import Deployment, System
 from tidemark.harness.systems.tidemark import TidemarkSystem
-from tidemark.nemesis import REASSIGNMENT
-from tidemark.nemesis.links import CONTROLLER, EVERYONE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from tidemark.harness.live.contained_node import ContainedNode
-    from tidemark.harness.live.recorder import Recorder
-    from tidemark.harness.machines.machine import Machine
-    from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.harness.systems.system import System
-    from tidemark.nemesis import Plan
-    from tidemark.nemesis.links import Link
-    from tidemark.nodes.families import AnyVariant
+from tidemark.nemesis import REASSIGNMENT, Plan
+from tidemark.nemesis.links import CONTROLLER, EVERYONE, Link
+from tidemark.nodes.families import AnyVariant
 
 MACHINE, ADMIN, CLOCK = "machine", "admin", "clock"
 """Lanes of a node, beside its process's: its links and machine; what is asked of the process, which takes a few ms only; waiting

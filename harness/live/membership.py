@@ -5,20 +5,16 @@ that are wanted. It means what :mod:`tidemark.harness.simulator.membership` mean
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from tidemark.harness.live.observation import Observation
 from tidemark.harness.live.state_among import servers_among
+from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.runs.group import is_as_wanted, leader_among
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tidemark.harness.machines.admin_channel import AdminReply
-    from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.harness.systems.capabilities import VotesItself
+from tidemark.harness.systems.capabilities import VotesItself
 
 ASKS_EVERY_S = 0.1
 PATIENCE_S = 0.5

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.live.run_loop import monotonic_us
 from tidemark.harness.live.state_among import state_among
+from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_control import NodeControl
 from tidemark.harness.runs.at_rest import PartitionView, ReplicaView
 from tidemark.nodes.core.messages import CONTROLLER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from tidemark.harness.machines.admin_channel import AdminReply
-    from tidemark.harness.machines.node_control import NodeControl
 
 FRESH_S = 0.02
 """The controller's state is not asked for more often than this."""

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from tidemark.checkers.replicas.broker_crashed import BROKEN_OFF
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 CLEAN = "clean"
 

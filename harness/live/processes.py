@@ -5,21 +5,18 @@ What is decided (:class:`NodeState`) belongs to the run_loop's thread and is ahe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any
 
 from tidemark.checkers.replicas.broker_crashed import BROKEN_OFF
 from tidemark.harness.evidence.run_error import RunError
+from tidemark.harness.live.cluster_nodes import ClusterNodes
 from tidemark.harness.live.own_end import manner
+from tidemark.harness.live.run_loop import RunLoop
 from tidemark.harness.machines.errors import NodeError
 from tidemark.nodes.core.messages import CONTROLLER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from random import Random
-
-    from tidemark.harness.live.cluster_nodes import ClusterNodes
-    from tidemark.harness.live.run_loop import RunLoop
 
 LANE = "process"
 FATAL = "fatal"

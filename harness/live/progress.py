@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from tidemark.checkers.history.history import NemesisOp
 from tidemark.harness.clients.counters import Counters
 from tidemark.nemesis.kinds import is_over_at_once
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tidemark.checkers.history.history import NemesisOp
 
 LOOK_S = 0.1
 REFRESH_PER_S = 8

@@ -7,19 +7,15 @@ say how many lines it must have. At the end the complete history, with the nodes
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
-from tidemark.checkers.history.history import NemesisOp, Op
+from tidemark.checkers.history.history import History, NemesisOp, Op
 from tidemark.checkers.history.history_file import meta_line, nemesis_line, op_line, trace_line, write_history
 from tidemark.checkers.history.trace_events import TraceEvent
 from tidemark.harness.runs.folder import HISTORY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import TracebackType
-
-    from tidemark.checkers.history.history import History
 
 
 class Recorder:

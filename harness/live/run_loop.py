@@ -10,16 +10,13 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 from tidemark.harness.evidence.run_error import RunError
 from tidemark.harness.machines.errors import ContainerWorldError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def monotonic_us() -> int:

@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from tidemark.checkers import History
 from tidemark.checkers.history.history_file import history_lines
 from tidemark.harness.live.progress import RunProgress
+from tidemark.harness.machines.cluster import Cluster
 from tidemark.harness.machines.errors import ClusterError, ContainerWorldError
 from tidemark.harness.runs.folder import store_plan
 from tidemark.harness.runs.judged import JudgedRun
+from tidemark.harness.systems.system import System
 from tidemark.harness.systems.tidemark import TidemarkSystem
+from tidemark.nemesis import Plan
+from tidemark.nodes.families import AnyVariant
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-    from types import TracebackType
-
     from docker import DockerClient
-
-    from tidemark.checkers import History
-    from tidemark.harness.machines.cluster import Cluster
-    from tidemark.harness.systems.system import System
-    from tidemark.nemesis import Plan
-    from tidemark.nodes.families import AnyVariant
 
 
 class ContainerSession:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tidemark.harness.runs.group import ServerView, state_of_group, view_of_status
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def state_among(

@@ -50,7 +50,7 @@ def test_this_process_does_not():
         "sys.argv[1:] = ['run', '--variant', 'kafka-2.7', '--index', '0']; from tidemark.cli import main; main()",
         "sys.argv[1:] = ['scenario', 'kip-101-data-loss']; from tidemark.cli import main; main()",
         "sys.argv[1:] = ['--help']; runpy.run_module('tidemark.nodes.process', run_name='__main__')",
-        "sys.argv[1:] = ['--help']; runpy.run_module('bench', run_name='__main__')",
+        "runpy.run_module('bench.simulator', run_name='bench.simulator')",
     ],
 )
 def test_nor_does_a_command_in_a_checkout(program, tmp_path):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidemark.harness.evidence.partition_disk import Batches, Disk, read_journal, read_memory
 from tidemark.harness.live.final_states import final_fields
+from tidemark.harness.scenario.live.nodes import Nodes
 from tidemark.harness.scenario.live.observation import carried_out
+from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.snapshots import Glance, ReplicaSnapshot
 from tidemark.harness.scenario.target import PARTITION, ScriptError
 from tidemark.harness.systems.capabilities import ReadsLogs
 from tidemark.nodes.formats.journal import directory_of
-
-if TYPE_CHECKING:
-    from tidemark.harness.scenario.live.nodes import Nodes
-    from tidemark.harness.scenario.model import Scenario
 
 
 class ClusterView:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import time
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from tidemark.harness.clients.wire_client import NoAnswerError, RefusedError
+from tidemark.harness.evidence.partition_disk import Batches
 from tidemark.harness.evidence.whole_trace import WholeTrace, whole_trace
 from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.runs.at_rest import PartitionView
+from tidemark.harness.scenario.live.cluster_view import ClusterView
+from tidemark.harness.scenario.live.nodes import Nodes
 from tidemark.harness.scenario.target import PARTITION
 from tidemark.nodes.core.messages import CONTROLLER
 from tidemark.nodes.formats.record_batch import build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from tidemark.harness.evidence.partition_disk import Batches
-    from tidemark.harness.runs.at_rest import PartitionView
-    from tidemark.harness.scenario.live.cluster_view import ClusterView
-    from tidemark.harness.scenario.live.nodes import Nodes
 
 LOOK_S = 0.02
 """Between two looks at a process."""

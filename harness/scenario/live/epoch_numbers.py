@@ -7,13 +7,11 @@ leader's epoch cannot be chosen. A script counts reigns: an epoch in which anoth
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tidemark.harness.scenario.snapshots import ReplicaSnapshot
+from tidemark.harness.scenario.snapshots import ReplicaSnapshot
 
 UNKNOWN = -1
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from tidemark.harness.live.cluster_nodes import ClusterNodes
-from tidemark.harness.live.link_faults import TRANSPORT, LinkFault, MessageRules
+from tidemark.harness.live.link_faults import TRANSPORT, AnyLinkFault, LinkFault, MessageRules
 from tidemark.harness.live.observation import as_one_clock, clock_ahead_us
 from tidemark.harness.live.own_end import CLEAN, manner
 from tidemark.harness.live.run_loop import monotonic_us
+from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
 from tidemark.harness.scenario.live.observation import ScriptObservation
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tidemark.harness.live.link_faults import AnyLinkFault
-    from tidemark.harness.machines.admin_channel import AdminReply
-    from tidemark.harness.systems.capabilities import Rules
+from tidemark.harness.systems.capabilities import Rules
 from tidemark.harness.systems.system import Deployment, System
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from tidemark.harness.live.observation import PATIENCE_S, Observation
+from tidemark.harness.machines.admin_channel import AdminReply
 from tidemark.harness.machines.errors import NodeError
+from tidemark.harness.machines.node_control import NodeControl
+from tidemark.harness.runs.at_rest import PartitionView
 from tidemark.harness.scenario.target import PARTITION, ScriptError
 from tidemark.nodes.core.messages import CONTROLLER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from tidemark.harness.machines.admin_channel import AdminReply
-    from tidemark.harness.machines.node_control import NodeControl
-    from tidemark.harness.runs.at_rest import PartitionView
 
 T = TypeVar("T")
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tidemark.harness.machines.errors import ContainerWorldError
+from tidemark.harness.machines.machine import Machine
 from tidemark.harness.scenario.live.nodes import Nodes
 from tidemark.harness.scenario.live.target import LiveTarget
-from tidemark.harness.systems.system import Deployment
+from tidemark.harness.scenario.model import Scenario
+from tidemark.harness.systems.system import Deployment, System
 from tidemark.harness.systems.tidemark import TidemarkSystem
 from tidemark.nodes.core.messages import CONTROLLER
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from tidemark.harness.machines.machine import Machine
-    from tidemark.harness.scenario.model import Scenario
-    from tidemark.harness.systems.system import System
-    from tidemark.nodes.families import AnyVariant
+from tidemark.nodes.families import AnyVariant
 
 TIME_SCALE = 1.0
 """The scripts' times are Kafka's own, long enough for processes on a shared machine with two cores."""

@@ -6,15 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
 
+from tidemark.harness.scenario.model import Scenario
 from tidemark.harness.scenario.simulated.target import SimulatedTarget
 from tidemark.harness.scenario.target import PATIENCE_US, ScriptError
 from tidemark.nodes.core.events import Started
-
-if TYPE_CHECKING:
-    from tidemark.harness.scenario.model import Scenario
-    from tidemark.nodes.core.variant import Variant
+from tidemark.nodes.core.variant import Variant
 
 COMMANDS = (
     "send",
