@@ -52,7 +52,10 @@ def test_it_goes_on_and_its_json_says_what_was_exercised(cli, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--for", "divergense"), "there is no anomaly 'divergense' to hunt for; there are unasked-election, lost-committed-write"),
+        (
+            ("--for", "divergense"),
+            "there is no anomaly 'divergense' to hunt for; there are unasked-election, lost-committed-write",
+        ),
         (("--profile", "machines"), "'machines' is not one of 'intact'"),
         (("--seconds", "0"), "0.0 is not in the range"),
     ],
