@@ -38,7 +38,13 @@ RESPONSES: dict[int, Any] = {}
 
 
 def declare(kind: type, key: int, answer: Mapping[str, str] = HEARD) -> None:
-    """Let a message of the core travel under a key. The keys are in docs/families."""
+    """Let a message of the core travel under a key. The keys are in docs/families.
+
+    Raises:
+        ValueError: another message has it.
+    """
+    if key in REQUESTS:
+        raise ValueError(f"API key {key} of {kind.__name__} is taken by {REQUESTS[key].__name__}")
     shape = {one.name: _TYPES[str(one.type)] for one in fields(kind)}
     REQUESTS[key] = entity(kind.__name__, key, EntityType.request, RequestHeader, shape)
     RESPONSES[key] = entity(f"{kind.__name__}Answer", key, EntityType.response, ResponseHeader, answer)

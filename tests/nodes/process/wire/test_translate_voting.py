@@ -19,7 +19,7 @@ from tidemark.nodes.formats.bad_batch import BadBatchError
 from tidemark.nodes.formats.record_batch import Records, build, leader_change, place, voters
 from tidemark.nodes.formats.wire.codec import codec
 from tidemark.nodes.formats.wire.names import MeaninglessError
-from tidemark.nodes.formats.wire.voting import REQUESTS
+from tidemark.nodes.formats.wire.voting import REQUESTS, declare
 from tidemark.nodes.process.wire import translate_voting as translate
 
 NUMBER = st.integers(-1, 1 << 40)
@@ -42,6 +42,11 @@ OF = {
 MESSAGES = st.sampled_from(list(translate.KEYS)).flatmap(
     lambda kind: st.builds(kind, **{one.name: OF.get(one.name, NUMBER) for one in fields(kind)})
 )
+
+
+def test_no_two_messages_travel_under_one_key():
+    with pytest.raises(ValueError, match="API key 1010 of LatestResponse is taken by ReplicationRequest"):
+        declare(LatestResponse, 1010)
 
 
 @given(MESSAGES)
