@@ -1,4 +1,4 @@
-"""A broker: its replicas, its session with the controller, its shutdown."""
+"""A broker: its replicas, its session with the controller, its shutdown; one file, for all of them end and begin together."""
 
 from __future__ import annotations
 

@@ -2,7 +2,8 @@
 
 A server follows, stands for election, or leads. It votes once in a generation, for a candidate whose log is at least as up to date
 as its own, and whoever has the votes of a majority leads that generation (Raft, 5.2 and 5.4.1; the seed's page on the high-water
-mark leaves elections open). A family says how a leader replicates, what it calls committed, and how a follower mends its log.
+mark leaves elections open). It is one file: vote, log and role change together, in one step. A family says
+how a leader replicates, what it calls committed, and how a follower mends its log.
 """
 
 from __future__ import annotations
