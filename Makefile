@@ -39,6 +39,7 @@ lint: env ## ruff, mypy, import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy examples/*.py
 	cd $(AS_INSTALLED) && ../bin/lint-imports --no-cache --config ../../pyproject.toml
 
 format: env ## let ruff fix and format what it can

@@ -272,7 +272,7 @@ class Listener:
         allowed: Mapping[int, tuple[int, int]],
         handlers: Mapping[int, Handler],
         numbers: Iterator[int],
-        on_closed: Callable[[Connection], None],
+        on_closed: Callable[[Connection], None] = lambda _: None,
         max_request_bytes: int = MAX_REQUEST_BYTES,
     ) -> None:
         self.name = name
@@ -283,6 +283,14 @@ class Listener:
         self.connections: set[Connection] = set()
         self._numbers = numbers
         self._server: asyncio.Server | None = None
+
+    async def start(self, host: str, port: int) -> tuple[str, int]:
+        """Listen; returns the address that was bound (port 0: the system chooses).
+
+        Raises:
+            OSError: the address cannot be had.
+        """
+        return await self.start_on(socket.create_server((host, port)))
 
     async def start_on(self, bound: socket.socket) -> tuple[str, int]:
         """Listen on a socket that is bound already; returns its address.
