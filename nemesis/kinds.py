@@ -213,6 +213,8 @@ def by_kind(table: Mapping[str, str]) -> dict[str, str]:
     >>> by_kind({"log-start": "nothing is deleted", "retention": "not here"})
     {'delete-records': 'nothing is deleted', 'retention': 'not here'}
     """
+    if not table:  # as Kafka's family has it: every run asks
+        return {}
     keys = {kind.word: next((key for key in (kind.word, *kind.needs) if key in table), None) for kind in _TABLE}
     return {word: table[key] for key in table for word in KINDS if keys[word] == key}
 
