@@ -80,14 +80,7 @@ class _Replay:
             hook(*told)
 
     def _told_of(self, moment: str, kind: type[trace_events.Event]) -> Callable[[int, TraceEvent], None]:
-        hooks = self._hooks[moment]
-
-        def tell(index: int, event: TraceEvent) -> None:
-            seen = kind(event)
-            for hook in hooks:
-                hook(index, seen)
-
-        return tell
+        return lambda index, event: self.tell(moment, index, kind(event))
 
     def _append(self, index: int, event: TraceEvent) -> None:
         _, node, _, partition, base_offset, epoch, values = event
