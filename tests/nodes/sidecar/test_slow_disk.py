@@ -131,11 +131,12 @@ def test_a_paused_process_stays_paused(data, writer):
         await disk.set(writer.pid, DELAY_US)
         while_slow = state()
         await disk.set(writer.pid, 0)
-        healed = state()
+        # A tracer that leaves stops the process again; the process may be seen between the two.
+        await until(lambda: state() == "T")
         os.kill(writer.pid, signal.SIGCONT)
-        return while_slow, healed
+        return while_slow
 
-    assert slowly(data, deed) == ("t", "T")
+    assert slowly(data, deed) == "t"
     assert writer.took_us("log") >= 0
 
 
