@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidemark.nodes.core.recovery import RecoveryRules
-from tidemark.nodes.core.switches import Switch, choice, options, switch
+from tidemark.nodes.core.switches import Need, Switch, choice, options, switch
 from tidemark.nodes.core.truncation import RULES, TruncationRule
 from tidemark.nodes.core.variant.bugs import BugsOption
 from tidemark.nodes.core.variant.fences import Fence, FencesOption
@@ -28,6 +28,15 @@ class Variant:
         "ignores leadership meant for another incarnation.",
         "A broker that stops and starts between two looks of the controller is not noticed, and told nothing (KAFKA-1120).",
         word="bounce-detection",
+        default=False,
+    )
+    failover_sees_bounces: bool = switch(
+        "a bounce behind a failover",
+        "A new controller handles a broker that stopped and started while there was no controller as failed and as new.",
+        "A new controller takes a broker that stopped and started while there was no controller for one that was there all "
+        "the time, in the ISR as before.",
+        word="failover-sees-bounces",
+        need=Need("a controller with ZooKeeper", lambda variant: not variant.metadata_log),
         default=False,
     )
     min_isr_gates_hw: bool = switch(
