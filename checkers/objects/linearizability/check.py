@@ -97,7 +97,8 @@ def _judge(key: Value, found: list[Operation], model: Model, explaining: Explain
         if outcome.found:
             return KeyResult(key, "valid", len(found), steps, None, None)
         if outcome.found is False:
-            return KeyResult(key, "invalid", len(found), steps, None, explaining.explained(found))
+            reached = line.events[outcome.event][0].operation
+            return KeyResult(key, "invalid", len(found), steps, None, explaining.explained(found, reached))
         if outcome.exhausted == "time" or steps >= limits.max_steps:
             break
     why = OUT_OF_TIME if outcome.exhausted == "time" else f"the search ended after {steps} steps"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from tidemark.checkers.objects.linearizability.operation import INFO, Operation
 from tidemark.checkers.objects.values import Value
@@ -68,6 +68,14 @@ class Machine(Protocol):
 
     def useless(self, actions: Sequence[Action], unsure: Sequence[bool]) -> set[int]:
         """Which actions whose outcome is unknown (`unsure`) can be left out, because nothing could tell whether they happened."""
+
+
+@runtime_checkable
+class Parts(Protocol):
+    """A machine that can tell what its states are made of; a search is then quicker, where states are overwritten."""
+
+    def part(self, action: Action, state: State) -> bool:
+        """The action may have been one of those that brought the state about; also if that cannot be said."""
 
 
 class Model(Protocol):
