@@ -15,8 +15,10 @@ import zlib
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from tidemark.checkers.history.edn.reader import EdnError
 from tidemark.checkers.history.history import History
 from tidemark.checkers.history.history_file import HistoryFormatError, parse_history
+from tidemark.checkers.history.jepsen_log import begins_as_jepsen_log, read_jepsen_log
 
 _GZIP = b"\x1f\x8b"
 _PEEKED = 1 << 12
@@ -47,9 +49,18 @@ def read_stream(file: BinaryIO, *, allow_torn_tail: bool = False, forms: bool = 
     if zipped:
         buffered = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=buffered)))
     try:
+        if begins_as_jepsen_log(buffered.peek(_PEEKED)):
+            return _read_log(buffered)
         return _read(buffered, allow_torn_tail=allow_torn_tail, forms=forms, rows=rows)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise HistoryFormatError(1, f"the file is gzipped, and broken ({error})") from None
+
+
+def _read_log(file: io.BufferedReader) -> History:
+    try:
+        return History({"ties": "listed"}, read_jepsen_log(file))
+    except EdnError as error:
+        raise HistoryFormatError(error.line, error.sentence) from None
 
 
 def _read(file: io.BufferedReader, *, allow_torn_tail: bool, forms: bool, rows: bool) -> History:

@@ -5,15 +5,38 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tidemark.checkers.history.history import History
-from tidemark.checkers.objects.workloads import NAMES, judge
+from tidemark.checkers.objects.values import Value
+from tidemark.checkers.objects.workloads import NAMES, REGISTERS, judge
 from tidemark.checkers.verdict.result import Result
 from tidemark.cli.exits import exit_code
 from tidemark.cli.refused import refused
 
+
+class JsonValue(click.ParamType):
+    """A value as JSON has it, or one word."""
+
+    name = "value"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """``3`` is a number, ``"3"`` and ``x`` are strings."""
+        try:
+            return json.loads(value)
+        except ValueError:
+            if value[:1] in ("[", "{", '"'):
+                self.fail(f"{value} is no JSON", param, ctx)
+            return value
+
+
+initial_option = click.option(
+    "--initial",
+    type=JsonValue(),
+    help="What a register, or each key, holds before the first write: JSON, or a word.  [default: null]",
+)
 model_option = click.option(
     "--model",
     type=click.Choice(NAMES),
@@ -21,7 +44,7 @@ model_option = click.option(
 )
 
 
-def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str]) -> None:
+def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str], initial: Value = None) -> None:
     """A model judges by itself.
 
     Raises:
@@ -31,12 +54,14 @@ def refuse_with_model(model: str | None, contract: str | None, checkers: Sequenc
         raise click.UsageError("a model makes no promise: --model or --contract, not both")
     if model is not None and checkers:
         raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
+    if initial is not None and model not in REGISTERS:
+        raise click.UsageError(f"--initial is what a register holds: it goes with --model {', '.join(REGISTERS)}")
 
 
-def check_by_model(path: Path, history: History, model: str, *, as_json: bool) -> int:
+def check_by_model(path: Path, history: History, model: str, initial: Value = None, *, as_json: bool) -> int:
     """Judge the history that was read from `path`, print the result, and give the exit code."""
     with refused(ValueError, of=path):
-        result = judge(history, model)
+        result = judge(history, model, initial=initial)
     click.echo(json.dumps(result.to_json()) if as_json else "\n".join(_lines(result, model)))
     return exit_code([result.valid])
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.objects.linearizability import AppendLog, CasRegister, KeyValue, Model, Register, linearizable
 from tidemark.checkers.objects.linearizability.operation import Ties
+from tidemark.checkers.objects.values import Value
 from tidemark.checkers.objects.workloads.compose import Checker, together
 from tidemark.checkers.objects.workloads.counter import counter
 from tidemark.checkers.objects.workloads.final_set import final_set
@@ -29,20 +31,26 @@ WORKLOADS: dict[str, Checker] = {
     "queue": queue,
 }
 NAMES = (*LINEARIZABLE, *WORKLOADS)
+REGISTERS = tuple(name for name, model in LINEARIZABLE.items() if isinstance(model, Register))
 NEEDS_THE_END = ("set", "set-full", "total-queue")
 """Those that find something missing: of a history that was cut off, they can say nothing against it."""
 
 
-def checker_named(name: str, ties: Ties = "concurrent", timeout: float | None = None) -> Checker:
-    """The checker of a name in `NAMES`; `ties` and `timeout` (s) are for linearizability."""
+def checker_named(name: str, ties: Ties = "concurrent", timeout: float | None = None, initial: Value = None) -> Checker:
+    """The checker of a name in `NAMES`; `ties` and `timeout` (s) are for linearizability, `initial` for `REGISTERS`: what one
+    holds at first.
+    """
     if name in LINEARIZABLE:
-        return partial(linearizable, model=LINEARIZABLE[name], ties=ties, timeout=timeout)
+        model = LINEARIZABLE[name]
+        if isinstance(model, Register):
+            model = replace(model, initial=initial)
+        return partial(linearizable, model=model, ties=ties, timeout=timeout)
     return WORKLOADS[name]
 
 
-def judge(history: History, name: str, timeout: float | None = None) -> Result:
-    """The checker of a name over a whole history, with how its operations ended. ``meta["ties"]`` may say that halves of one time
-    happened in the order in which they are listed.
+def judge(history: History, name: str, timeout: float | None = None, initial: Value = None) -> Result:
+    """The checker of a name over a whole history, with how its operations ended; see `checker_named`. ``meta["ties"]`` may say that
+    halves of one time happened in the order in which they are listed.
 
     Raises:
         ValueError: the operations are not those of such an object.
@@ -51,7 +59,7 @@ def judge(history: History, name: str, timeout: float | None = None) -> Result:
     if history.columns is not None:
         raise ValueError("only the operations on logs were kept of this history; read it with its rows")
     ties: Ties = "listed" if history.meta.get("ties") == "listed" else "concurrent"
-    found = checker_named(name, ties, timeout)(ops)
+    found = checker_named(name, ties, timeout, initial)(ops)
     doubt = history.gaps or history.cut_off
     if doubt and (found.valid == "valid" or history.gaps or name in NEEDS_THE_END):
         found = Result(found.checker, "unknown", found.message, doubt, found.evidence)

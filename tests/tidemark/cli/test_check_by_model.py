@@ -82,3 +82,28 @@ def test_what_does_not_fit_is_refused_in_a_sentence(tmp_path, arguments, sentenc
 
     assert result.exception is not None
     assert sentence in result.exception.format_message()
+
+
+@pytest.mark.parametrize(
+    ("typed", "read", "code"),
+    [("0", 0, 0), ("0", None, 1), ("0", "0", 1), ("zero", "zero", 0), ('"0"', "0", 0), ("[1, 2]", [1, 2], 0)],
+)
+def test_a_register_may_hold_something_before_the_first_write(tmp_path, typed, read, code):
+    halves = [("b", "invoke", "read", None), ("b", "ok", "read", read)]
+
+    assert run(written(tmp_path, halves), "--model", "register", "--initial", typed).return_value == code
+
+
+@pytest.mark.parametrize("arguments", [(), ("--model", "set")])
+def test_only_registers_hold_something_at_first(tmp_path, arguments):
+    result = run(written(tmp_path, STALE), *arguments, "--initial", "0")
+
+    assert str(result.exception) == (
+        "--initial is what a register holds: it goes with --model register, cas-register, key-value"
+    )
+
+
+def test_an_initial_value_that_is_no_json_is_refused(tmp_path):
+    result = run(written(tmp_path, STALE), "--model", "register", "--initial", "[1")
+
+    assert "[1 is no JSON" in result.exception.message
