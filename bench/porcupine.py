@@ -1,4 +1,4 @@
-"""Porcupine's test data: each history judged by our models, beside the verdict that Porcupine's own tests expect; CPU time, one core.
+"""Porcupine's test data: each history judged by our models, beside the verdict that its own tests expect; CPU time, one core.
 
 PATH is a checkout of anishathalye/porcupine. What is expected is read from its ``porcupine_test.go``.
 """

@@ -47,7 +47,7 @@ def edn_ops(found: Iterable[EdnOp]) -> list[Op]:
 
 
 def _value(one: EdnOp) -> Json:
-    """An operation on a key may tell it apart from its value (``:key``, Porcupine's test data), as no checker of Jepsen's has it."""
+    """An operation on a key may tell it apart from its value (``:key``, Porcupine's test data), as Jepsen's own do not."""
     value = plain_form(one.value)
     return [plain_form(one.fields[_KEY]), value] if _KEY in one.fields else value
 

@@ -1,11 +1,11 @@
-"""The operations in the lines that Jepsen once logged, as Porcupine's test data and Horn's linearizability checker have them.
+r"""The operations in the lines that Jepsen once logged, as Porcupine's test data and Horn's linearizability checker have them.
 
 A line is ``INFO  jepsen.util - PROCESS TYPE F VALUE``, with tabs or spaces between. There are no times: the lines' order is that of
 events. Lines of others, such as ``:nemesis``, are left out. As in Porcupine's test of etcd, a ``cas`` that failed was compared with
 another value, and a read that failed is one that nobody answered. Source: ``porcupine_test.go`` of anishathalye/porcupine.
 
 >>> import io
->>> log = b"INFO  jepsen.util - 2 :invoke :cas [1 0]\\nINFO  jepsen.util - 2 :fail :cas [1 0]\\n"
+>>> log = b"INFO  jepsen.util - 2 :invoke :cas [1 0]\nINFO  jepsen.util - 2 :fail :cas [1 0]\n"
 >>> read_jepsen_log(io.BytesIO(log))[1]
 Op(time=0, process='2', type='ok', f='cas', value=[1, 0, False], error=None, acks=None, final=False)
 """
