@@ -207,8 +207,6 @@ class ClientView:
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
             if not records:
-                if op.type == "ok":
-                    at.pop(name, None)
                 continue
             first = records[0][0]
             if at.get(name, first - 1) != first - 1 or (
