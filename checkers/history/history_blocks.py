@@ -105,9 +105,9 @@ def read_block(place: Place) -> Block | None:
                 at += len(line)
                 if at >= place.end:
                     break
+            return reading.block()
         except (_UnusualError, NotJsonError, ShapeError):
             return None
-    return reading.block()
 
 
 def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
@@ -194,6 +194,8 @@ class _Reading:
 
     def block(self) -> Block:
         """All of them."""
+        if self._builder.renames:
+            raise _UnusualError
         return Block(self._builder.columns(), self._first, self._open, self._completed, self._began, self._ended)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from tidemark.checkers.history.history import NemesisOp, Op
@@ -14,6 +15,7 @@ Json = Any
 
 LONGEST_NODE = 10
 """So many digits are no number of a node any more."""
+VALUE = "a record's value must be a number (an integer of 64 bits), a string, null, true or false"
 DEEPEST = 32
 """So far may arrays and objects be nested."""
 _INT64 = 1 << 63
@@ -129,7 +131,7 @@ def _check_send(key: Json, what: Json) -> None:
         if not (offset is None or (_is_int(offset) and offset >= -1)):
             raise ShapeError(f"the offset of a send must be an integer or null, and is {shown(offset)}")
     if not _is_value(what):
-        raise ShapeError(f"a record's value must be an integer or a string, and is {shown(what)}")
+        raise ShapeError(f"{VALUE}, and is {shown(what)}")
 
 
 def _refuse_poll(key: str, records: Json) -> None:
@@ -139,7 +141,7 @@ def _refuse_poll(key: str, records: Json) -> None:
     offset, value = next(one for one in records if not _is_read(one))
     if not _is_offset(offset):
         raise ShapeError(f"the offset of a record must be an integer from 0 on, and is {shown(offset)}")
-    raise ShapeError(f"a record's value must be an integer or a string, and is {shown(value)}")
+    raise ShapeError(f"{VALUE}, and is {shown(value)}")
 
 
 def _is_deletion(value: Json) -> bool:
@@ -162,6 +164,13 @@ def _is_offset(value: Json) -> bool:
 
 
 def _is_value(value: Json) -> bool:
+    kind = type(value)
+    if kind is int:
+        return -_INT64 <= value < 2 * _INT64
+    return kind is str or value is None or kind is bool or (kind is float and isfinite(value))
+
+
+def _is_name(value: Json) -> bool:
     return type(value) is str or (type(value) is int and -_INT64 <= value < 2 * _INT64)
 
 
@@ -178,7 +187,7 @@ def _are_ints(value: Json) -> bool:
 
 
 def _are_values(value: Json) -> bool:
-    return isinstance(value, tuple) and all(map(_is_value, value))
+    return isinstance(value, tuple) and all(map(_is_name, value))
 
 
 def _are_pairs(value: Json) -> bool:
