@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, KNOWN_FS, Columns
 from tidemark.checkers.history.history import History, Op
-from tidemark.checkers.history.history_file import MANY, NotJsonError, entry_of
+from tidemark.checkers.history.history_file import MANY, HistoryFormatError, NotJsonError, entry_of, lines_of
 from tidemark.checkers.history.line_count import LineCount
 from tidemark.checkers.history.line_shapes import ShapeError, meta_of, op_of
 from tidemark.checkers.history.plain_ops import plain_op
@@ -99,14 +99,14 @@ def read_block(place: Place) -> Block | None:
         file.seek(place.begin)
         at = place.begin
         try:
-            for line in file:
+            for line in lines_of(file):
                 if line.strip():
                     reading.add(entry_of(line, 1 if at == 0 else 0))
                 at += len(line)
                 if at >= place.end:
                     break
             return reading.block()
-        except (_UnusualError, NotJsonError, ShapeError):
+        except (_UnusualError, NotJsonError, ShapeError, HistoryFormatError):
             return None
 
 

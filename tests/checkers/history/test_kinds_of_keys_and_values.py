@@ -52,7 +52,9 @@ def test_a_keyword_and_a_string_of_edn_are_two_values_and_two_keys():
 
 
 def test_a_string_of_quotes_is_told_from_one_that_got_them():
-    history = edn('{:type :ok, :process 0, :f :send, :value [[:send "\\"1\\"" [0 7]] [:send "1" [0 7]] [:send 1 [0 7]]]}')
+    history = edn(
+        '{:type :ok, :process 0, :f :send, :value [[:send "\\"1\\"" [0 7]] [:send "1" [0 7]] [:send 1 [0 7]]]}'
+    )
 
     assert len(set(history.columns.keys)) == 3
 
