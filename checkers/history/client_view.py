@@ -163,6 +163,8 @@ class ClientView:
 
     def _delete(self, op: Op) -> None:
         """One whose outcome is unknown may still have happened."""
+        if len(op.value) != 1:  # of a key, and not of records
+            return
         ((_, key, offset),) = op.value
         if op.type == "invoke":
             self._open_deletions[op.process] = (key, offset)

@@ -117,7 +117,8 @@ def _op(op: EdnOp, time: int, names: _Names) -> Op:
     elif f in ("assign", "subscribe"):
         value = [names.key(key) for key in op.value or ()]
     elif f == "delete":
-        value = [("delete", names.key(key), _offset(offset)) for _, key, offset in op.value]
+        of_a_key = len(op.value) == 2 and op.value[1] is None  # and not of records, as the models have it
+        value = op.value if of_a_key else [("delete", names.key(key), _offset(offset)) for _, key, offset in op.value]
     error = op.fields.get(_ERROR)
     words = None if error is None else written(error)[:_MOST_OF_AN_ERROR]
     acks = op.fields.get(_ACKS)

@@ -1,4 +1,4 @@
-"""A history's file opened: a regular file, or a pipe into which somebody writes. What would never end, or never begin, is refused."""
+"""A history's file opened: a regular file, or a pipe into which somebody writes. What would never end or begin is refused."""
 
 from __future__ import annotations
 
@@ -37,13 +37,15 @@ def _open_pipe(path: Path) -> io.BufferedReader:
     try:
         poll = select.poll()
         poll.register(number, select.POLLIN)
-        if not poll.poll(WAIT_MS) and not _has_writer(number):
-            raise OSError(errno.EPIPE, f"nobody has written into this pipe for {WAIT_MS // 1000} s", str(path))
-        os.set_blocking(number, True)
-        return os.fdopen(number, "rb")
+        waits_for_ever = not poll.poll(WAIT_MS) and not _has_writer(number)
     except BaseException:
         os.close(number)
         raise
+    if waits_for_ever:
+        os.close(number)
+        raise OSError(errno.EPIPE, f"nobody has written into this pipe for {WAIT_MS // 1000} s", str(path))
+    os.set_blocking(number, True)
+    return os.fdopen(number, "rb")
 
 
 def _has_writer(number: int) -> bool:

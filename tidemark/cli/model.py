@@ -9,9 +9,11 @@ from pathlib import Path
 import click
 
 from tidemark.checkers.history.history import History
-from tidemark.checkers.objects.workloads import NAMES, judge
+from tidemark.checkers.objects.workloads import NAMES, judge, models_for
 from tidemark.checkers.verdict.result import Result
+from tidemark.checkers.verdict.visible import brief, visible
 from tidemark.cli.exits import exit_code
+from tidemark.cli.for_ci import CiOptions, case_of_result
 from tidemark.cli.refused import refused
 
 model_option = click.option(
@@ -19,6 +21,9 @@ model_option = click.option(
     type=click.Choice(NAMES),
     help="Judge the operations as those of such an object (docs/checking-your-own-history.md).",
 )
+
+LONGEST = 1_000
+"""So many characters of a sentence are printed; --json has all of them."""
 
 
 def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str]) -> None:
@@ -33,10 +38,20 @@ def refuse_with_model(model: str | None, contract: str | None, checkers: Sequenc
         raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
 
 
-def check_by_model(path: Path, history: History, model: str, *, as_json: bool) -> int:
-    """Judge the history that was read from `path`, print the result, and give the exit code."""
+def told_models(history: History) -> list[str]:
+    """Which models could judge operations that are none on logs, in a line; none if they are."""
+    models = models_for(history)
+    if not models:
+        return []
+    words = " or ".join(f"--model {name}" for name in models)
+    return [f"these are no operations on logs: {words} judges such (docs/checking-your-own-history.md)"]
+
+
+def check_by_model(path: Path, history: History, model: str, ci: CiOptions, *, as_json: bool) -> int:
+    """Judge the history that was read from `path`, print the result, tell it to CI, and give the exit code."""
     with refused(ValueError, of=path):
         result = judge(history, model)
+    ci.tell([case_of_result(result, f"tidemark check --model {model}", str(path))])
     click.echo(json.dumps(result.to_json()) if as_json else "\n".join(_lines(result, model)))
     return exit_code([result.valid])
 
@@ -45,5 +60,5 @@ def _lines(result: Result, model: str) -> list[str]:
     lines = [f"{result.valid} as a history of {model}"]
     for name, part in result.parts.items():
         because = "" if part.unknown_because is None else f"; unknown because {part.unknown_because}"
-        lines.append(f"  {name}: {part.valid}: {part.message}{because}")
+        lines.append(f"  {name}: {part.valid}: {brief(visible(part.message), LONGEST)}{because}")
     return lines

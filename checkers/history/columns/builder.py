@@ -1,7 +1,7 @@
 """Columns, filled one operation at a time: of an operation nothing is kept but its numbers, and a name for each key and value.
 
-An integer and a string are their own name. Whatever else a value is (null, true, 1.5, a `Word` of EDN) is known by its text; a string
-that reads the same stands in quotes then, so that two that differ have two names.
+An integer and a string are their own name. Whatever else a value is (null, true, 1.5, a `Word` of EDN) is known by its text; a
+string that reads the same stands in quotes then, so that two that differ have two names.
 
 >>> columns_of([Op(1, "p", "ok", "send", [("send", "t-0", (0, None)), ("send", "t-0", (1, "null"))])]).values
 ['null', '"null"']
@@ -133,7 +133,7 @@ class ColumnsBuilder:
             for key in value or ():
                 self._row(half, KEPT, key)
         elif f == "delete":
-            for _, key, offset in value:
+            for _, key, offset in value if len(value) == 1 else ():  # else of a key and not of records
                 self._row(half, DELETION, key, offset)
         for key in rebalanced:
             self._row(half, REBALANCED, key)

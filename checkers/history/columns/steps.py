@@ -5,9 +5,8 @@ more is a skip, less goes back or stays. Where one of the positions is not known
 
 A process keeps its position in a key from its last operation that moves it: of polls the ok ones that returned a record of it (one
 that returned nothing leaves a consumer where it was; Jepsen forgets where, as its Kafka polls name no key without records), of
-sends all. An ``assign`` or
-``subscribe`` that did not fail keeps positions only in the keys that it names. Final reads begin anew. Inside an operation
-nothing is said of keys that were rebalanced in it.
+sends all. An ``assign`` or ``subscribe`` that did not fail keeps positions only in the keys that it names. Final reads begin anew.
+Inside an operation nothing is said of keys that were rebalanced in it.
 
 Source: ``jepsen.tests.kafka``, ``poll-skip+nonmonotonic-cases``, ``nonmonotonic-send-cases`` and their ``int-`` kin.
 """

@@ -12,8 +12,8 @@ that has it, was ok. Reads are in the order in which they began:
 A stable element is *stale* if its latency is above 0. Latencies are whole milliseconds from when it was known to the beginning of
 the last read that lacks it (stable), or has it (lost).
 
-An element that was read, and that nobody tried to add before that read had ended, is *unexpected*, and makes the set invalid; Jepsen's
-checker says nothing of it (its ``checker/set`` does).
+An element that was read, and that nobody tried to add before that read had ended, is *unexpected*, and makes the set invalid;
+Jepsen's checker says nothing of it (its ``checker/set`` does).
 
 Where Jepsen's code does not do what its words say: it means to report elements that one read has twice, and compares the wrong way
 round (``(< v 1)``, snapshot of July 2026), so it never does. Here they are reported, and make the set invalid.

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tidemark.checkers import HistoryFormatError, History, read_any, read_stream
+from tidemark.checkers import History, HistoryFormatError, read_any, read_stream
 from tidemark.checkers.history import history_file, opened
 from tidemark.checkers.history.opened import open_history
 
