@@ -68,7 +68,11 @@ def rightly(case: Case, seed: int) -> bool:
         valid = verdict.valid
     else:
         valid, names = judge(history, case.model).parts[case.model].valid, set()
-    right = valid != "invalid" if case.anomaly is None else valid == "invalid" and (not case.names or bool(names & case.names))
+    right = (
+        valid != "invalid"
+        if case.anomaly is None
+        else valid == "invalid" and (not case.names or bool(names & case.names))
+    )
     if case.anomaly is None and case.model == "log" and valid != "valid":
         right = "no send was acknowledged" in str(verdict.unknown_because)
     if not right:

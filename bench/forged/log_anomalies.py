@@ -62,7 +62,9 @@ def _tail(world: World) -> list[Record]:
 
 def _last_final(world: World, key: Any) -> list[list[At]]:  # noqa: ANN401
     """Of each final reader the last poll that told of a key."""
-    return list({half.process: records for half, one, records in world.polls() if half.final and same(one, key)}.values())
+    return list(
+        {half.process: records for half, one, records in world.polls() if half.final and same(one, key)}.values()
+    )
 
 
 def _add(world: World, key: Any, value: Any) -> bool:  # noqa: ANN401

@@ -246,9 +246,14 @@ class World:
                 reader.begun = self.note(reader, "invoke", "poll", [["poll", []]], final=True)
                 before = dict(reader.at)
                 found = [[key, records] for key, records in self._read(reader, most=9)]
-                more = any(
-                    one.fate == "in" and one.offset >= reader.at[one.key] for log in self.log.values() for one in log
-                ) or before != reader.at
+                more = (
+                    any(
+                        one.fate == "in" and one.offset >= reader.at[one.key]
+                        for log in self.log.values()
+                        for one in log
+                    )
+                    or before != reader.at
+                )
                 for key in self.keys if not more else ():
                     if not any(key == one and type(key) is type(one) for one, _ in found):
                         found.append([key, []])

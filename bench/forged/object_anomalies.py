@@ -80,7 +80,9 @@ def phantom_read(use: Use) -> bool:
 
 def failed_write_read(use: Use) -> bool:
     """A read has what a failed write would have written."""
-    failed = [call for call in use.calls if call.done is not None and call.done.type == "fail" and call.answer is not NO]
+    failed = [
+        call for call in use.calls if call.done is not None and call.done.type == "fail" and call.answer is not NO
+    ]
     failed = [call for call in failed if call.begun.f in ("write", "put", "cas")]
     for write in failed:
         for read in _answered(use, "read", "get"):

@@ -13,6 +13,7 @@ from collections.abc import Set as AbstractSet
 from tidemark.checkers.history.client_view import DELETE, ClientView, KeyView
 from tidemark.checkers.history.history import Op, Value
 
+_PLAIN = frozenset({int, str})
 _KNOWN = ("send", "poll", "assign", DELETE)
 
 
@@ -42,6 +43,8 @@ def _placed(seen: KeyView) -> dict[Value, int] | None:
     reads = seen.ok_reads | seen.other_reads if seen.other_reads else seen.ok_reads
     by_offset = dict(reads)
     by_value = dict(zip(by_offset.values(), by_offset, strict=True))
+    if not _PLAIN.issuperset(map(type, by_value)):  # in a set true is 1, and 1.0 as well
+        return None
     if len(by_value) == len(reads) and seen.placed <= reads and seen.acked.keys() <= by_value.keys():
         return by_value if seen.failed.isdisjoint(by_value) and None not in by_offset else None
     return None

@@ -163,6 +163,8 @@ class ClientView:
 
     def _delete(self, op: Op) -> None:
         """One whose outcome is unknown may still have happened."""
+        if len(op.value) != 1:  # of a key, and not of records
+            return
         ((_, key, offset),) = op.value
         if op.type == "invoke":
             self._open_deletions[op.process] = (key, offset)
@@ -207,8 +209,6 @@ class ClientView:
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
             if not records:
-                if op.type == "ok":
-                    at.pop(name, None)
                 continue
             first = records[0][0]
             if at.get(name, first - 1) != first - 1 or (

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from contextlib import suppress
 
 import click
 
 from tidemark.checkers.verdict.visible import visible
 from tidemark.cli.campaigns import list_command
 from tidemark.cli.check import check_command
-from tidemark.cli.closed_pipe import said_to_nobody
 from tidemark.cli.cluster import cluster_group
 from tidemark.cli.compare import compare_command
 from tidemark.cli.conform import conform_command
@@ -34,6 +34,7 @@ from tidemark.cli.serve import serve_command
 from tidemark.cli.shrink import shrink_command
 from tidemark.cli.soak import soak_command
 from tidemark.cli.sql import sql_command
+from tidemark.cli.standard_streams import UnwrittenError, forgiving_streams
 from tidemark.cli.variants import variants_command
 from tidemark.cli.vocabulary import anomalies_command, faults_command
 from tidemark.cli.watch import watch_command
@@ -93,7 +94,19 @@ for command in (
 def main() -> None:
     """Run the command line; every failure is one sentence and an exit code."""
     try:
-        with terminated_like_interrupted(), said_to_nobody(), absences_told():
+        with forgiving_streams():
+            code = _run()
+    except UnwrittenError as error:
+        with suppress(OSError):
+            click.echo(f"tidemark: {error}", err=True)
+        code = INTERNAL_ERROR
+    sys.exit(code)
+
+
+def _run() -> int:
+    """What a command came to, told as an exit code."""
+    try:
+        with terminated_like_interrupted(), absences_told():
             code = tidemark.main(standalone_mode=False)
     except click.exceptions.Abort:
         code = INTERRUPTED
@@ -111,4 +124,4 @@ def main() -> None:
             err=True,
         )
         code = INTERNAL_ERROR
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0

@@ -16,7 +16,7 @@ from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is_campaign
 from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of
-from tidemark.cli.model import check_by_model, initial_option, model_option, refuse_with_model
+from tidemark.cli.model import check_by_model, initial_option, model_option, refuse_with_model, told_models
 from tidemark.cli.options import POSITIVE, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
@@ -126,9 +126,8 @@ def check_command(options: CheckOptions) -> int:
         )
     refuse_with_model(model, contract, options.checkers, options.initial)
     if model is not None:
-        if options.ci.typed:
-            raise click.UsageError("--junit and --annotations are for what the checkers find, not for --model")
-        return check_by_model(path, read(path, rows=True), model, options.initial, as_json=options.as_json)
+        judged = read(path, rows=True)
+        return check_by_model(path, judged, model, options.ci, initial=options.initial, as_json=options.as_json)
     own = load_checkers(options.checkers)
     history = read(path, rows=bool(own), jobs=options.jobs or 1)
     with refused(ValueError, of=path):
@@ -142,4 +141,6 @@ def check_command(options: CheckOptions) -> int:
         click.echo(json.dumps(verdict.to_json()))
     else:
         print_verdict(verdict, Console())
+        for line in told_models(history):
+            click.echo(f"  {line}")
     return exit_code([verdict.valid])

@@ -11,9 +11,11 @@ import click
 
 from tidemark.checkers.history.history import History
 from tidemark.checkers.objects.values import Value
-from tidemark.checkers.objects.workloads import NAMES, REGISTERS, judge
+from tidemark.checkers.objects.workloads import NAMES, REGISTERS, judge, models_for
 from tidemark.checkers.verdict.result import Result
+from tidemark.checkers.verdict.visible import brief, visible
 from tidemark.cli.exits import exit_code
+from tidemark.cli.for_ci import CiOptions, case_of_result
 from tidemark.cli.refused import refused
 
 
@@ -43,6 +45,9 @@ model_option = click.option(
     help="Judge the operations as those of such an object (docs/checking-your-own-history.md).",
 )
 
+LONGEST = 1_000
+"""So many characters of a sentence are printed; --json has all of them."""
+
 
 def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str], initial: Value = None) -> None:
     """A model judges by itself.
@@ -58,10 +63,20 @@ def refuse_with_model(model: str | None, contract: str | None, checkers: Sequenc
         raise click.UsageError(f"--initial is what a register holds: it goes with --model {', '.join(REGISTERS)}")
 
 
-def check_by_model(path: Path, history: History, model: str, initial: Value = None, *, as_json: bool) -> int:
-    """Judge the history that was read from `path`, print the result, and give the exit code."""
+def told_models(history: History) -> list[str]:
+    """Which models could judge operations that are none on logs, in a line; none if they are."""
+    models = models_for(history)
+    if not models:
+        return []
+    words = " or ".join(f"--model {name}" for name in models)
+    return [f"these are no operations on logs: {words} judges such (docs/checking-your-own-history.md)"]
+
+
+def check_by_model(path: Path, history: History, model: str, ci: CiOptions, *, initial: Value, as_json: bool) -> int:
+    """Judge the history that was read from `path`, print the result, tell it to CI, and give the exit code."""
     with refused(ValueError, of=path):
         result = judge(history, model, initial=initial)
+    ci.tell([case_of_result(result, f"tidemark check --model {model}", str(path))])
     click.echo(json.dumps(result.to_json()) if as_json else "\n".join(_lines(result, model)))
     return exit_code([result.valid])
 
@@ -70,5 +85,5 @@ def _lines(result: Result, model: str) -> list[str]:
     lines = [f"{result.valid} as a history of {model}"]
     for name, part in result.parts.items():
         because = "" if part.unknown_because is None else f"; unknown because {part.unknown_because}"
-        lines.append(f"  {name}: {part.valid}: {part.message}{because}")
+        lines.append(f"  {name}: {part.valid}: {brief(visible(part.message), LONGEST)}{because}")
     return lines

@@ -108,6 +108,9 @@ def report_command(options: ReportOptions) -> int:
     if options.baseline is not None:
         raise click.UsageError("--baseline is for campaigns")
     place = _place(path, options.out)
+    source = path / HISTORY if path.is_dir() else path
+    if place.exists() and source.exists() and place.samefile(source):
+        raise click.UsageError(f"{place} is the history itself: choose another place with --out")
     try:
         _report(path, place, options)
     except OSError as error:

@@ -48,8 +48,13 @@ def test_several_polls_of_one_operation_follow_each_other():
     assert names(Op(5, "c1", "ok", "txn", micros)) == ["int-poll-skip"]
 
 
-def test_an_empty_answer_of_a_key_leaves_no_position():
-    assert names(poll("ok", 0), poll("ok"), poll("ok", 3)) == []
+@pytest.mark.parametrize("empty", [{K: []}, {}, {"t-1": []}])
+def test_a_poll_that_returns_nothing_leaves_a_consumer_where_it_was(empty):
+    nothing = Op(5, "c1", "ok", "poll", (("poll", empty),))
+
+    assert names(poll("ok", 0), nothing, poll("ok", 1)) == []
+    assert names(poll("ok", 0), nothing, poll("ok", 3)) == ["poll-skip"]
+    assert names(poll("ok", 1), nothing, nothing, poll("ok", 0)) == ["nonmonotonic-poll"]
 
 
 def test_an_assignment_keeps_positions_only_in_the_keys_that_it_names():
