@@ -26,8 +26,8 @@ class At(NamedTuple):
 class Half:
     """One half of an operation; `time` in µs.
 
-    In a log's history `value` is a list of micro-operations: ``["send", key, value or At]`` and ``["poll", [[key, [At, …]], …]]``, or
-    the keys of an assignment.
+    In a log's history `value` is a list of micro-operations: ``["send", key, value or At]`` and ``["poll", [[key, [At, …]], …]]``,
+    or the keys of an assignment.
     """
 
     time: int
@@ -56,7 +56,7 @@ def as_lines(halves: Iterable[Half], random: Random) -> bytes:
     return "\n".join(lines).encode()
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+def _plain(value: Any) -> Any:
     if isinstance(value, list) and value[:1] == ["poll"] and len(value) == 2:
         return ["poll", {key: _plain(records) for key, records in value[1]}]
     return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
@@ -72,7 +72,7 @@ def as_edn(halves: Iterable[Half]) -> bytes:
     return "\n".join(lines).encode()
 
 
-def _edn(value: Any) -> str:  # noqa: ANN401 - a micro-operation, a key or a value
+def _edn(value: Any) -> str:
     if isinstance(value, Name):
         return f":{value.name}"
     if isinstance(value, list) and value[:1] == ["poll"]:

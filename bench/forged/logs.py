@@ -1,7 +1,7 @@
 """Correct histories of replicated logs, from a small world that keeps its own truth.
 
 There are logs with gaps, and clients: producers, consumers, and such that do both in transactions. Sends take effect while they are
-open, or later if nobody heard of them; consumers go on where they were, and see what is committed before the first open transaction.
+open, or later if nobody heard of them; consumers go on where they were, and see what is committed before the first open one.
 Clients crash and come back, by another number or by their own. In the end somebody reads all that is there.
 """
 
@@ -84,7 +84,7 @@ class World:
         self.time += self.random.choice([0, 1, 1, 7])
         return self.time
 
-    def fresh(self) -> Any:  # noqa: ANN401 - a value of some kind
+    def fresh(self) -> Any:
         """A value that nothing else has."""
         self.values += 1
         number = self.values
@@ -93,7 +93,7 @@ class World:
             kinds += [number + 0.5] + ([Name(f"v{number}")] if self.edn else [])
         return self.random.choice(kinds)
 
-    def note(self, client: Client, type_: str, f: str, value: Any, *, final: bool = False) -> Half:  # noqa: ANN401
+    def note(self, client: Client, type_: str, f: str, value: Any, *, final: bool = False) -> Half:
         """Write a half down."""
         half = Half(self.tick(), client.process, type_, f, value, final)
         if type_ in ("fail", "info"):

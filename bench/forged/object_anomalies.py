@@ -23,23 +23,23 @@ def _answered(use: Use, *fs: str) -> list[Call]:
     return found
 
 
-def _key(use: Use, call: Call) -> Any:  # noqa: ANN401
+def _key(use: Use, call: Call) -> Any:
     return call.begun.value[0] if use.model in ("key-value", "append-log") else None
 
 
-def _say(use: Use, call: Call, value: Any) -> bool:  # noqa: ANN401
+def _say(use: Use, call: Call, value: Any) -> bool:
     """It was answered something else."""
     assert call.done is not None
     call.done.value = [_key(use, call), value] if use.model in ("key-value", "append-log") else value
     return True
 
 
-def _said(use: Use, call: Call) -> Any:  # noqa: ANN401
+def _said(use: Use, call: Call) -> Any:
     assert call.done is not None
     return call.done.value[1] if use.model in ("key-value", "append-log") else call.done.value
 
 
-def _written(use: Use, call: Call) -> Any:  # noqa: ANN401
+def _written(use: Use, call: Call) -> Any:
     """The value that a write, or a compare-and-set, is about."""
     value = call.begun.value[1] if use.model == "key-value" else call.begun.value
     return value[1] if call.begun.f == "cas" else value
@@ -133,7 +133,7 @@ def lost_end(use: Use) -> bool:
 
 def swapped(use: Use) -> bool:
     """The last read has two elements the other way round than another read."""
-    reads = [found for found in _logs(use)]
+    reads = list(_logs(use))
     for read, elements in reads:
         for other, others in reads:
             if read is not other and _key(use, read) == _key(use, other) and others[:2] == elements[:2]:

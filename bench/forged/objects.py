@@ -1,7 +1,7 @@
 """Correct histories of objects other than logs, from a sequential object and clients that use it at once.
 
-An operation takes effect at one moment while it is open, or later if nobody heard how it ended. Clients crash and come back, by another
-number or by their own.
+An operation takes effect at one moment while it is open, or later if nobody heard how it ended. Clients crash and come back, by
+another number or by their own.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class Registers:
             asked = self._value()
         return f, asked if self.model != "key-value" else [key, asked]
 
-    def _value(self) -> Any:  # noqa: ANN401
+    def _value(self) -> Any:
         self.values += 1
         if self.fresh:
             return self.values
         return self.random.choice([0, 1, "a", "0", [1, 2], None, True])
 
-    def do(self, f: str, asked: Any) -> Any:  # noqa: ANN401
+    def do(self, f: str, asked: Any) -> Any:
         """What it answers, in its own words."""
         keyed = self.model == "key-value"
         key, asked = asked if keyed else (None, asked)
@@ -95,7 +95,7 @@ class AppendLog:
         key = self.random.choice(list(self.held))
         return self.random.choice([("read", [key, None]), ("append", [key, value])])
 
-    def do(self, f: str, asked: Any) -> Any:  # noqa: ANN401
+    def do(self, f: str, asked: Any) -> Any:
         """What it answers."""
         log = self.held[asked[0]]
         if f == "read":
@@ -125,10 +125,11 @@ class Collection:
             return "generate", None
         return self.random.choice([("enqueue", number), ("enqueue", number), ("dequeue", None)])
 
-    def do(self, f: str, asked: Any) -> Any:  # noqa: ANN401
+    def do(self, f: str, asked: Any) -> Any:
         """What it answers."""
         if f == "generate":
-            return self.values
+            self.sum += 1
+            return self.sum
         if f == "dequeue":
             return self.held.pop(0) if self.held else NO
         if f == "drain":
@@ -164,7 +165,7 @@ class Use:
         self._happen(calls, random.randint(1, 6), random.choice([0.0, 0.05, 0.2]))
         self._end()
 
-    def note(self, process: int, type_: str, f: str, value: Any) -> Half:  # noqa: ANN401
+    def note(self, process: int, type_: str, f: str, value: Any) -> Half:
         """Write a half down."""
         self.time += self.random.choice([1, 1, 9])
         half = Half(self.time, process, type_, f, value, error="timed-out" if type_ in ("fail", "info") else None)

@@ -19,7 +19,7 @@ from tidemark.cli.for_ci import CiOptions, case_of_result
 from tidemark.cli.refused import refused
 
 
-class JsonValue(click.ParamType):
+class JsonValue(click.ParamType[Value]):
     """A value as JSON has it, or one word."""
 
     name = "value"
