@@ -1,15 +1,16 @@
 """Corrupted histories of all kinds through the command line: each has a documented exit code and at most one sentence.
 
-Runs of ours, with a trace and without, Jepsen's EDN, and histories of objects, packed and not, are spoiled: bits flipped, bytes put
-in, files cut, lines swapped, doubled and dropped, numbers made huge, values nested deep or of another type, invalid UTF-8, marks of
-byte order. Every file is judged, exported or judged as an object in a forked process of its own, with 10 s of processor time and
-500 MB; some with a standard output that is closed, full, or read by nobody. Seeded; `corrupted_files:NUMBER` runs so many.
+Runs of ours, with a trace and without, Jepsen's EDN, Parquet, and histories of objects, packed and not, are spoiled: bits flipped,
+bytes put in, files cut, lines swapped, doubled and dropped, numbers made huge, values nested deep or of another type, invalid UTF-8,
+marks of byte order. Every file is judged, exported or judged as an object in a forked process of its own, with 10 s of processor
+time and 500 MB; some with a standard output that is closed, full, or read by nobody. Seeded; `corrupted_files:NUMBER` runs so many.
 """
 
 from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import os
 import re
@@ -25,6 +26,9 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from bench.corruptions import HOW as LINE_BY_LINE
 from tidemark.checkers import History, Op, check
@@ -83,7 +87,8 @@ def main(files: str = "") -> None:
 def one(number: int) -> tuple[str, str, Told]:
     """What is wrong with how the file of a number is dealt with (nothing, mostly), what it was and came to, and what was said."""
     random = Random(f"{SEED} {number}")
-    name = random.choice(sorted(_sources()))
+    kind = random.choice(["EDN", "Parquet", "clients", "object", "trace"])
+    name = random.choice([name for name in sorted(_sources()) if name.startswith(kind)])
     how = random.choice(sorted(SPOILS))
     data = SPOILS[how](_sources()[name], random)
     if random.random() < 0.15:
@@ -92,9 +97,9 @@ def one(number: int) -> tuple[str, str, Told]:
     arguments = _arguments(name, random)
     output = random.choices(["kept", *sorted(OUTPUTS)], [20, 1, 1, 1, 1])[0]
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "history"
+        path = Path(folder) / "history.jsonl"
         path.write_bytes(data)
-        told = ask([*arguments, str(path)], output)
+        told = ask([*arguments, folder if "export" not in arguments and random.random() < 0.1 else str(path)], output)
     return _wrong(told, output), f"{' '.join(arguments[:2])} {output}: {told.code}", told
 
 
@@ -189,6 +194,7 @@ def _sources() -> dict[str, bytes]:
         found[f"EDN vector of {variant}"] = (
             b"[" + _joined(edn_lines(clients)).replace(b"{", b"#jepsen.history.Op{", 9) + b"]"
         )
+        found[f"Parquet of {variant}"] = _parquet(clients.ops)
         check(run)
         check(History(columns=columns_of(clients.ops)))
     for model, kinds in OPERATIONS.items():
@@ -220,6 +226,13 @@ def _operations(model: str, kinds: Sequence[str], random: Random) -> list[Op]:
         made += [Op(20 * number, str(number % 4), "invoke", f, asked)]
         made += [Op(20 * number + 9, str(number % 4), end, f, answered)]
     return made
+
+
+def _parquet(ops: Sequence[Op]) -> bytes:
+    rows = [{**op._asdict(), "value": json.dumps(op.value)} for op in ops]
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    return file.getvalue()
 
 
 def _joined(lines: object) -> bytes:
@@ -289,7 +302,7 @@ def _by_lines(spoil: Callable[[Sequence[bytes], Random], bytes]) -> Callable[[by
 
 def _rewritten(data: bytes, random: Random) -> bytes:
     """The whole text in another form."""
-    text = data.decode()
+    text = data.decode(errors="replace")
     return random.choice(
         [
             text.encode("utf-16"),
