@@ -1,9 +1,10 @@
 """Corrupted histories of all kinds through the command line: each has a documented exit code and at most one sentence.
 
-Runs of ours, with a trace and without, Jepsen's EDN, Parquet, and histories of objects, packed and not, are spoiled: bits flipped,
-bytes put in, files cut, lines swapped, doubled and dropped, numbers made huge, values nested deep or of another type, invalid UTF-8,
-marks of byte order. Every file is judged, exported or judged as an object in a forked process of its own, with 10 s of processor
-time and 500 MB; some with a standard output that is closed, full, or read by nobody. Seeded; `corrupted_files:NUMBER` runs so many.
+Runs of ours, with a trace and without, Jepsen's EDN, Parquet, and histories of objects, packed and not, are spoiled: bits
+flipped, bytes put in, files cut, lines swapped, doubled and dropped, numbers made huge, values nested deep or of another type,
+invalid UTF-8, marks of byte order. Every file is judged, exported or judged as an object in a forked process of its own, with
+10 s of processor time and 500 MB; some with a standard output that is closed, full, or read by nobody. Seeded;
+`corrupted_files:NUMBER` runs so many.
 """
 
 from __future__ import annotations
