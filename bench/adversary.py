@@ -1,7 +1,8 @@
 """An adversary of the checkers: correct histories of logs and of every object, and the same with one anomaly.
 
-None of the correct ones may be called invalid. Nothing could explain an anomaly, so each must be found. What is made up knows nothing of the checkers
-(`bench/forged`). A history that is judged wrongly is kept below the folder for temporary files, in ``adversary``.
+None of the correct ones may be called invalid. Nothing could explain an anomaly, so each must be found. What is made up knows
+nothing of the checkers (`bench/forged`). A history that is judged wrongly is kept below the folder for temporary files, in
+``adversary``.
 """
 
 from __future__ import annotations

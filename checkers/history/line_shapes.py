@@ -170,9 +170,7 @@ def _is_offset(value: Json) -> bool:
 
 def _is_value(value: Json) -> bool:
     kind = type(value)
-    if kind is int:
-        return -_INT64 <= value < 2 * _INT64
-    return kind is str or value is None or kind is bool or (kind is float and isfinite(value))
+    return _is_name(value) or value is None or kind is bool or (kind is float and isfinite(value))
 
 
 def _is_name(value: Json) -> bool:

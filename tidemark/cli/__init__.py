@@ -12,7 +12,7 @@ from contextlib import suppress
 
 import click
 
-from tidemark.checkers.verdict.visible import visible
+from tidemark.checkers.verdict.visible import brief, visible
 from tidemark.cli.campaigns import list_command
 from tidemark.cli.check import check_command
 from tidemark.cli.cluster import cluster_group
@@ -40,6 +40,9 @@ from tidemark.cli.vocabulary import anomalies_command, faults_command
 from tidemark.cli.watch import watch_command
 from tidemark.cli.zoo import zoo_command
 from tidemark.harness.machines.interrupts import terminated_like_interrupted
+
+LONGEST = 2_000
+"""Of a sentence so many characters are printed: it may quote what is in a file."""
 
 EPILOG = """\b
 Examples:
@@ -114,14 +117,12 @@ def _run() -> int:
         code = INTERRUPTED
     except click.ClickException as error:
         where = f" (try {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
-        click.echo(f"tidemark: {visible(error.format_message())}{where}", err=True)
+        click.echo(f"tidemark: {brief(visible(error.format_message()), LONGEST)}{where}", err=True)
         code = BAD_ARGUMENTS
     except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback unless asked for
         if os.environ.get("TIDEMARK_DEBUG"):
             traceback.print_exc()
-        click.echo(
-            f"tidemark: internal error: {error.__class__.__name__}: {visible(str(error))} (TIDEMARK_DEBUG=1 shows where)",
-            err=True,
-        )
+        sentence = f"{error.__class__.__name__}: {brief(visible(str(error)), LONGEST)}"
+        click.echo(f"tidemark: internal error: {sentence} (TIDEMARK_DEBUG=1 shows where)", err=True)
         code = INTERNAL_ERROR
     return code if isinstance(code, int) else 0
