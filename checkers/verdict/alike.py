@@ -39,4 +39,6 @@ def alike(anomalies: Iterable[Anomaly]) -> list[Alike]:
     for anomaly in anomalies:
         key = (anomaly.name, anomaly.verdict, anomaly.clause, without_numbers(anomaly.message))
         groups.setdefault(key, []).append(anomaly)
-    return [Alike(group[0], len(group), max(one.time for one in group)) for group in groups.values()]
+    return [
+        Alike(group[0], sum(one.times for one in group), max(one.time for one in group)) for group in groups.values()
+    ]

@@ -64,6 +64,11 @@ class Anomaly:
         if shown is not self.message:
             object.__setattr__(self, "message", shown)
 
+    @property
+    def times(self) -> int:
+        """How many it stands for: one, but for what sums up those that are not listed."""
+        return int(self.evidence["count"]) if "violations" in self.evidence else 1
+
     def to_json(self) -> dict[str, Any]:
         """The anomaly as plain JSON data, always with the same order of keys."""
         return {
