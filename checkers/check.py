@@ -131,7 +131,8 @@ def _check(history: History, contract: str | None) -> Verdict:
     anomalies = told_once(anomalies, history.trace, meta)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
     lost = [fates[record] for record in view.acked_among(fates)]
-    stats = statistics(history, view.counts, counts, numbers_of(lost, *_accounted(view, clients, fates, deleted, compared)), anomalies)
+    accounted = _accounted(view, clients, fates, deleted, compared)
+    stats = statistics(history, view.counts, counts, numbers_of(lost, *accounted), anomalies)
     if not isinstance(view, ClientView):
         from tidemark.checkers.clients.realtime_lag import worst_realtime_lag  # it imports numpy
 

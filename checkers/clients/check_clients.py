@@ -109,8 +109,8 @@ class ClientRun:
         return found or (UNDECIDED if self._before_retention(key, offset, read) else self._unknown)
 
     def _before_retention(self, key: str, offset: int | None, read: FinalRead | None) -> bool:
-        """Whether a record may have been deleted by retention, of which the nemesis tells, and nobody knows how far it went: it lies
-        before all that the last final read was given.
+        """Whether a record may have been deleted by retention, of which the nemesis tells, and nobody knows how far it went: it
+        lies before all that the last final read was given.
         """
         if self._deleted is not None or not self._retention:
             return False
@@ -146,11 +146,10 @@ class ClientRun:
         return ack.value in self._gone(key)
 
     def accounted(self, but: AbstractSet[str] = frozenset()) -> tuple[int, int]:
-        """How many acknowledged records were deleted on purpose, and of how many no final read tells, nor anybody else; of all keys but
-        some. After all checkers.
+        """How many acknowledged records were deleted on purpose, and of how many no final read tells, nor anybody else (of some keys
+        somebody does). After all checkers.
         """
-        versions, names = self.versions, self.clients.columns.keys
-        there = versions.acked & (self.final_reads.shown < 0)
+        there = self.versions.acked & (self.final_reads.shown < 0)
         there[[one.number for values in self.lost.values() for one in values]] = False
         deleted = unknown = 0
         simple = self._deleted is None and not self.clients.deletions and self.fates.keys() <= self._own_fates

@@ -132,9 +132,9 @@ class Clients:
     def must_stay_since(self) -> Ints:
         """By value: since when it must be there, in µs; `NEVER` if nobody can say that it must.
 
-        It must from its acknowledgement under acks=all on, and from the end of the first ok poll that returned it: a consumer is given
-        what is committed. Such a poll does not count for a value of a send that failed, nor for one of a transaction whose outcome is
-        unknown: a consumer of what is not committed may have read it before it was aborted.
+        It must from its acknowledgement under acks=all on, and from the end of the first ok poll that returned it: a consumer is
+        given what is committed. Such a poll does not count for a value of a send that failed, nor for one of a transaction whose
+        outcome is unknown: a consumer of what is not committed may have read it before it was aborted.
         """
         versions, columns = self.versions, self.columns
         sends = np.flatnonzero(versions.is_send & (versions.type != FAIL))

@@ -8,8 +8,8 @@ another would have returned more, so a final read has come to its end where
 - it was one poll, and the client's only one.
 
 It covers the keys of which its polls tell. One that returned nothing at all tells of the keys that its client was assigned, else of
-those of which no final read tells. An `assign` or `subscribe` begins another. Where the client had read the key already, and its first
-record comes right after the last one of these, it went on from there, and says nothing of what lies before.
+those of which no final read tells. An `assign` or `subscribe` begins another. Where the client had read the key already, and its
+first record comes right after the last one of these, it went on from there, and says nothing of what lies before.
 
 >>> from tidemark.checkers import History, check, polled, sent
 >>> verdict = check(History.of(ops=[sent(1, "p1", "t-0", 7, 0), polled(9, "c1", "t-0")._replace(final=True)]))
@@ -47,7 +47,7 @@ _NO_HALF = -1
 class FinalRead(NamedTuple):
     """Everything in a key was read by `process` between two times; what was acknowledged later could not have been.
 
-    `end` is the last offset that it returned, -1 if there is none; `since` the first of which it tells, -1 if it began at the start.
+    `end` is the last offset that it returned, -1 if there is none; `since` the first of which it tells, -1 if that is the start.
     """
 
     process: str | int
@@ -100,7 +100,9 @@ class FinalReads:
     def _readers(self) -> list[_Reader]:
         columns = self._columns
         polls = (columns.final != 0) & (columns.f == F_POLL)
-        moves = ((columns.f == F_ASSIGN) | (columns.f == F_SUBSCRIBE)) & (columns.type != INVOKE) & (columns.type != FAIL)
+        moves = (
+            ((columns.f == F_ASSIGN) | (columns.f == F_SUBSCRIBE)) & (columns.type != INVOKE) & (columns.type != FAIL)
+        )
         halves = np.flatnonzero(polls | moves)
         halves = halves[np.argsort(columns.process[halves], kind="stable")]
         if not polls.any():
@@ -181,7 +183,7 @@ class FinalReads:
             yield from ((latest, key) for key in untold)
 
     def _went_on(self, readers: list[_Reader], pairs: Ints, pair: Ints, returned: Ints) -> Ints:
-        """By pair of reader and key: the first offset that was returned, if it is next to the last that the process had read before."""
+        """By pair of reader and key: the first offset that was returned, if it is next to the last that its process had read."""
         columns, versions = self._columns, self._versions
         since = np.full(len(pairs), UNKNOWN, np.int64)
         ours = np.zeros(len(columns.processes), np.bool_)

@@ -1,6 +1,6 @@
 """`final-reads-disagree`: two final reads of a key ended at different places, though all writes were over when they began.
 
-Both came to their end (:mod:`tidemark.checkers.clients.final_read`), so one of them was not told of records that the other was given:
+Both came to their end (:mod:`tidemark.checkers.clients.final_read`), so one of them was not given records that the other was, and
 that must have been there when the first began. Where final reads begin differs lawfully, as retention goes on. Once per key, and
 judged as the loss of what only one of them has.
 
@@ -36,7 +36,7 @@ _MOST_ENDS = 20
 def final_reads_disagree(
     clients: Clients, reads: FinalReads, judge: Callable[[str, int, FinalRead], Judgement | None]
 ) -> list[Anomaly]:
-    """An anomaly for each key; `judge` says of a key, a value's id and a read without it how that is taken, None if it was deleted."""
+    """One for each key; `judge` says of a key, a value's id and a read without it how that is taken, None if it was deleted."""
     if not any(len(own) > 1 for own in reads.of.values()):
         return []
     versions = clients.versions

@@ -3,8 +3,8 @@
 Per key: the bound is the greatest first offset of any value that an ok poll read; every value whose last offset
 is not beyond the bound, that must have committed and that no poll returned, is lost. (Jepsen numbers the
 offsets densely; the order is the same.) So is a value that was acknowledged under acks=all, or read by an ok poll, before a
-`final_read` of its key began that came to its end, and that this did not return, wherever it was written: also the last ones, also all
-of them, read before or not. Jepsen calls those that nobody read unseen, and knows nothing of the others.
+`final_read` of its key began that came to its end, and that this did not return, wherever it was written: also the last ones, also
+all of them, read before or not. Jepsen calls those that nobody read unseen, and knows nothing of the others.
 A value that was deleted on purpose is not: what the replicas' evidence says of that, or without any the clients' own requests.
 
 >>> from tidemark.checkers import History, check, polled, sent
@@ -42,8 +42,8 @@ _AT_ONCE = 1 << 14
 
 
 class LostValue(NamedTuple):
-    """A value that is lost, by its id in the versions; `offset` is the last known, None if there is none, `read` the final read that
-    did not return it, None if an ok poll read beyond its offset; `ack` is its first acknowledgement.
+    """A value that is lost, by its id in the versions; `offset` is the last known, None if there is none, `read` the final read
+    that did not return it, None if an ok poll read beyond its offset; `ack` is its first acknowledgement.
     """
 
     number: int

@@ -49,7 +49,7 @@ def missing_records(clients: Clients, reads: FinalReads) -> list[Missing]:
 
 
 def _latest_begun(reads: list[FinalRead]) -> Ints:
-    """By place: of the reads from there on the one that began last, those that began at the start before others; -1 beyond the last."""
+    """By place: of the reads from there on the one that began last, those from the start before others; -1 beyond the last."""
     latest = np.full(len(reads) + 1, -1, np.int64)
     for place in reversed(range(len(reads))):
         now, later = reads[place], reads[latest[place + 1]]

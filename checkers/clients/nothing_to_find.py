@@ -16,7 +16,7 @@ from tidemark.checkers.history.history import Op, Value
 _KNOWN = ("send", "poll", "assign", DELETE)
 
 
-def nothing_to_find(view: ClientView, deleted: Mapping[str, AbstractSet[Value]]) -> bool:
+def nothing_to_find(view: ClientView, deleted: Mapping[str, AbstractSet[Value]] | None = None) -> bool:
     """Whether every record was read that must have committed, nothing else was, each is at one offset and each offset has one, and
     every process went from offset to offset without a gap, and nobody wrote between another's records, or before what was over; and
     whether each final read has all from the first record to the last that was not deleted on purpose.
@@ -31,7 +31,7 @@ def nothing_to_find(view: ClientView, deleted: Mapping[str, AbstractSet[Value]])
         if len(placed) > len(seen.acked) and not _sent(placed.keys() - seen.acked.keys(), key, view):
             return False
         offsets[key] = placed
-    if not _shown(view, offsets, deleted):
+    if not _shown(view, offsets, deleted or {}):
         return False
     for send in view.info_sends:
         read = [value in offsets[key] for key, value in send]
@@ -51,7 +51,7 @@ def _placed(seen: KeyView) -> dict[Value, int] | None:
 
 
 def _shown(view: ClientView, offsets: dict[str, dict[Value, int]], deleted: Mapping[str, AbstractSet[Value]]) -> bool:
-    """Whether each key that has records has a final read, and each of these goes from the first record that is there to the last."""
+    """Whether each key that has records has a final read, and each of these goes from the first record there is to the last."""
     if not view.final_reads:
         return True
     told = {key for _, key in view.final_reads}

@@ -100,7 +100,7 @@ class LostWrites:
         return view.acked.get(value) if view is not None else None
 
     def judge(self, committed: Committed) -> list[Anomaly]:
-        """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for each way to take the rest."""
+        """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for each judgement."""
         if not committed.losses:
             return []
         renewed = renewals(self._trace, self._points, committed.losses, self._assignment)

@@ -12,7 +12,7 @@ MOST_PER_KEY = 20
 
 
 def shortened(anomalies: Sequence[Anomaly], untold: Mapping[Judgement, int] | None = None) -> list[Anomaly]:
-    """Anomalies of one name and one key: violations first, and what is beyond `MOST_PER_KEY` as one for each judgement, behind them.
+    """Anomalies of one name and one key: violations first, and what is beyond `MOST_PER_KEY` as one for each judgement, behind.
 
     Args:
         anomalies: them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -67,7 +68,7 @@ class Anomaly:
     @property
     def times(self) -> int:
         """How many it stands for: one, but for what sums up those that are not listed."""
-        return int(self.evidence["count"]) if "violations" in self.evidence else 1
+        return times_in(self.evidence)
 
     def to_json(self) -> dict[str, Any]:
         """The anomaly as plain JSON data, always with the same order of keys."""
@@ -117,6 +118,11 @@ class Verdict:
             "stats": plain(self.stats),
             "anomalies": [anomaly.to_json() for anomaly in self.anomalies],
         }
+
+
+def times_in(evidence: Mapping[str, Any]) -> int:
+    """How many anomalies one stands for, by its evidence."""
+    return int(evidence["count"]) if "violations" in evidence else 1
 
 
 def at_offset(offset: int | None) -> str:
