@@ -46,7 +46,8 @@ def numbers_of(lost: Iterable[Judgement], deleted: int, unknown: int) -> dict[st
 
 
 def of_acknowledged(stats: Mapping[str, Any]) -> str:
-    """The same as a sentence or two; of statistics that somebody stored long ago what they have.
+    """The same as a sentence or two; of statistics that somebody stored long ago what they have, nothing
+    of none.
 
     >>> of_acknowledged({"acked": 244, "acked_lost_violation": 0, "acked_lost_permitted": 13,
     ...                  "acked_lost_by_clause": {"unclean-election": 13}})
@@ -54,7 +55,9 @@ def of_acknowledged(stats: Mapping[str, Any]) -> str:
     >>> of_acknowledged({"acked": 244, "acked_lost_violation": 0, "acked_lost_permitted": 0, "acked_unknown": 3})
     'None of 244 acknowledged records is known to be gone. Of 3 nobody can tell.'
     """
-    total = stats.get("acked") or 0
+    total = stats.get("acked")
+    if total is None:
+        return ""
     if not total:
         return "No record was acknowledged."
     violating, permitted = stats.get("acked_lost_violation") or 0, stats.get("acked_lost_permitted") or 0

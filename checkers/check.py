@@ -130,9 +130,8 @@ def _check(history: History, contract: str | None) -> Verdict:
         _as_their_reads(fates, anomalies, unexplained)
     anomalies = told_once(anomalies, history.trace, meta)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
-    lost = [fates[record] for record in view.acked_among(fates)]
-    accounted = _accounted(view, clients, fates, deleted, compared)
-    stats = statistics(history, view.counts, counts, numbers_of(lost, *accounted), anomalies)
+    of_acked = _of_acked(view, clients, fates, deleted, compared)
+    stats = statistics(history, view.counts, counts, of_acked, anomalies)
     if not isinstance(view, ClientView):
         from tidemark.checkers.clients.realtime_lag import worst_realtime_lag  # it imports numpy
 
@@ -144,22 +143,23 @@ def _check(history: History, contract: str | None) -> Verdict:
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
 
 
-def _accounted(
+def _of_acked(
     view: ClientView | Clients,
     clients: ClientRun | None,
     fates: Fates,
     deleted: Mapping[str, AbstractSet[Value]],
     compared: AbstractSet[str],
-) -> tuple[int, int]:
-    """How many acknowledged records were deleted on purpose, and of how many nobody can tell: those that no final read returned, in
-    partitions (all but those `compared`) of which no replicas tell.
+) -> dict[str, Any]:
+    """What became of the acknowledged records. Nobody can tell of those that no final read returned, in partitions (all but those
+    `compared`) of which no replicas tell.
     """
+    lost = [fates[record] for record in view.acked_among(fates)]
     if clients is not None and not (isinstance(view, ClientView) and view.keys.keys() <= compared):
-        return clients.accounted(compared)
+        return numbers_of(lost, *clients.accounted(compared))
     gone = 0
     for key, seen in view.keys.items() if isinstance(view, ClientView) else ():
         gone += sum(value in seen.acked and (key, value) not in fates for value in deleted.get(key, ()))
-    return gone, 0
+    return numbers_of(lost, gone, 0)
 
 
 def _as_their_reads(fates: Fates, anomalies: Sequence[Anomaly], unexplained: Judgement) -> None:

@@ -146,8 +146,8 @@ class ClientRun:
         return ack.value in self._gone(key)
 
     def accounted(self, but: AbstractSet[str] = frozenset()) -> tuple[int, int]:
-        """How many acknowledged records were deleted on purpose, and of how many no final read tells, nor anybody else (of some keys
-        somebody does). After all checkers.
+        """How many acknowledged records were deleted on purpose, and of how many no final read tells (`but` those of some keys, of
+        which somebody else does). After all checkers.
         """
         there = self.versions.acked & (self.final_reads.shown < 0)
         there[[one.number for values in self.lost.values() for one in values]] = False

@@ -66,6 +66,11 @@ class Anomaly:
             object.__setattr__(self, "message", shown)
 
     @property
+    def sums_up(self) -> bool:
+        """Whether it stands for others that are not listed."""
+        return "violations" in self.evidence
+
+    @property
     def times(self) -> int:
         """How many it stands for: one, but for what sums up those that are not listed."""
         return times_in(self.evidence)

@@ -75,12 +75,12 @@ def case_of(verdict: Verdict, suite: str, name: str) -> Case:
     ordered = sorted(verdict.anomalies, key=lambda one: (GRAVITY.index(one.verdict), one.time))
     told = alike(ordered)
     lost = of_acknowledged(verdict.stats)
-    details = [lost, *map(_detail, told)]
+    details = [*filter(None, [lost]), *map(_detail, told)]
     if verdict.valid == "invalid":
         worst = next(one.first for one in told if one.first.verdict == VIOLATION)
-        return Case(suite, name, FAILED, f"{lost} {worst.name}: {worst.message}", details)
+        return Case(suite, name, FAILED, f"{worst.name}: {worst.message} {lost}".strip(), details)
     if verdict.valid == "unknown":
-        return Case(suite, name, SKIPPED, f"unknown: {verdict.unknown_because}. {lost}", details)
+        return Case(suite, name, SKIPPED, f"unknown: {verdict.unknown_because}. {lost}".strip(), details)
     return Case(suite, name, PASSED, "", details)
 
 
