@@ -14,7 +14,14 @@ SIXTY = [sent(value, "p1", K, value, value) for value in range(60)]
 
 def numbers(*ops, **meta):
     stats = check(History.of(ops=ops, **meta)).stats
-    names = ("acked", "acked_lost_violation", "acked_lost_permitted", "acked_lost_by_clause", "acked_deleted", "acked_unknown")
+    names = (
+        "acked",
+        "acked_lost_violation",
+        "acked_lost_permitted",
+        "acked_lost_by_clause",
+        "acked_deleted",
+        "acked_unknown",
+    )
     return [stats[name] for name in names]
 
 
@@ -67,7 +74,10 @@ def test_undecided():
             "1 of 9 acknowledged records is gone (nobody can tell whether that was permitted).",
         ),
         ((9, 0, {}, 0, 9), "Of 9 acknowledged records nobody can tell whether they are still there."),
-        ((9, 0, {}, 1, 2), "None of 9 acknowledged records is known to be gone. 1 was deleted on purpose. Of 2 nobody can tell."),
+        (
+            (9, 0, {}, 1, 2),
+            "None of 9 acknowledged records is known to be gone. 1 was deleted on purpose. Of 2 nobody can tell.",
+        ),
     ],
 )
 def test_the_sentence(numbers, sentence):
