@@ -66,8 +66,10 @@ def test_undecided():
         ),
         (
             (244, 1, {"lost-disk": 2}, 3, 4),
-            "3 of 244 acknowledged records are gone (1 against the promise; 2 permitted: after a replica had lost its disk). "
-            "3 were deleted on purpose. Of 4 nobody can tell.",
+            (
+                "3 of 244 acknowledged records are gone (1 against the promise; 2 permitted: after a replica had lost its disk). "
+                "3 were deleted on purpose. Of 4 nobody can tell."
+            ),
         ),
         (
             (9, 0, {"needs-replica-evidence": 1}, 0, 0),
