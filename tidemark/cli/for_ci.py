@@ -13,6 +13,7 @@ from xml.etree import ElementTree as ET
 import click
 from rich.console import Console
 
+from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.checkers.verdict.alike import Alike, alike
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
 from tidemark.cli.options import FILE
@@ -95,12 +96,13 @@ def case_of(verdict: Verdict, suite: str, name: str) -> Case:
     """A run as a case: it failed if it is invalid, and is skipped if it is unknown."""
     ordered = sorted(verdict.anomalies, key=lambda one: (GRAVITY.index(one.verdict), one.time))
     told = alike(ordered)
-    details = [_detail(one) for one in told]
+    lost = of_acknowledged(verdict.stats)
+    details = [*filter(None, [lost]), *map(_detail, told)]
     if verdict.valid == "invalid":
         worst = next(one.first for one in told if one.first.verdict == VIOLATION)
-        return Case(suite, name, FAILED, f"{worst.name}: {worst.message}", details)
+        return Case(suite, name, FAILED, f"{worst.name}: {worst.message} {lost}".strip(), details)
     if verdict.valid == "unknown":
-        return Case(suite, name, SKIPPED, f"unknown: {verdict.unknown_because}", details)
+        return Case(suite, name, SKIPPED, f"unknown: {verdict.unknown_because}. {lost}".strip(), details)
     return Case(suite, name, PASSED, "", details)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.checkers.verdict.alike import alike
 from tidemark.checkers.verdict.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION, seconds
 from tidemark.checkers.verdict.visible import brief, visible
@@ -40,11 +41,12 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     console.print(
         f"[bold {colour}]{verdict.valid}[/] under the promise [bold]{verdict.contract}[/]{alone}{losses}{near}"
     )
+    stats = verdict.stats
+    console.print(f"  [bold]{escape(of_acknowledged(stats))}[/]", soft_wrap=True)
     if verdict.unknown_because:
         console.print(f"  unknown because {escape(brief(visible(verdict.unknown_because), _LONGEST))}")
-    stats = verdict.stats
     console.print(
-        f"  {stats['acked']} records acknowledged, {stats['elections']} elections, {stats['truncations']} truncations "
+        f"  {stats['elections']} elections, {stats['truncations']} truncations "
         f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
     )
     lag = stats.get("worst_realtime_lag")
