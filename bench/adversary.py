@@ -24,7 +24,7 @@ from tidemark.checkers import check, read_stream
 from tidemark.checkers.objects.workloads import judge
 
 KEPT = Path(tempfile.gettempdir()) / "adversary"
-_TRIES = 60
+_TRIES = 2_000
 
 
 class Case(NamedTuple):
