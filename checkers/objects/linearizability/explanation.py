@@ -14,8 +14,11 @@ from tidemark.checkers.objects.linearizability.timeline import END, Timeline, ti
 SHOWN_STATES = 10
 EXPLAIN_STEPS = 50_000
 """Effects tried to find all states that the objects could have, over all keys; beyond, one state of each must do."""
-EXPLAIN_FIRST_STEPS, EXPLAIN_OTHER_STEPS = 10_000, 2_000
+EXPLAIN_FIRST_STEPS, EXPLAIN_OTHER_STEPS = 10_000, 1_000
 """Effects tried for the first key, which is told of, and for each of the others."""
+
+_FEW_STEPS = 2
+"""So many effects for each operation show most orders that there are."""
 
 
 class Partial(NamedTuple):
@@ -100,24 +103,35 @@ class Explaining:
 def _first(model: Model, found: Sequence[Operation], reached: Operation, limits: Limits) -> tuple[Operation, bool]:
     """The operation that ends the shortest beginning without a legal order, and whether the limits allowed to be sure of that.
 
-    It ends with `reached` or soon after. A beginning with an order is judged sooner than one without, so it is looked for from
-    there on, in strides that double.
+    It ends with `reached` or soon after. A beginning with an order is judged soon, one without may take long. So it is looked for
+    from there on, in strides that double, with few steps; of one beginning that takes more it is asked in the end what it is.
     """
     by_end = sorted((one.end, place) for place, one in enumerate(found) if one.end is not None and one.outcome == OK)
-    low, high, sure = next(at for at, (_, place) in enumerate(by_end) if found[place] is reached), len(by_end) - 1, True
-    stride, strides = 1, True
-    while low < high:
-        middle = min(low + stride - 1, high - 1) if strides else (low + high) // 2
-        beginning = until(found, by_end[middle][0])
+
+    def legal(last: int, max_steps: int) -> bool | None:
+        beginning = until(found, by_end[last][0])
         machine, actions = model.machine(beginning)
         line = timeline(machine, beginning, actions)
-        outcome = Search(machine, line, limits.max_steps, limits.deadline).run()
-        sure = sure and outcome.found is not None
-        if outcome.found is False:
-            high, strides = middle, False
-        else:
-            low, stride = middle + 1, 2 * stride
-    return found[by_end[high][1]], sure
+        return Search(machine, line, min(max_steps, limits.max_steps), limits.deadline).run().found
+
+    low = next(at for at, (_, place) in enumerate(by_end) if found[place] is reached)
+    known = len(by_end) - 1
+    while True:
+        high, stride, strides = known, 1, True
+        while low < high:
+            middle = min(low + stride - 1, high - 1) if strides else (low + high) // 2
+            judged = legal(middle, _FEW_STEPS * len(found))
+            if judged:
+                low, stride = middle + 1, 2 * stride
+            else:
+                high, strides = middle, False
+                known = middle if judged is False else known
+        if high == known:
+            return found[by_end[high][1]], True
+        judged = legal(high, limits.max_steps)
+        if not judged:
+            return found[by_end[high][1]], judged is False
+        low = high + 1
 
 
 def until(found: Sequence[Operation], place: int) -> list[Operation]:

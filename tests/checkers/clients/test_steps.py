@@ -133,3 +133,12 @@ def test_offsets_in_the_billions_take_no_room():
     reads = [polled(2, "c1", K, *((value * 10**15, value) for value in range(1000)))]
 
     assert check(History.of(ops=[*far, *reads])).anomalies == ()
+
+
+def test_a_send_whose_place_nobody_knows_hides_no_step_back():
+    def send(type_, offset, value):
+        return Op(5, "p2", type_, "send", (("send", "u-0", (offset, value)),))
+
+    ops = (send("ok", 7, 107), send("info", None, 108), send("ok", 3, 103))
+
+    assert "nonmonotonic-send" in names(*ops)
