@@ -9,8 +9,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any
 
+from tidemark.checkers.acknowledged import numbers_of
 from tidemark.checkers.clients.nothing_to_find import nothing_to_find
 from tidemark.checkers.history.client_view import DELETE, ClientView, Counts
 from tidemark.checkers.history.collector_paused import collector_paused
@@ -36,6 +38,7 @@ from tidemark.checkers.verdict.verdict import (
 )
 
 if TYPE_CHECKING:
+    from tidemark.checkers.clients.check_clients import ClientRun
     from tidemark.checkers.clients.client_knowledge import Clients
 
 DEFAULT_CONTRACT = "documented"
@@ -78,9 +81,11 @@ def _check(history: History, contract: str | None) -> Verdict:
     judged_from = CLIENTS_AND_REPLICAS if traced else CLIENTS
     fates: Fates = {}
     if history.gaps:
-        stats = statistics(history, view.counts, view.is_acked, counts, fates, [])
+        stats = statistics(history, view.counts, counts, numbers_of((), 0, view.counts.acked), [])
         return Verdict("unknown", own, (), f"the history is not whole: {history.gaps}", stats, CLIENTS)
     deleted: dict[str, set[Value]] = {}
+    compared: set[str] = set()
+    clients: ClientRun | None = None
     missing = missing_of_clients(history)
     anomalies: list[Anomaly] = []
     if traced and isinstance(view, ClientView):
@@ -92,6 +97,8 @@ def _check(history: History, contract: str | None) -> Verdict:
                 fates.update(run.losses.fates)
                 missing += run.end.missing
                 deleted = {name: run.committed.deleted_values(name) for name in run.replicas.by_partition}
+                if not (run.end.missing or history.cut_off):
+                    compared = {name for name in deleted if run.committed.newest_leader(name) is not None}
             except TooSparseError as error:
                 doubted = {error.node: [error.words]}
         if doubted:
@@ -102,7 +109,8 @@ def _check(history: History, contract: str | None) -> Verdict:
             doubts = [words for node in sorted(doubted) for words in doubted[node]]
             judged_from = CLIENTS_AND_REPLICAS if has_believed(history.trace, doubted) else CLIENTS
     unexplained = _unexplained(own, traced=traced, doubted=bool(doubts))
-    if not (traced and isinstance(view, ClientView) and nothing_to_find(view)):
+    known = isinstance(view, ClientView) and view.keys.keys() <= compared and nothing_to_find(view, deleted)
+    if not known:
         from tidemark.checkers.clients.check_clients import ClientRun, check_clients  # they import numpy
 
         clients = ClientRun(
@@ -122,7 +130,8 @@ def _check(history: History, contract: str | None) -> Verdict:
         _as_their_reads(fates, anomalies, unexplained)
     anomalies = told_once(anomalies, history.trace, meta)
     anomalies.sort(key=lambda anomaly: (anomaly.time, anomaly.partition))
-    stats = statistics(history, view.counts, view.is_acked, counts, fates, anomalies)
+    of_acked = _of_acked(view, clients, fates, deleted, compared)
+    stats = statistics(history, view.counts, counts, of_acked, anomalies)
     if not isinstance(view, ClientView):
         from tidemark.checkers.clients.realtime_lag import worst_realtime_lag  # it imports numpy
 
@@ -132,6 +141,25 @@ def _check(history: History, contract: str | None) -> Verdict:
     reasons = doubts or _nothing_happened(history, view.counts, counts, anomalies)
     unknown = "; ".join([*reasons, *missing]) or None
     return Verdict("unknown" if unknown else "valid", own, tuple(anomalies), unknown, stats, judged_from)
+
+
+def _of_acked(
+    view: ClientView | Clients,
+    clients: ClientRun | None,
+    fates: Fates,
+    deleted: Mapping[str, AbstractSet[Value]],
+    compared: AbstractSet[str],
+) -> dict[str, Any]:
+    """What became of the acknowledged records. Nobody can tell of those that no final read returned, in partitions (all but those
+    `compared`) of which no replicas tell.
+    """
+    lost = [fates[record] for record in view.acked_among(fates)]
+    if clients is not None and not (isinstance(view, ClientView) and view.keys.keys() <= compared):
+        return numbers_of(lost, *clients.accounted(compared))
+    gone = 0
+    for key, seen in view.keys.items() if isinstance(view, ClientView) else ():
+        gone += sum(value in seen.acked and (key, value) not in fates for value in deleted.get(key, ()))
+    return numbers_of(lost, gone, 0)
 
 
 def _as_their_reads(fates: Fates, anomalies: Sequence[Anomaly], unexplained: Judgement) -> None:

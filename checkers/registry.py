@@ -213,8 +213,17 @@ def of_clients() -> tuple[ClientChecker, ...]:
 
     return (
         ClientChecker(
-            {"lost-write": "An acknowledged record was never read, although a consumer read beyond it, or to the end."},
+            {
+                "lost-write": "An acknowledged record was not read, although a consumer read beyond it, or everything in the end."
+            },
             lambda run: run.lost_writes(),
+            rests_on_memory=True,
+        ),
+        ClientChecker(
+            {
+                "final-reads-disagree": "Two final reads of one key ended at different places, though all writes were over."
+            },
+            lambda run: run.final_reads_disagree(),
             rests_on_memory=True,
         ),
         ClientChecker(

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.client_view import Counts
-from tidemark.checkers.history.history import History, Value
+from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.history.turning_points import TurningPoint
-from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.replicas.truncation_rounds import rounds_needed
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly
 
@@ -69,19 +68,17 @@ class TraceCounts(NamedTuple):
 def statistics(
     history: History,
     clients: Counts,
-    is_acked: Callable[[str, Value], bool],
     counts: TraceCounts,
-    fates: Fates,
+    of_acked: Mapping[str, Any],
     anomalies: Sequence[Anomaly],
 ) -> dict[str, Any]:
-    """The numbers of a verdict: `acked` counts records, `sends` and `polls` operations, times are in µs.
+    """The numbers of a verdict: `acked` counts records, `sends` and `polls` operations, times are in µs;
+    `of_acked` says what became of the acknowledged records (`tidemark.checkers.acknowledged`).
 
     `hw_checkpoints` is how often brokers wrote their high watermarks to disk, `None` where nobody counted.
     `availability` is the acknowledged part of the sends invoked before the faults ended; `recovery_us` is the
     time from then until the last partition was whole again, `None` unless all came to rest.
     """
-    acked_lost = [fate for (key, value), fate in fates.items() if is_acked(key, value)]
-    violating = sum(fate.verdict == VIOLATION for fate in acked_lost)
     healed = history.meta.get("faults_end_us")
     told = counts._asdict()
     whole_us = told.pop("whole_us")
@@ -92,8 +89,7 @@ def statistics(
         "polls": max(clients.invoked.get("poll", 0), clients.succeeded.get("poll", 0)),
         **told,
         "hw_checkpoints": history.meta.get("hw_checkpoints"),
-        "acked_lost_violation": violating,
-        "acked_lost_permitted": len(acked_lost) - violating,
+        **of_acked,
         "first_violation_us": min(violations, default=None),
         "availability": clients.availability,
         "recovery_us": None if healed is None or whole_us is None else whole_us - healed,

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
 
 from tidemark.checkers.clients.client_knowledge import Clients
-from tidemark.checkers.clients.final_read import final_reads
-from tidemark.checkers.clients.lost_write import lost_by_key, lost_writes
+from tidemark.checkers.clients.final_read import FinalRead, FinalReads
+from tidemark.checkers.clients.final_reads_disagree import final_reads_disagree
+from tidemark.checkers.clients.lost_write import LostValue, lost_by_key, lost_writes
 from tidemark.checkers.history.client_view import Ack
 from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.columns.columns import Columns
 from tidemark.checkers.history.history import History, Value
-from tidemark.checkers.replicas.contract import DELETED
+from tidemark.checkers.replicas.contract import DELETED, UNDECIDED
 from tidemark.checkers.replicas.lost_committed_write import Fates
 from tidemark.checkers.verdict.verdict import INFORMS, PERMITTED, Anomaly, Judgement
+
+RETENTION: Final = "retention"
+"""The fault by which a broker's own retention deletes records."""
 
 
 def clients_of(history: History) -> Clients:
@@ -61,19 +68,68 @@ class ClientRun:
         found = self.fates.get((key, value)) or (DELETED if value in self._gone(key) else None)
         return found or (self._unknown if self._unknown.verdict == PERMITTED else None)
 
+    @cached_property
+    def final_reads(self) -> FinalReads:
+        """Those that came to their end; of a history that was cut off none did."""
+        return FinalReads(self.clients, read_back=False if self.history.cut_off else self.meta.get("read_back"))
+
+    @cached_property
+    def lost(self) -> dict[str, list[LostValue]]:
+        """What must be there and is not, by key."""
+        return lost_by_key(self.clients, None if self._deleted is None else self._gone, self.final_reads)
+
     def lost_writes(self) -> list[Anomaly]:
-        """What was acknowledged and is not there; from now on it has a fate."""
-        reads = {} if self.history.cut_off else final_reads(self.clients, read_back=self.meta.get("read_back"))
-        found = lost_by_key(self.clients, None if self._deleted is None else self._gone, reads)
+        """What must be there and is not, but for what the replicas have told of; from now on it has a fate."""
         lost = {
             key: [one for one in values if one.read is None or (key, one.value) not in self.fates]
-            for key, values in found.items()
+            for key, values in self.lost.items()
         }
-        anomalies = lost_writes(self.clients, lost, lambda key, value: self.fate(key, value) or self._unknown)
+        anomalies = lost_writes(self.clients, lost, self._taken)
         for key, values in lost.items():
             for one in values:
-                self.fates.setdefault((key, one.value), self._unknown)
+                self.fates.setdefault((key, one.value), self._taken(key, one))
         return anomalies
+
+    def final_reads_disagree(self) -> list[Anomaly]:
+        """What some final reads were given and others were not."""
+        return final_reads_disagree(self.clients, self.final_reads, self._taken_of)
+
+    def _taken(self, key: str, one: LostValue) -> Judgement:
+        found = self.fate(key, one.value)
+        return found or (UNDECIDED if self._before_retention(key, one.offset, one.read) else self._unknown)
+
+    def _taken_of(self, key: str, number: int, read: FinalRead) -> Judgement | None:
+        """The same of a value by its id, that a final read did not return; None if it was deleted."""
+        row = int(self.versions.a_row_of[number])
+        value, offset = self.versions.value_of(row), int(self.versions.offset[row])
+        gone = self.clients.may_be_deleted(key, offset, None) if self._deleted is None else value in self._gone(key)
+        if gone:
+            return None
+        found = self.fate(key, value)
+        return found or (UNDECIDED if self._before_retention(key, offset, read) else self._unknown)
+
+    def _before_retention(self, key: str, offset: int | None, read: FinalRead | None) -> bool:
+        """Whether a record may have been deleted by retention, of which the nemesis tells, and nobody knows how far it went: it
+        lies before all that the last final read was given.
+        """
+        if self._deleted is not None or not self._retention:
+            return False
+        first = self._first_shown.get(key)
+        return offset is None or first is None or offset < first
+
+    @cached_property
+    def _retention(self) -> bool:
+        return any(kind == RETENTION for _, _, _, kind, *_ in self.history.nemesis)
+
+    @cached_property
+    def _first_shown(self) -> dict[str, int]:
+        """By key the first offset that its last final read returned."""
+        reads, versions, columns = self.final_reads, self.versions, self.clients.columns
+        return {
+            columns.keys[key]: int(versions.offset[rows].min())
+            for key, own in reads.of.items()
+            if len(rows := reads.rows[(versions.key[reads.rows] == key) & (reads.places == len(own) - 1)])
+        }
 
     @cached_property
     def unseen(self) -> dict[str, list[Ack]]:
@@ -88,6 +144,28 @@ class ClientRun:
         if self._deleted is None:
             return self.clients.may_be_deleted(key, ack.offset, ack)
         return ack.value in self._gone(key)
+
+    def accounted(self, but: AbstractSet[str] = frozenset()) -> tuple[int, int]:
+        """How many acknowledged records were deleted on purpose, and of how many no final read tells (`but` those of some keys, of
+        which somebody else does). After all checkers.
+        """
+        there = self.versions.acked & (self.final_reads.shown < 0)
+        there[[one.number for values in self.lost.values() for one in values]] = False
+        deleted = unknown = 0
+        simple = self._deleted is None and not self.clients.deletions and self.fates.keys() <= self._own_fates
+        if simple and not but:
+            return 0, int(np.count_nonzero(there))
+        for key, ack in self.clients.acks_of(there).values():
+            if (key, ack.value) in self.fates:
+                continue
+            gone = self._is_gone(key, ack)
+            deleted += gone
+            unknown += not gone and key not in but
+        return deleted, unknown
+
+    @cached_property
+    def _own_fates(self) -> set[tuple[str, Value]]:
+        return {(key, one.value) for key, values in self.lost.items() for one in values}
 
     @property
     def missing(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from functools import cached_property
 
 import numpy as np
@@ -11,13 +11,13 @@ from tidemark.checkers.history.client_view import Ack, Counts, Deletion
 from tidemark.checkers.history.columns.columns import (
     ACKS,
     DELETION,
-    F_POLL,
     F_SEND,
+    F_TXN,
     FAIL,
+    FIRST_NUMBERED,
     INVOKE,
     NOTHING,
     OK,
-    READ,
     UNKNOWN,
     Bits,
     Columns,
@@ -26,6 +26,9 @@ from tidemark.checkers.history.columns.columns import (
 from tidemark.checkers.history.columns.steps import Steps
 from tidemark.checkers.history.columns.versions import Versions
 from tidemark.checkers.history.history import Value
+
+NEVER = np.iinfo(np.int64).max
+"""A time that does not come."""
 
 
 class Clients:
@@ -87,26 +90,31 @@ class Clients:
         found[order] = np.where(same, order[latest], order)
         return found
 
-    def is_acked(self, key: str, value: Value) -> bool:
-        """Whether a record that nobody read was acknowledged."""
-        return (key, value) in self._acked_unread
-
-    @cached_property
-    def _acked_unread(self) -> set[tuple[str, Value]]:
-        return {(key, ack.value) for key, ack in self.unread_acks}
+    def acked_among(self, records: Collection[tuple[str, Value]]) -> list[tuple[str, Value]]:
+        """Those of some records that were acknowledged."""
+        versions, columns = self.versions, self.columns
+        if not records:
+            return []
+        named = {value for _, value in records}
+        numbers = [value for value in named if value.__class__ is int and -FIRST_NUMBERED < value < FIRST_NUMBERED]
+        numbers += [FIRST_NUMBERED + place for place, value in enumerate(columns.values) if value in named]
+        sends = np.flatnonzero(versions.is_send & (versions.type == OK))
+        sends = sends[np.isin(columns.row_value[versions.rows[sends]], np.array(numbers, np.int64))]
+        acked = {(columns.keys[versions.key[row]], versions.value_of(row)) for row in sends.tolist()}
+        return [record for record in records if record in acked]
 
     @cached_property
     def unread_acks(self) -> list[tuple[str, Ack]]:
         """The first acknowledgements of the records that no poll returned, with their keys, in order of time."""
         unread = self.versions.acked & ~self.versions.read
-        return self.acks_of(unread) if unread.any() else []
+        return [*self.acks_of(unread).values()] if unread.any() else []
 
-    def acks_of(self, values: Bits) -> list[tuple[str, Ack]]:
-        """The first acknowledgements of those of the values that have one, with their keys, in order of time."""
+    def acks_of(self, values: Bits) -> dict[int, tuple[str, Ack]]:
+        """The first acknowledgements of those of the values that have one, by its id, with their keys, in order of time."""
         versions, columns = self.versions, self.columns
         rows = np.flatnonzero(versions.is_send & (versions.type == OK) & values[versions.value])
         _, first = np.unique(versions.value[rows], return_index=True)
-        found = []
+        found = {}
         for row in rows[np.sort(first)]:
             half = versions.half[row]
             offset = int(versions.offset[row])
@@ -117,8 +125,30 @@ class Clients:
                 offset if offset > UNKNOWN else None,
                 ACKS[columns.acks[half]] or self._acks,
             )
-            found.append((columns.keys[versions.key[row]], ack))
+            found[int(versions.value[row])] = columns.keys[versions.key[row]], ack
         return found
+
+    @cached_property
+    def must_stay_since(self) -> Ints:
+        """By value: since when it must be there, in µs; `NEVER` if nobody can say that it must.
+
+        It must from its acknowledgement under acks=all on, and from the end of the first ok poll that returned it: a consumer is
+        given what is committed. Such a poll does not count for a value of a send that failed, nor for one of a transaction whose
+        outcome is unknown: a consumer of what is not committed may have read it before it was aborted.
+        """
+        versions, columns = self.versions, self.columns
+        sends = np.flatnonzero(versions.is_send & (versions.type != FAIL))
+        acked = sends[versions.type[sends] == OK]
+        plain = np.zeros(versions.values, np.bool_)
+        plain[versions.value[sends[columns.f[versions.half[sends]] != F_TXN]]] = True
+        plain &= ~versions.failed
+        plain |= versions.acked
+        reads = np.flatnonzero(versions.is_read & (versions.type == OK))
+        by_all = [place for place, name in enumerate(ACKS) if (name or self._acks) == "all"]
+        since = np.full(versions.values, NEVER, np.int64)
+        for rows in (acked[np.isin(columns.acks[versions.half[acked]], by_all)], reads[plain[versions.value[reads]]]):
+            np.minimum.at(since, versions.value[rows], columns.time[versions.half[rows]])
+        return since
 
     @cached_property
     def deletions(self) -> dict[str, list[Deletion]]:
@@ -150,23 +180,3 @@ class Clients:
             and (deletion.done is None or ack is None or ack.time <= deletion.done)
             for deletion in self.deletions.get(key, ())
         )
-
-    def final_polls(self) -> Iterable[tuple[str | int, list[int]]]:
-        """The halves of final polls by process, in the order of the history."""
-        columns = self.columns
-        found: dict[str | int, list[int]] = {}
-        for half in np.flatnonzero((columns.final != 0) & (columns.f == F_POLL)).tolist():
-            found.setdefault(columns.processes[columns.process[half]], []).append(half)
-        return found.items()
-
-    def answer(self, half: int) -> dict[str, int]:
-        """How many records of each key a poll returned."""
-        columns = self.columns
-        begin, end = np.searchsorted(columns.row_half, (half, half + 1))
-        found: dict[str, int] = {}
-        kinds, keys = columns.row_kind[begin:end].tolist(), columns.row_key[begin:end].tolist()
-        for kind, key in zip(kinds, keys, strict=True):
-            if kind in (READ, NOTHING):
-                name = columns.keys[key]
-                found[name] = found.get(name, 0) + (kind == READ)
-        return found

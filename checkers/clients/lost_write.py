@@ -1,9 +1,10 @@
-"""`lost-write`: a write that must have committed was never read, although later ones were, or although everything was.
+"""`lost-write`: a write that must have committed was never read, although later ones were; or all was read in the end, and not it.
 
 Per key: the bound is the greatest first offset of any value that an ok poll read; every value whose last offset
 is not beyond the bound, that must have committed and that no poll returned, is lost. (Jepsen numbers the
-offsets densely; the order is the same.) So is a value acknowledged under acks=all before a `final_read` of its key
-began that came to its end, wherever it was written: also the last ones, also all of them. Jepsen calls those unseen only.
+offsets densely; the order is the same.) So is a value that was acknowledged under acks=all, or read by an ok poll, before a
+`final_read` of its key began that came to its end, and that this did not return, wherever it was written: also the last ones, also
+all of them, read before or not. Jepsen calls those that nobody read unseen, and knows nothing of the others.
 A value that was deleted on purpose is not: what the replicas' evidence says of that, or without any the clients' own requests.
 
 >>> from tidemark.checkers import History, check, polled, sent
@@ -18,18 +19,20 @@ A value that was deleted on purpose is not: what the replicas' evidence says of 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tidemark.checkers.clients.client_knowledge import Clients
-from tidemark.checkers.clients.final_read import FinalRead
+from tidemark.checkers.clients.final_read import FinalRead, FinalReads
+from tidemark.checkers.clients.missing_records import missing_records
 from tidemark.checkers.history.client_view import Ack
 from tidemark.checkers.history.columns.columns import OK, UNKNOWN, Bits, Ints
 from tidemark.checkers.history.columns.versions import Sighting, by_key
 from tidemark.checkers.history.history import Value
-from tidemark.checkers.verdict.shortened import shortened
+from tidemark.checkers.verdict.shortened import MOST_PER_KEY, shortened
 from tidemark.checkers.verdict.verdict import Anomaly, Judgement, seconds
 
 NAME = "lost-write"
@@ -39,10 +42,11 @@ _AT_ONCE = 1 << 14
 
 
 class LostValue(NamedTuple):
-    """A value that is lost; `offset` is the last known, None if there is none, `read` the final read that did not return it, None
-    if an ok poll read beyond its offset; `ack` is its first acknowledgement.
+    """A value that is lost, by its id in the versions; `offset` is the last known, None if there is none, `read` the final read
+    that did not return it, None if an ok poll read beyond its offset; `ack` is its first acknowledgement.
     """
 
+    number: int
     value: Value
     offset: int | None
     read: FinalRead | None
@@ -52,7 +56,7 @@ class LostValue(NamedTuple):
 def lost_by_key(
     clients: Clients,
     deleted: Callable[[str], set[Value]] | None = None,
-    reads: Mapping[str, FinalRead] | None = None,
+    reads: FinalReads | None = None,
 ) -> dict[str, list[LostValue]]:
     """The lost values of all keys that have any, those that were read beyond first, by offset.
 
@@ -61,37 +65,34 @@ def lost_by_key(
         deleted: gives a key's values that were deleted on purpose; None if only the clients know.
         reads: the final reads of keys that came to an end.
     """
-    versions = clients.versions
+    versions, columns = clients.versions, clients.columns
     unread = versions.committed & ~versions.read
-    if not unread.any():
-        return {}
-    acks: dict[str, dict[Value, Ack]] = {}
-    for key, ack in clients.unread_acks:
-        acks.setdefault(key, {})[ack.value] = ack
-    passed = _passed(clients, unread)
-    found = {}
-    for key in sorted(passed.keys() | acks.keys()):
-        acked = acks.get(key, {})
-        lost = [LostValue(value, offset, None, acked.get(value)) for offset, value in passed.get(key, ())]
-        read = (reads or {}).get(key)
-        if read is not None:
-            known = {one.value for one in lost}
-            lost += [
-                LostValue(ack.value, ack.offset, read, ack)
-                for ack in acked.values()
-                if ack.value not in known and ack.acks == "all" and ack.time < read.began
-            ]
-        if deleted is not None:
-            lost = [one for one in lost if one.value not in deleted(key)]
-        else:
-            lost = [one for one in lost if not clients.may_be_deleted(key, one.offset, one.ack)]
-        if lost:
-            found[key] = lost
-    return found
+    passed = _passed(clients, unread) if unread.any() else []
+    known = {value for _, value, _ in passed}
+    missing = [one for one in missing_records(clients, reads) if one.value not in known] if reads is not None else []
+    concerned = np.zeros(versions.values, np.bool_)
+    concerned[[*known, *(one.value for one in missing)]] = True
+    acks = clients.acks_of(concerned) if passed or missing else {}
+    offsets = np.full(versions.values, UNKNOWN, np.int64)
+    told = versions.sightings[concerned[versions.value[versions.sightings]]]
+    offsets[versions.value[told]] = versions.offset[told]
+    found: dict[str, list[LostValue]] = {}
+    for number, offset, read in [
+        *((value, offset, None) for _, value, offset in passed),
+        *((one.value, int(offsets[one.value]), one.read) for one in missing),
+    ]:
+        row = int(versions.a_row_of[number])
+        key, value = columns.keys[versions.key[row]], versions.value_of(row)
+        ack = acks[number][1] if number in acks else None
+        one = LostValue(number, value, offset if offset > UNKNOWN else None, read, ack)
+        gone = clients.may_be_deleted(key, one.offset, ack) if deleted is None else value in deleted(key)
+        if not gone:
+            found.setdefault(key, []).append(one)
+    return dict(sorted(found.items()))
 
 
-def _passed(clients: Clients, unread: Bits) -> dict[str, list[tuple[int, Value]]]:
-    """The unread values that an ok poll read beyond, by key, as ``(last offset, value)``, by offset."""
+def _passed(clients: Clients, unread: Bits) -> list[tuple[str, int, int]]:
+    """The unread values that an ok poll read beyond, as ``(key, id, last offset)``, by key and offset."""
     versions = clients.versions
     first, last = versions.first_and_last
     read = np.flatnonzero(versions.read_ok)
@@ -100,19 +101,17 @@ def _passed(clients: Clients, unread: Bits) -> dict[str, list[tuple[int, Value]]
     rows = versions.sightings[unread[versions.value[versions.sightings]]]
     position = last[versions.value[rows]]
     rows = rows[(position >= 0) & (position <= bound[versions.key[rows]])]
-    found = {}
+    found = []
     for key, of_key in by_key(versions, rows):
-        offsets: dict[int, tuple[int, int]] = {}
-        for row in of_key.tolist():
-            value, offset = int(versions.value[row]), int(versions.offset[row])
-            offsets[value] = max(offsets.get(value, (offset, row)), (offset, row))
-        places = [(offset, versions.value_of(row)) for offset, row in offsets.values()]
-        found[key] = sorted(places, key=lambda place: (place[0], isinstance(place[1], str), place[1]))
+        offsets: dict[int, int] = {}
+        for value, offset in zip(versions.value[of_key].tolist(), versions.offset[of_key].tolist(), strict=True):
+            offsets[value] = max(offsets.get(value, offset), offset)
+        found += [(key, value, offset) for value, offset in sorted(offsets.items(), key=lambda one: (one[1], one[0]))]
     return found
 
 
 def lost_writes(
-    clients: Clients, lost: Mapping[str, list[LostValue]], judge: Callable[[str, Value], Judgement]
+    clients: Clients, lost: Mapping[str, list[LostValue]], judge: Callable[[str, LostValue], Judgement]
 ) -> list[Anomaly]:
     """The lost values as anomalies; `judge` says of a key and a value whether its loss was permitted."""
     versions = clients.versions
@@ -123,8 +122,17 @@ def lost_writes(
     )
     anomalies = []
     for key, values in lost.items():
-        told = [_anomaly(clients, key, one, reads.get(key, _NONE), judge(key, one.value)) for one in values]
-        anomalies += shortened(told)
+        told: list[Anomaly] = []
+        untold: Counter[Judgement] = Counter()
+        in_words: Counter[str] = Counter()
+        for one in values:
+            judgement = judge(key, one)
+            in_words[judgement.verdict] += one.read is not None
+            if one.read is not None and in_words[judgement.verdict] > MOST_PER_KEY:
+                untold[judgement] += 1
+            else:
+                told.append(_anomaly(clients, key, one, reads.get(key, _NONE), judgement))
+        anomalies += shortened(told, untold)
     return anomalies
 
 
@@ -142,24 +150,33 @@ def _read_beyond(clients: Clients, reads: Ints, offset: int, ack: Ack | None) ->
 
 
 def _anomaly(clients: Clients, key: str, lost: LostValue, reads: Ints, judgement: Judgement) -> Anomaly:
-    ack = lost.ack
-    told = (
-        f"acknowledged to {ack.process} at {seconds(ack.time)}" if ack else "sent together with a record that was read"
-    )
+    versions, ack = clients.versions, lost.ack
     evidence: dict[str, Any] = {
         "value": lost.value,
         "offset": lost.offset,
         "ack_time": ack.time if ack else None,
         "ack_process": ack.process if ack else None,
     }
+    seen = reads[versions.value[reads] == lost.number] if lost.read is not None else _NONE
+    told = "sent together with a record that was read"
+    if ack:
+        told = f"acknowledged to {ack.process} at {seconds(ack.time)}"
+    elif len(seen):
+        told = "sent without a clear answer"
+    fate = "was never read, although"
+    if len(seen):
+        last = versions.sighting(int(seen[-1]))
+        fate = f"was read by {last.process} at {seconds(last.time)} and is gone:"
+        evidence["last_read"] = {"time": last.time, "process": last.process}
     if lost.read is not None:
         time = lost.read.ended
-        although = f"{lost.read.process} had read all of {key} by {seconds(time)}"
-        evidence["final_read"] = lost.read._asdict()
+        because = f"{lost.read.process} had read all of {key} by {seconds(time)}"
+        because += " and did not get it" if len(seen) else ""
+        evidence["final_read"] = lost.read.told()
     else:
         passed = _read_beyond(clients, reads, lost.offset or 0, ack)
         time = passed.time
-        although = f"{passed.process} read record {passed.value} at offset {passed.offset} at {seconds(time)}"
+        because = f"{passed.process} read record {passed.value} at offset {passed.offset} at {seconds(time)}"
         evidence["read_beyond"] = {
             "time": time,
             "process": passed.process,
@@ -167,5 +184,5 @@ def _anomaly(clients: Clients, key: str, lost: LostValue, reads: Ints, judgement
             "value": passed.value,
         }
     place = "" if lost.offset is None else f" at offset {lost.offset}"
-    message = f"Record {lost.value} of {key}{place} ({told}) was never read, although {although}."
+    message = f"Record {lost.value} of {key}{place} ({told}) {fate} {because}."
     return Anomaly(NAME, judgement.verdict, time, key, message, judgement.clause, judgement.breaks, evidence)

@@ -7,18 +7,20 @@ is not said here. Whoever gets a no here may look as closely as they like, and w
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from tidemark.checkers.history.client_view import DELETE, ClientView, KeyView
 from tidemark.checkers.history.history import Op, Value
 
+_PLAIN = frozenset({int, str})
 _KNOWN = ("send", "poll", "assign", DELETE)
 
 
-def nothing_to_find(view: ClientView) -> bool:
+def nothing_to_find(view: ClientView, deleted: Mapping[str, AbstractSet[Value]] | None = None) -> bool:
     """Whether every record was read that must have committed, nothing else was, each is at one offset and each offset has one, and
-    every process went from offset to offset without a gap, and nobody wrote between another's records, or before what was over.
+    every process went from offset to offset without a gap, and nobody wrote between another's records, or before what was over; and
+    whether each final read has all from the first record to the last that was not deleted on purpose.
     """
     if not view.polled_on or any(kind not in _KNOWN for kind in view.invoked | view.succeeded):
         return False
@@ -30,6 +32,8 @@ def nothing_to_find(view: ClientView) -> bool:
         if len(placed) > len(seen.acked) and not _sent(placed.keys() - seen.acked.keys(), key, view):
             return False
         offsets[key] = placed
+    if not _shown(view, offsets, deleted or {}):
+        return False
     for send in view.info_sends:
         read = [value in offsets[key] for key, value in send]
         if any(read) and not all(read):
@@ -42,9 +46,29 @@ def _placed(seen: KeyView) -> dict[Value, int] | None:
     reads = seen.ok_reads | seen.other_reads if seen.other_reads else seen.ok_reads
     by_offset = dict(reads)
     by_value = dict(zip(by_offset.values(), by_offset, strict=True))
+    if not _PLAIN.issuperset(map(type, by_value)):  # in a set true is 1, and 1.0 as well
+        return None
     if len(by_value) == len(reads) and seen.placed <= reads and seen.acked.keys() <= by_value.keys():
         return by_value if seen.failed.isdisjoint(by_value) and None not in by_offset else None
     return None
+
+
+def _shown(view: ClientView, offsets: dict[str, dict[Value, int]], deleted: Mapping[str, AbstractSet[Value]]) -> bool:
+    """Whether each key that has records has a final read, and each of these goes from the first record there is to the last."""
+    if not view.final_reads:
+        return True
+    told = {key for _, key in view.final_reads}
+    if any(placed and key not in told for key, placed in offsets.items()):
+        return False
+    for (_, key), (first, last) in view.final_reads.items():
+        placed = offsets[key]
+        if last != max(placed.values()):
+            return False
+        if first != min(placed.values()):
+            gone = deleted.get(key, frozenset())
+            if any(offset < first and value not in gone for value, offset in placed.items()):
+                return False
+    return True
 
 
 def _sent(values: AbstractSet[Value], key: str, view: ClientView) -> bool:

@@ -8,7 +8,7 @@ an ok poll.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from tidemark.checkers.history.history import Op, Value
@@ -76,6 +76,7 @@ class ClientView:
         info_sends: the records of sends whose outcome is unknown.
         ended_sends: the completions of sends, but for those that failed.
         answered: all that succeeded and were no sends: whatever clients were given is in them.
+        final_reads: process and key → the first and the last offset that its final polls returned.
         polled_on: whether every process polled each key from offset to offset without a gap, where it kept its position.
     """
 
@@ -88,6 +89,7 @@ class ClientView:
         self.ended_sends: list[Op] = []
         self.answered: list[Op] = []
         self.polled_on = True
+        self.final_reads: dict[tuple[str, str], tuple[int, int]] = {}
         self._at: dict[tuple[str, bool], dict[str, int]] = {}
         self.info_sends: list[list[tuple[str, Value]]] = []
         self._open_deletions: dict[str, tuple[str, int]] = {}
@@ -100,9 +102,9 @@ class ClientView:
         acked = sum(len(seen.acked) for seen in self.keys.values())
         return Counts(acked, self.invoked, self.succeeded, self.availability)
 
-    def is_acked(self, key: str, value: Value) -> bool:
-        """Whether a record was acknowledged."""
-        return key in self.keys and value in self.keys[key].acked
+    def acked_among(self, records: Collection[tuple[str, Value]]) -> list[tuple[str, Value]]:
+        """Those of some records that were acknowledged."""
+        return [(key, value) for key, value in records if key in self.keys and value in self.keys[key].acked]
 
     def key(self, name: str) -> KeyView:
         """The view of one key; empty if nothing is known of it."""
@@ -163,6 +165,8 @@ class ClientView:
 
     def _delete(self, op: Op) -> None:
         """One whose outcome is unknown may still have happened."""
+        if len(op.value) != 1:  # of a key, and not of records
+            return
         ((_, key, offset),) = op.value
         if op.type == "invoke":
             self._open_deletions[op.process] = (key, offset)
@@ -207,8 +211,6 @@ class ClientView:
             view = self.keys.get(name) or self.key(name)
             (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
             if not records:
-                if op.type == "ok":
-                    at.pop(name, None)
                 continue
             first = records[0][0]
             if at.get(name, first - 1) != first - 1 or (
@@ -217,3 +219,8 @@ class ClientView:
                 self.polled_on = False
             if op.type == "ok":
                 at[name] = records[-1][0]
+                if op.final:
+                    self.final_reads[op.process, name] = (
+                        self.final_reads.get((op.process, name), records[0])[0],
+                        records[-1][0],
+                    )

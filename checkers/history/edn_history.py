@@ -2,7 +2,8 @@
 
 Clients are the processes that are integers; what ``:nemesis`` did becomes strikes and healings. Micro-operations are
 ``[:send key value]``, completed ``[:send key [offset value]]``, and ``[:poll]``, completed ``[:poll {key [[offset value] …]}]``.
-Times are nanoseconds there, and microseconds here. Keys and values that are no integers and no strings stand here for their EDN.
+Times are nanoseconds there, and microseconds here. Keys are strings, integers, keywords, symbols and vectors of such; values
+everything that is no collection. What is no string (a value: and no integer) stands here for its EDN.
 What the checkers do not know is kept only where `forms` are asked for.
 
 Source: ``jepsen.tests.kafka``.
@@ -13,15 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
-from tidemark.checkers.history.columns.builder import ColumnsBuilder
+from tidemark.checkers.history.columns.builder import ColumnsBuilder, Word
 from tidemark.checkers.history.columns.rows_back import ops_of
-from tidemark.checkers.history.edn.forms import EdnMap, Form, Keyword
+from tidemark.checkers.history.edn.forms import EdnMap, EdnSet, Form, Keyword, Symbol
 from tidemark.checkers.history.edn.operations import EdnOp, operations
 from tidemark.checkers.history.edn.reader import EdnError
 from tidemark.checkers.history.edn.writer import written
 from tidemark.checkers.history.edn_ops import plain_form
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
+from tidemark.checkers.history.line_shapes import VALUE
 
 _SEND, _POLL = Keyword("send"), Keyword("poll")
 _NEMESIS = Keyword("nemesis")
@@ -69,27 +71,42 @@ class _ShapeError(ValueError):
     """What is wrong with an operation."""
 
 
-class _Names(dict[Form, Any]):
-    """Keys and values that are neither integers nor strings → their EDN."""
+class _Names(dict[Form, Word]):
+    """Integers, keywords and symbols → what stands for them."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._taken: dict[str, Form] = {}
-
-    def __missing__(self, form: Form) -> str:
-        name = written(form)
-        if self._taken.setdefault(name, form) is not form and self._taken[name] != form:
-            raise _ShapeError(f"{_shown(form)} cannot be told from another")
-        self[form] = name
+    def __missing__(self, form: Form) -> Word:
+        self[form] = name = Word(written(int(form) if isinstance(form, int) else form))
         return name
 
-    def key(self, form: Form) -> str:
-        """The name of a key."""
-        return form if type(form) is str else self[form]
+    def key(self, form: Form) -> Any:  # noqa: ANN401 - as the columns' builder has it
+        """What stands for a key."""
+        kind = type(form)
+        if kind is str:
+            return form
+        if kind is int or kind is Keyword:
+            return self[form]
+        if not _is_key(form):
+            raise _ShapeError(f"a key is a string, an integer, a keyword or a vector of such, and not {_shown(form)}")
+        return Word(written(form)) if isinstance(form, tuple) else self[form]
 
-    def value(self, form: Form) -> int | str:
-        """A record's value."""
-        return form if type(form) is int or type(form) is str else self[form]
+    def value(self, form: Form) -> Any:  # noqa: ANN401 - likewise
+        """What stands for a record's value."""
+        kind = type(form)
+        if kind is str:
+            return form
+        if isinstance(form, int) and kind is not bool:
+            if not -_INT64 <= form < 2 * _INT64:
+                raise _ShapeError(f"{VALUE}, and is {_shown(form)}")
+            return int(form)
+        if isinstance(form, tuple | EdnMap | EdnSet):
+            raise _ShapeError(f"a record's value must be no collection, and is {_shown(form)}")
+        return self[form] if kind is Keyword else Word(written(form))
+
+
+def _is_key(form: Form) -> bool:
+    if isinstance(form, tuple):
+        return all(map(_is_key, form))
+    return isinstance(form, str | int | Keyword | Symbol) and not isinstance(form, bool)
 
 
 def _op(op: EdnOp, time: int, names: _Names) -> Op:
@@ -100,7 +117,8 @@ def _op(op: EdnOp, time: int, names: _Names) -> Op:
     elif f in ("assign", "subscribe"):
         value = [names.key(key) for key in op.value or ()]
     elif f == "delete":
-        value = [("delete", names.key(key), _offset(offset)) for _, key, offset in op.value]
+        of_a_key = len(op.value) == 2 and op.value[1] is None  # and not of records, as the models have it
+        value = op.value if of_a_key else [("delete", names.key(key), _offset(offset)) for _, key, offset in op.value]
     error = op.fields.get(_ERROR)
     words = None if error is None else written(error)[:_MOST_OF_AN_ERROR]
     acks = op.fields.get(_ACKS)
@@ -124,7 +142,7 @@ def _micro(micro: Sequence[Form], type_: str, names: _Names) -> tuple[Any, ...]:
     raise _ShapeError(f"{_shown(micro)} is neither [:send key value] nor [:poll {{…}}]")
 
 
-def _records(records: Sequence[Form], names: _Names) -> list[tuple[int | None, int | str]]:
+def _records(records: Sequence[Form], names: _Names) -> list[tuple[int | None, Any]]:
     return [(_offset(offset), names.value(value)) for offset, value in records or ()]
 
 
@@ -137,7 +155,7 @@ def _offset(form: Form) -> int | None:
     return int(form)
 
 
-def _rebalanced(op: EdnOp, names: _Names) -> list[str]:
+def _rebalanced(op: EdnOp, names: _Names) -> list[Any]:
     log = op.fields.get(_REBALANCE_LOG)
     return [names.key(key) for event in log or () for key in event.get(_KEYS) or ()]
 

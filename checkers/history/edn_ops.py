@@ -14,7 +14,9 @@ from tidemark.checkers.history.edn.operations import EdnOp, operations
 from tidemark.checkers.history.history import Op
 from tidemark.checkers.verdict.verdict import Json
 
-_EXCEPTION, _ERROR, _VIA, _TYPE, _FINAL = (Keyword(name) for name in ("exception", "error", "via", "type", "final?"))
+_EXCEPTION, _ERROR, _VIA, _TYPE, _FINAL, _KEY = (
+    Keyword(name) for name in ("exception", "error", "via", "type", "final?", "key")
+)
 
 
 def read_edn_ops(file: BinaryIO) -> list[Op]:
@@ -35,13 +37,19 @@ def edn_ops(found: Iterable[EdnOp]) -> list[Op]:
             str(one.process),
             one.type,
             str(plain_form(one.f)),
-            plain_form(one.value),
+            _value(one),
             _error(one.fields),
             None,
             one.fields.get(_FINAL) is True,
         )
         for one in found
     ]
+
+
+def _value(one: EdnOp) -> Json:
+    """An operation on a key may tell it apart from its value (``:key``, Porcupine's test data), as Jepsen's own do not."""
+    value = plain_form(one.value)
+    return [plain_form(one.fields[_KEY]), value] if _KEY in one.fields else value
 
 
 def plain_form(form: Form) -> Json:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from tidemark.checkers.history.columns.builder import ColumnsBuilder
 from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, KNOWN_FS, Columns
 from tidemark.checkers.history.history import History, Op
-from tidemark.checkers.history.history_file import MANY, NotJsonError, entry_of
+from tidemark.checkers.history.history_file import MANY, HistoryFormatError, NotJsonError, entry_of, lines_of
 from tidemark.checkers.history.line_count import LineCount
 from tidemark.checkers.history.line_shapes import ShapeError, meta_of, op_of
 from tidemark.checkers.history.plain_ops import plain_op
@@ -99,15 +99,15 @@ def read_block(place: Place) -> Block | None:
         file.seek(place.begin)
         at = place.begin
         try:
-            for line in file:
+            for line in lines_of(file):
                 if line.strip():
                     reading.add(entry_of(line, 1 if at == 0 else 0))
                 at += len(line)
                 if at >= place.end:
                     break
-        except (_UnusualError, NotJsonError, ShapeError):
+            return reading.block()
+        except (_UnusualError, NotJsonError, ShapeError, HistoryFormatError):
             return None
-    return reading.block()
 
 
 def together(path: Path, blocks: Iterable[Block | None]) -> History | None:
@@ -194,6 +194,8 @@ class _Reading:
 
     def block(self) -> Block:
         """All of them."""
+        if self._builder.renames:
+            raise _UnusualError
         return Block(self._builder.columns(), self._first, self._open, self._completed, self._began, self._ended)
 
 

@@ -17,7 +17,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tidemark.checkers.history.entry_order import EntryOrder
 from tidemark.checkers.history.history import History, NemesisOp, Op
@@ -32,6 +32,7 @@ from tidemark.checkers.history.line_shapes import (
     shown,
     trace_event_of,
 )
+from tidemark.checkers.history.opened import open_history
 from tidemark.checkers.history.plain_ops import plain_op
 from tidemark.checkers.history.trace_events import TIME, TRACE_FIELDS, TraceEvent
 
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 MANY = 100_000
 """From so many operations on, those of a history without a trace are kept in columns."""
+
+LONGEST_LINE = 1 << 26
+"""Bytes. A final poll of a million records has less than half of them."""
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 
@@ -150,8 +154,26 @@ def read_history(path: str | Path, *, allow_torn_tail: bool = False) -> History:
     Raises:
         HistoryFormatError: with the number of the line and what is wrong with it.
     """
-    with Path(path).open("rb") as file:
-        return parse_history(file, allow_torn_tail=allow_torn_tail)
+    with open_history(Path(path)) as file:
+        return parse_history(lines_of(file), allow_torn_tail=allow_torn_tail)
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file, none of which may fill all memory.
+
+    Raises:
+        HistoryFormatError: one has more than `LONGEST_LINE` bytes.
+    """
+    readline = file.readline
+    for number in count(1):
+        line = readline(LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > LONGEST_LINE:
+            raise HistoryFormatError(
+                number, f"it has more than {LONGEST_LINE >> 20} MB; a line is one operation or event"
+            )
+        yield line
 
 
 def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False, columns: bool = True) -> History:

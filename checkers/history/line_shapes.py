@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 from tidemark.checkers.history.history import NemesisOp, Op
@@ -14,6 +15,7 @@ Json = Any
 
 LONGEST_NODE = 10
 """So many digits are no number of a node any more."""
+VALUE = "a record's value must be a number (an integer of 64 bits), a string, null, true or false"
 DEEPEST = 32
 """So far may arrays and objects be nested."""
 _INT64 = 1 << 63
@@ -62,7 +64,7 @@ def op_of(entry: dict[str, Any]) -> Op:
     value = _tuples(value)
     if f in ("send", "txn") or (f == "poll" and value is not None):
         _check_micro_operations(value)
-    elif f == "delete" and not _is_deletion(value):
+    elif f == "delete" and not (_is_deletion(value) or _is_of_a_key(value)):
         raise ShapeError(f'the value of a delete is [["delete", key, offset]], and not {shown(value)}')
     error, acks, final = entry.get("error"), entry.get("acks"), entry.get("final")
     for name, one in (("error", error), ("acks", acks)):
@@ -129,7 +131,7 @@ def _check_send(key: Json, what: Json) -> None:
         if not (offset is None or (_is_int(offset) and offset >= -1)):
             raise ShapeError(f"the offset of a send must be an integer or null, and is {shown(offset)}")
     if not _is_value(what):
-        raise ShapeError(f"a record's value must be an integer or a string, and is {shown(what)}")
+        raise ShapeError(f"{VALUE}, and is {shown(what)}")
 
 
 def _refuse_poll(key: str, records: Json) -> None:
@@ -139,7 +141,7 @@ def _refuse_poll(key: str, records: Json) -> None:
     offset, value = next(one for one in records if not _is_read(one))
     if not _is_offset(offset):
         raise ShapeError(f"the offset of a record must be an integer from 0 on, and is {shown(offset)}")
-    raise ShapeError(f"a record's value must be an integer or a string, and is {shown(value)}")
+    raise ShapeError(f"{VALUE}, and is {shown(value)}")
 
 
 def _is_deletion(value: Json) -> bool:
@@ -147,6 +149,11 @@ def _is_deletion(value: Json) -> bool:
     if not isinstance(micro, tuple) or len(micro) != 3:
         return False
     return bool(micro[0] == "delete") and isinstance(micro[1], str) and _is_int(micro[2])
+
+
+def _is_of_a_key(value: Json) -> bool:
+    """A deletion of a key and not of records: `tidemark.checkers.objects` judges it."""
+    return isinstance(value, tuple) and len(value) == 2 and value[1] is None
 
 
 def _is_read(record: Json) -> bool:
@@ -162,6 +169,11 @@ def _is_offset(value: Json) -> bool:
 
 
 def _is_value(value: Json) -> bool:
+    kind = type(value)
+    return _is_name(value) or value is None or kind is bool or (kind is float and isfinite(value))
+
+
+def _is_name(value: Json) -> bool:
     return type(value) is str or (type(value) is int and -_INT64 <= value < 2 * _INT64)
 
 
@@ -178,7 +190,7 @@ def _are_ints(value: Json) -> bool:
 
 
 def _are_values(value: Json) -> bool:
-    return isinstance(value, tuple) and all(map(_is_value, value))
+    return isinstance(value, tuple) and all(map(_is_name, value))
 
 
 def _are_pairs(value: Json) -> bool:

@@ -23,6 +23,7 @@ leader of epoch 2 since 0.000040 s: it never had it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -99,7 +100,7 @@ class LostWrites:
         return view.acked.get(value) if view is not None else None
 
     def judge(self, committed: Committed) -> list[Anomaly]:
-        """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for the rest."""
+        """One anomaly per destroyed record, up to `MOST_PER_ELECTION` for each new leader, then one for each judgement."""
         if not committed.losses:
             return []
         renewed = renewals(self._trace, self._points, committed.losses, self._assignment)
@@ -115,8 +116,10 @@ class LostWrites:
         for _, group in groupby(committed.losses, key=lambda loss: (loss.partition, loss.destroyed)):
             losses = sorted(group, key=lambda loss: (self.fate(loss).verdict != VIOLATION, loss.offset))
             anomalies += [self._anomaly(loss) for loss in losses[:MOST_PER_ELECTION]]
-            if len(losses) > MOST_PER_ELECTION:
-                anomalies.append(self._rest(losses[MOST_PER_ELECTION:]))
+            rest: defaultdict[tuple[str, str | None], list[Loss]] = defaultdict(list)
+            for loss in losses[MOST_PER_ELECTION:]:
+                rest[self.fate(loss)[:2]].append(loss)
+            anomalies += map(self._rest, rest.values())
         return anomalies
 
     def fate(self, loss: Loss) -> Judgement:
@@ -251,8 +254,7 @@ class LostWrites:
             "leader": first.leader.node,
             "leader_epoch": first.leader_epoch,
         }
-        verdict = VIOLATION if violations else PERMITTED
-        clause = None if violations else fates[0].clause
+        verdict, clause, *_ = fates[0]
         return Anomaly(NAME, verdict, self.time_of(first), first.partition, message, clause, breaks, evidence)
 
     def acknowledged_and_gone(self, committed: Committed) -> list[Anomaly]:

@@ -34,9 +34,17 @@ class Alike:
 
 
 def alike(anomalies: Iterable[Anomaly]) -> list[Alike]:
-    """Anomalies of the same name, verdict, clause and sentence but for numbers as one, in the order of the first of each."""
+    """Anomalies of the same name, verdict, clause and sentence but for numbers as one, in the order of the first of each. What sums
+    up others that are not listed belongs to the last of its name, verdict and clause before it.
+    """
     groups: dict[tuple[str, str, str | None, str], list[Anomaly]] = {}
+    last: dict[tuple[str, str, str | None], str] = {}
     for anomaly in anomalies:
-        key = (anomaly.name, anomaly.verdict, anomaly.clause, without_numbers(anomaly.message))
+        kind = anomaly.name, anomaly.verdict, anomaly.clause
+        sums_up = anomaly.sums_up and kind in last
+        key = (*kind, last[kind] if sums_up else without_numbers(anomaly.message))
+        last[kind] = key[-1]
         groups.setdefault(key, []).append(anomaly)
-    return [Alike(group[0], len(group), max(one.time for one in group)) for group in groups.values()]
+    return [
+        Alike(group[0], sum(one.times for one in group), max(one.time for one in group)) for group in groups.values()
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -64,6 +65,16 @@ class Anomaly:
         if shown is not self.message:
             object.__setattr__(self, "message", shown)
 
+    @property
+    def sums_up(self) -> bool:
+        """Whether it stands for others that are not listed."""
+        return "violations" in self.evidence
+
+    @property
+    def times(self) -> int:
+        """How many it stands for: one, but for what sums up those that are not listed."""
+        return times_in(self.evidence)
+
     def to_json(self) -> dict[str, Any]:
         """The anomaly as plain JSON data, always with the same order of keys."""
         return {
@@ -112,6 +123,11 @@ class Verdict:
             "stats": plain(self.stats),
             "anomalies": [anomaly.to_json() for anomaly in self.anomalies],
         }
+
+
+def times_in(evidence: Mapping[str, Any]) -> int:
+    """How many anomalies one stands for, by its evidence."""
+    return int(evidence["count"]) if "violations" in evidence else 1
 
 
 def at_offset(offset: int | None) -> str:

@@ -20,6 +20,16 @@ def visible(text: str) -> str:
     return _OBEYED.sub(_picture, text) if _OBEYED.search(text) else text
 
 
+def brief(text: str, most: int) -> str:
+    """The text, or its beginning and its end, if it has more characters than somebody wants to read.
+
+    >>> brief("a record of a key of many letters", 20)
+    'a record of … etters'
+    """
+    end = most // 3
+    return text if len(text) <= most else f"{text[: most - end - 2].rstrip()} … {text[-end:].lstrip()}"
+
+
 def _picture(found: re.Match[str]) -> str:
     number = ord(found[0])
     return f"^{chr(number ^ 0x40)}" if number < 0x80 else "\ufffd"

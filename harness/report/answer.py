@@ -5,26 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tidemark.checkers.acknowledged import CLAUSES
 from tidemark.harness.report.model import ANY, LOST, Comparison, Rate, VariantResult, Worse
 from tidemark.harness.report.words import CLEAR, bounds, interval, listed, p_words, percent
 from tidemark.nodes.core.variant import VariantError
 from tidemark.nodes.families import family_of, parse_variant
-
-CLAUSES = {
-    "no-live-isr-member": "after a moment without any live in-sync replica",
-    "unclean-shutdowns>=min-isr": "after as many of its holders as min ISR had shut down uncleanly",
-    "lost-logs>=min-isr": "after as many of its holders as min ISR had lost their logs",
-    "unclean-election": "after an unclean election that was asked for",
-    "acks-1-not-replicated": "as acks is not all, before it was replicated",
-    "needs-replica-evidence": "as far as clients alone can tell",
-    "lost-disk": "after a replica had lost its disk",
-    "lost-disks>=ack-quorum": "after as many bookies as an ack quorum had lost their disks",
-    "deleted": "of one offset where all other records were deleted on purpose",
-    "producers-not-idempotent": "as a client of that message format may write again what was written",
-    "log-start-forgotten": "of records below a log start that a crash has taken back since",
-    "across-leaderships": "as the leader changed: a new leader knows no more than it had heard as a follower",
-}
-"""Clause of a promise → in which circumstances it lets a record be lost, or what else it permits (docs/anomalies.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,11 @@ from typing import Any, Final
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from tidemark.checkers.acknowledged import CLAUSES, of_acknowledged
 from tidemark.checkers.known_anomalies import meaning
 from tidemark.checkers.verdict.alike import alike
 from tidemark.checkers.verdict.visible import visible
 from tidemark.harness.report import words
-from tidemark.harness.report.answer import CLAUSES
 from tidemark.harness.report.fault_words import in_general
 from tidemark.harness.report.model import DERIVED
 from tidemark.harness.report.what_ran import what_ran
@@ -57,6 +57,7 @@ def environment(*packages: str) -> Environment:
         "asked": words.asked_words,
         "compared": words.compared,
         "fault_meaning": in_general,
+        "of_acknowledged": of_acknowledged,
         "clause_meaning": lambda clause: CLAUSES.get(clause, ""),
     }
     found.filters |= filters

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.checkers.history.history import History
 from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.verdict import CLIENTS, GRAVITY, VIOLATION, Anomaly, Verdict
@@ -149,6 +150,10 @@ def _finding(judged: Verdict | Result) -> str:
     if isinstance(judged, Result):
         because = f" Unknown because {judged.unknown_because}." if judged.unknown_because else ""
         return f"As a history of {judged.checker} it is {judged.valid}.{because}"
+    return f"{of_acknowledged(judged.stats)} {_kept(judged)}"
+
+
+def _kept(judged: Verdict) -> str:
     alone = ", judged by what the clients saw alone" if judged.judged_from == CLIENTS else ""
     if judged.valid == "unknown":
         return f"Nobody can tell whether the promise “{judged.contract}” was kept: {judged.unknown_because}."
@@ -161,7 +166,9 @@ def _finding(judged: Verdict | Result) -> str:
 
 def _counted(anomalies: Sequence[Anomaly]) -> str:
     """How many of each kind, the gravest first."""
-    counts = Counter((GRAVITY.index(anomaly.verdict), anomaly.name, anomaly.verdict) for anomaly in anomalies)
+    counts: Counter[tuple[int, str, str]] = Counter()
+    for anomaly in anomalies:
+        counts[GRAVITY.index(anomaly.verdict), anomaly.name, anomaly.verdict] += anomaly.times
     told = [f"{count} {name} ({verdict})" for (_, name, verdict), count in sorted(counts.items())]
     return f"{words.listed(told)}." if told else ""
 
@@ -183,12 +190,14 @@ def _numbers(history: History, verdict: Verdict | None, plots: Plots) -> list[tu
         numbers.append(("times of faults", f"{len(plots.episodes):,}"))
     stats: dict[str, Any] = verdict.stats if verdict is not None else {}
     wanted = stats if history.trace else ("acked", "sends", "polls", "acked_lost_violation", "acked_lost_permitted",
-                                          "first_violation_us", "availability")  # fmt: skip
+                                          "acked_deleted", "acked_unknown", "first_violation_us", "availability")  # fmt: skip
     for name in wanted:
         value = stats.get(name)
         said = "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
         if name.endswith("_us"):
             said = words.seconds(value, 3)
+        elif isinstance(value, dict):
+            said = ", ".join(f"{clause} {count:,}" for clause, count in value.items()) or "–"
         elif name == "availability":
             said = words.percent(value)
         if stats:
@@ -200,6 +209,9 @@ _NAMES: Final = {
     "acked": "acked records",
     "acked_lost_violation": "acked records lost: violation",
     "acked_lost_permitted": "acked records lost: permitted",
+    "acked_lost_by_clause": "acked records lost: permitted by",
+    "acked_deleted": "acked records deleted on purpose",
+    "acked_unknown": "acked records of which nobody can tell",
     "first_violation_us": "first violation",
     "availability": "sends acknowledged, of those that completed (until the faults ended)",
     "recovery_us": "recovery",

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from tidemark.checkers import read_history, read_stream, write_history
+from tidemark.checkers.history.opened import open_history
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def load_file(path: Path, *, forms: bool = False, rows: bool = False) -> History
         HistoryFormatError: the file is no history.
         OSError: it cannot be read.
     """
-    with path.open("rb") as file:
+    with open_history(path) as file:
         if file.peek(4)[:4] != b"PAR1":
             return read_stream(
                 file, allow_torn_tail=True, forms=forms, rows=rows

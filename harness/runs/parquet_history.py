@@ -48,7 +48,7 @@ def read_parquet(path: Path, *, rows: bool = False) -> History:
                 (ops.append if rows else builder.add)(op_of(_entry(row, number)))
     except ShapeError as error:
         raise HistoryFormatError(number, str(error)) from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError, OverflowError) as error:
         raise HistoryFormatError(number + 1, f"the file is Parquet, and broken ({error})") from None
     return History(ops=sorted(ops, key=lambda op: op.time)) if rows else History(columns=builder.columns().in_time())
 

@@ -68,7 +68,9 @@ class KeptRun:
 
     def judged(self, history: History, verdict: Verdict) -> None:
         """What came of it."""
-        kinds = Counter((one.verdict, one.name) for one in verdict.anomalies)
+        kinds: Counter[tuple[str, str]] = Counter()
+        for one in verdict.anomalies:
+            kinds[one.verdict, one.name] += one.times
         self.valid, self.contract, self.why = verdict.valid, verdict.contract, verdict.unknown_because or ""
         self.violations = {name: count for (kind, name), count in sorted(kinds.items()) if kind == VIOLATION}
         self.near_misses = {name: count for (kind, name), count in sorted(kinds.items()) if kind == NEAR_MISS}

@@ -21,8 +21,8 @@ def run_row(verdict: Verdict) -> dict[str, Any]:
     return {
         "valid": verdict.valid,
         "contract": verdict.contract,
-        "violations": sum(anomaly.verdict == "violation" for anomaly in verdict.anomalies),
-        "permitted": sum(anomaly.verdict == "permitted" for anomaly in verdict.anomalies),
+        "violations": sum(anomaly.times for anomaly in verdict.anomalies if anomaly.verdict == "violation"),
+        "permitted": sum(anomaly.times for anomaly in verdict.anomalies if anomaly.verdict == "permitted"),
         "unknown_because": verdict.unknown_because or None,
         **{name: verdict.stats.get(name) for name in STATS},
     }

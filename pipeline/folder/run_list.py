@@ -6,6 +6,7 @@ runs than for ten.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tidemark.checkers.verdict.verdict import GRAVITY
+from tidemark.checkers.verdict.verdict import GRAVITY, times_in
 from tidemark.harness.report.model import LOST
 from tidemark.pipeline.folder.campaign_parts import several_parts
 from tidemark.pipeline.folder.finished_chunks import take_stock
@@ -147,7 +148,7 @@ def list_runs(folder: Path, wanted: Wanted) -> Iterator[ListedRun]:
                 runs = runs.filter(pc.equal(runs["valid"], wanted.by_verdict))
                 if not runs.num_rows:
                     continue
-            found = _anomalies(chunk_file(folder, "anomalies", spec.name, variant, number))
+            found = anomalies_in(chunk_file(folder, "anomalies", spec.name, variant, number))
             sources = imported_from(chunk_file(folder, "runs", spec.name, variant, number)) if imported else {}
             for row in runs.to_pylist():
                 found[row["plan"]] += Counter({(LOST, verdict): row[column] or 0 for verdict, column in _LOST.items()})
@@ -178,13 +179,20 @@ def columns_of(file: Path, columns: list[str], schema: pa.Schema) -> pa.Table:
         raise UnreadableTableError(f"{file} cannot be read ({why}).") from None
 
 
-def _anomalies(file: Path) -> dict[int, Counter[tuple[str, str]]]:
-    """Plan → (name, verdict) → how often."""
-    table = columns_of(file, ["plan", "name", "verdict"], ANOMALIES)
-    counted = pa.TableGroupBy(table, ["plan", "name", "verdict"]).aggregate([([], "count_all")])
-    found: dict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
+def anomalies_in(file: Path) -> defaultdict[int, Counter[tuple[str, str]]]:
+    """Plan → (name, verdict) → how often, of a chunk's file of anomalies. A row that sums up those that are not listed counts as
+    these.
+
+    Raises:
+        UnreadableTableError: It is damaged or missing.
+    """
+    table = columns_of(file, ["plan", "name", "verdict", "evidence"], ANOMALIES)
+    sums = pc.fill_null(pc.match_substring(table["evidence"], '"violations"'), fill_value=False)
+    table = table.append_column("times", pc.if_else(sums, table["evidence"], "{}"))
+    counted = table.group_by(["plan", "name", "verdict", "times"]).aggregate([([], "count_all")])
+    found: defaultdict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
     for row in counted.to_pylist():
-        found[row["plan"]][row["name"], row["verdict"]] = row["count_all"]
+        found[row["plan"]][row["name"], row["verdict"]] += row["count_all"] * times_in(json.loads(row["times"]))
     return found
 
 

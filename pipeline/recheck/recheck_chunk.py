@@ -28,6 +28,7 @@ from tidemark.pipeline.folder.evidence import run_folder
 from tidemark.pipeline.folder.layout import Chunk
 from tidemark.pipeline.folder.recheck_tables import RECHECK_SCHEMAS, RecheckRecord, RecheckSummary, read_record
 from tidemark.pipeline.folder.record import RecordError, Written, write_whole
+from tidemark.pipeline.folder.run_list import anomalies_in
 from tidemark.pipeline.folder.stored_history import stored_histories
 from tidemark.pipeline.folder.tables import SCHEMAS, chunk_file
 from tidemark.pipeline.runs.campaign_spec import CONTAINERS, SIMULATOR
@@ -115,7 +116,7 @@ class _Rejudged:
             self._file("runs"), columns=[name for name in _OF_RUNS if name in there], partitioning=None
         )
         self._runs: dict[int, dict[str, Any]] = {row["plan"]: row for row in read.to_pylist()}
-        self._then = self._stored_anomalies()
+        self._then = anomalies_in(self._file("anomalies"))
         left = set(self._runs)
         if spec.world != CONTAINERS:
             metas = {plan: run["meta"] for plan, run in self._runs.items() if run["kept"] and run.get("meta")}
@@ -139,14 +140,6 @@ class _Rejudged:
     def _file(self, table: str) -> Path:
         of = self._task.campaign
         return chunk_file(of.folder, table, of.spec.name, self._chunk.variant, self._chunk.number)
-
-    def _stored_anomalies(self) -> dict[int, Counter[tuple[str, str]]]:
-        """Plan → (name, verdict) → how often, as the campaign stored it."""
-        found: dict[int, Counter[tuple[str, str]]] = defaultdict(Counter)
-        columns = ["plan", "name", "verdict"]
-        for row in pq.read_table(self._file("anomalies"), columns=columns, partitioning=None).to_pylist():
-            found[row["plan"]][row["name"], row["verdict"]] += 1
-        return found
 
     def _without_history(self, plan: int) -> None:
         """Make it again, where that is wanted and the run did not raise."""
@@ -188,7 +181,8 @@ class _Rejudged:
         row: dict[str, Any] = {"valid": "unknown", "violations": 0, "permitted": 0, "error": error}
         if verdict is not None:
             row |= run_row(verdict)
-            now.update((anomaly.name, anomaly.verdict) for anomaly in verdict.anomalies)
+            for anomaly in verdict.anomalies:
+                now[anomaly.name, anomaly.verdict] += anomaly.times
             self.tables["anomalies"] += anomaly_rows(plan, verdict)
         self.tables["runs"].append({"plan": plan, "digest": before["digest"], "source": source, **row})
         self._counts[row["valid"]] += 1

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from contextlib import suppress
 
 import click
 
-from tidemark.checkers.verdict.visible import visible
+from tidemark.checkers.verdict.visible import brief, visible
 from tidemark.cli.campaigns import list_command
 from tidemark.cli.check import check_command
-from tidemark.cli.closed_pipe import said_to_nobody
 from tidemark.cli.cluster import cluster_group
 from tidemark.cli.compare import compare_command
 from tidemark.cli.conform import conform_command
@@ -34,11 +34,15 @@ from tidemark.cli.serve import serve_command
 from tidemark.cli.shrink import shrink_command
 from tidemark.cli.soak import soak_command
 from tidemark.cli.sql import sql_command
+from tidemark.cli.standard_streams import UnwrittenError, forgiving_streams
 from tidemark.cli.variants import variants_command
 from tidemark.cli.vocabulary import anomalies_command, faults_command
 from tidemark.cli.watch import watch_command
 from tidemark.cli.zoo import zoo_command
 from tidemark.harness.machines.interrupts import terminated_like_interrupted
+
+LONGEST = 2_000
+"""Of a sentence so many characters are printed: it may quote what is in a file."""
 
 EPILOG = """\b
 Examples:
@@ -93,7 +97,19 @@ for command in (
 def main() -> None:
     """Run the command line; every failure is one sentence and an exit code."""
     try:
-        with terminated_like_interrupted(), said_to_nobody(), absences_told():
+        with forgiving_streams():
+            code = _run()
+    except UnwrittenError as error:
+        with suppress(OSError):
+            click.echo(f"tidemark: {error}", err=True)
+        code = INTERNAL_ERROR
+    sys.exit(code)
+
+
+def _run() -> int:
+    """What a command came to, told as an exit code."""
+    try:
+        with terminated_like_interrupted(), absences_told():
             code = tidemark.main(standalone_mode=False)
     except click.exceptions.Abort:
         code = INTERRUPTED
@@ -101,14 +117,12 @@ def main() -> None:
         code = INTERRUPTED
     except click.ClickException as error:
         where = f" (try {error.ctx.command_path} --help)" if isinstance(error, click.UsageError) and error.ctx else ""
-        click.echo(f"tidemark: {visible(error.format_message())}{where}", err=True)
+        click.echo(f"tidemark: {brief(visible(error.format_message()), LONGEST)}{where}", err=True)
         code = BAD_ARGUMENTS
     except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback unless asked for
         if os.environ.get("TIDEMARK_DEBUG"):
             traceback.print_exc()
-        click.echo(
-            f"tidemark: internal error: {error.__class__.__name__}: {visible(str(error))} (TIDEMARK_DEBUG=1 shows where)",
-            err=True,
-        )
+        sentence = f"{error.__class__.__name__}: {brief(visible(str(error)), LONGEST)}"
+        click.echo(f"tidemark: internal error: {sentence} (TIDEMARK_DEBUG=1 shows where)", err=True)
         code = INTERNAL_ERROR
-    sys.exit(code if isinstance(code, int) else 0)
+    return code if isinstance(code, int) else 0

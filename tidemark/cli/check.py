@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -16,7 +16,7 @@ from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is_campaign
 from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of
-from tidemark.cli.model import check_by_model, model_option, refuse_with_model
+from tidemark.cli.model import check_by_model, initial_option, model_option, refuse_with_model, told_models
 from tidemark.cli.options import POSITIVE, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
@@ -36,6 +36,7 @@ Examples:
   zcat history.jsonl.gz | tidemark check -                    what comes in
   tidemark check history.jsonl --jobs 8                       a long one, read by eight processes
   tidemark check history.edn --model cas-register             is the register linearizable?
+  tidemark check history.edn --model register --initial 0     it held 0 before the first write
   tidemark check history.jsonl --checker mine.py              and by a checker of one's own
   tidemark check history.jsonl --junit report.xml --annotations    for a CI system
   tidemark check results/demo                                 all that a campaign stored: which verdicts are others today?
@@ -85,6 +86,7 @@ class CheckOptions(Options):
     path: Path | StoreAddress = argument(type=CampaignPlace(path_type=Path))
     contract: str | None = shared(contract_option)
     model: str | None = shared(model_option)
+    initial: Any = shared(initial_option)
     checkers: tuple[str, ...] = shared(checker_option)
     jobs: int | None = option(
         "Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
@@ -109,6 +111,8 @@ def check_command(options: CheckOptions) -> int:
     if is_campaign(path):
         if model is not None:
             raise click.UsageError("a campaign's histories are logs: --model is for one history")
+        if options.initial is not None:
+            raise click.UsageError("a campaign's histories are logs: --initial is for one history of registers")
         if options.jobs is not None:
             raise click.UsageError("--jobs is for one history: a campaign is spread by --master")
         own = load_checkers(options.checkers)
@@ -120,11 +124,10 @@ def check_command(options: CheckOptions) -> int:
         raise click.UsageError(
             "--jobs is for our own checkers of logs: --model and --checker want each operation, by one reader"
         )
-    refuse_with_model(model, contract, options.checkers)
+    refuse_with_model(model, contract, options.checkers, options.initial)
     if model is not None:
-        if options.ci.typed:
-            raise click.UsageError("--junit and --annotations are for what the checkers find, not for --model")
-        return check_by_model(path, read(path, rows=True), model, as_json=options.as_json)
+        judged = read(path, rows=True)
+        return check_by_model(path, judged, model, options.ci, initial=options.initial, as_json=options.as_json)
     own = load_checkers(options.checkers)
     history = read(path, rows=bool(own), jobs=options.jobs or 1)
     with refused(ValueError, of=path):
@@ -138,4 +141,6 @@ def check_command(options: CheckOptions) -> int:
         click.echo(json.dumps(verdict.to_json()))
     else:
         print_verdict(verdict, Console())
+        for line in told_models(history):
+            click.echo(f"  {line}")
     return exit_code([verdict.valid])

@@ -44,11 +44,13 @@ def compare_plan(file: Path, variants: Sequence[str], contract: str | None, *, f
         for column in ("variant", "valid", "acked", "lost", "violations"):
             table.add_column(column, overflow="fold")
         for variant, verdict in verdicts.items():
-            found = Counter(anomaly.name for anomaly in verdict.anomalies if anomaly.verdict == VIOLATION)
+            found: Counter[str] = Counter()
+            for anomaly in verdict.anomalies:
+                found[anomaly.name] += anomaly.times * (anomaly.verdict == VIOLATION)
             lost = (
                 f"{verdict.stats.get('acked_lost_violation')} (+ {verdict.stats.get('acked_lost_permitted')} permitted)"
             )
-            told = ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in found.items())
+            told = ", ".join(name if count == 1 else f"{name} ×{count}" for name, count in found.items() if count)
             row = (
                 variant,
                 verdict.valid,

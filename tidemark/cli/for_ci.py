@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
 
+import click
 from rich.console import Console
 
+from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.checkers.verdict.alike import Alike, alike
 from tidemark.checkers.verdict.verdict import GRAVITY, VIOLATION
 from tidemark.cli.options import FILE
@@ -19,6 +22,7 @@ from tidemark.cli.writing_to import writing_file
 
 if TYPE_CHECKING:
     from tidemark.checkers import Verdict
+    from tidemark.checkers.verdict.result import Result
 
 PASSED: Final = "passed"
 FAILED: Final = "failed"
@@ -27,6 +31,7 @@ SKIPPED: Final = "skipped"
 BROKEN: Final = "error"
 MOST_ANNOTATIONS: Final = 10
 """GitHub shows so many of a step, and drops the others."""
+_XML: Final = b"<?xml"
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -47,10 +52,28 @@ class Case:
     details: Sequence[str] = ()
 
 
+def _not_onto_another(file: Path | None) -> Path | None:
+    """The file, unless it is there and holds something else, such as the history itself, by whatever name it is called.
+
+    Raises:
+        click.BadParameter: It does.
+    """
+    if file is not None and file.is_file():
+        with suppress(OSError), file.open("rb") as there:
+            begin = there.read(len(_XML))
+            if begin and begin != _XML:
+                raise click.BadParameter(f"{file} is there, and is no JUnit report: name another file")
+    return file
+
+
 class CiOptions(Options):
     """--junit and --annotations."""
 
-    junit: Path | None = option("For CI: write JUnit's XML to this file as well.", type=FILE)
+    junit: Path | None = option(
+        "For CI: write JUnit's XML to this file as well.",
+        type=FILE,
+        callback=lambda *asked: _not_onto_another(asked[-1]),
+    )
     annotations: bool = flag("For GitHub: print what failed as annotations, on standard error.")
 
     def tell(self, cases: Iterable[Case]) -> None:
@@ -73,12 +96,23 @@ def case_of(verdict: Verdict, suite: str, name: str) -> Case:
     """A run as a case: it failed if it is invalid, and is skipped if it is unknown."""
     ordered = sorted(verdict.anomalies, key=lambda one: (GRAVITY.index(one.verdict), one.time))
     told = alike(ordered)
-    details = [_detail(one) for one in told]
+    lost = of_acknowledged(verdict.stats)
+    details = [*filter(None, [lost]), *map(_detail, told)]
     if verdict.valid == "invalid":
         worst = next(one.first for one in told if one.first.verdict == VIOLATION)
-        return Case(suite, name, FAILED, f"{worst.name}: {worst.message}", details)
+        return Case(suite, name, FAILED, f"{worst.name}: {worst.message} {lost}".strip(), details)
     if verdict.valid == "unknown":
-        return Case(suite, name, SKIPPED, f"unknown: {verdict.unknown_because}", details)
+        return Case(suite, name, SKIPPED, f"unknown: {verdict.unknown_because}. {lost}".strip(), details)
+    return Case(suite, name, PASSED, "", details)
+
+
+def case_of_result(result: Result, suite: str, name: str) -> Case:
+    """What a model found as a case, likewise."""
+    details = [f"{part}: {one.valid}: {one.message}" for part, one in result.parts.items()]
+    if result.valid == "invalid":
+        return Case(suite, name, FAILED, result.message, details)
+    if result.valid == "unknown":
+        return Case(suite, name, SKIPPED, f"unknown: {result.unknown_because}", details)
     return Case(suite, name, PASSED, "", details)
 
 

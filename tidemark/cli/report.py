@@ -16,7 +16,7 @@ from tidemark.cli.campaign_report import summarise_all
 from tidemark.cli.check import STANDARD_INPUT, read
 from tidemark.cli.check_campaign import MANIFEST, is_campaign
 from tidemark.cli.extras import need
-from tidemark.cli.model import model_option, refuse_with_model
+from tidemark.cli.model import initial_option, model_option, refuse_with_model
 from tidemark.cli.options import RealRange, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
@@ -61,6 +61,7 @@ class ReportOptions(Options):
     end: float | None = option("The timeline ends here, seconds.", "--to", type=RealRange())
     contract: str | None = shared(contract_option)
     model: str | None = shared(model_option)
+    initial: Any = shared(initial_option)
     checkers: tuple[str, ...] = shared(checker_option)
     force: bool = flag("Write over files that Tidemark did not write.")
     as_json: bool = shared(json_option)
@@ -73,7 +74,7 @@ class ReportOptions(Options):
     @property
     def judge_again(self) -> bool:
         """Whether something else judges than what is stored says."""
-        return bool(self.contract or self.model or self.checkers)
+        return bool(self.contract or self.model or self.checkers or self.initial is not None)
 
 
 @click.command("report", epilog=EPILOG)
@@ -87,7 +88,7 @@ def report_command(options: ReportOptions) -> int:
     begin, end = options.window
     if begin is not None and end is not None and begin > end:
         raise click.UsageError(f"--from {begin:g} is later than --to {end:g}")
-    refuse_with_model(options.model, options.contract, options.checkers)
+    refuse_with_model(options.model, options.contract, options.checkers, options.initial)
     path = at_hand(options.path)
     if is_campaign(path):
         if options.out or options.judge_again or options.window != (None, None):
@@ -107,6 +108,9 @@ def report_command(options: ReportOptions) -> int:
     if options.baseline is not None:
         raise click.UsageError("--baseline is for campaigns")
     place = _place(path, options.out)
+    source = path / HISTORY if path.is_dir() else path
+    if place.exists() and source.exists() and place.samefile(source):
+        raise click.UsageError(f"{place} is the history itself: choose another place with --out")
     try:
         _report(path, place, options)
     except OSError as error:
@@ -159,25 +163,24 @@ def _report_history(path: Path, place: Path, options: ReportOptions) -> dict[str
     own = load_checkers(options.checkers)
     contract, model = options.contract, options.model
     history = read(path, rows=model is not None or bool(own))
-    judged = _judged(path, history, contract, model, own)
+    judged = _judged(path, history, options, own)
     from tidemark.harness.report.history_page import write_history_page  # not before it is needed: it loads matplotlib
 
     typed = f" --contract {contract}" if contract else f" --model {model}" if model else ""
+    typed += "" if options.initial is None else f" --initial {shlex.quote(json.dumps(options.initial))}"
     typed += "".join(f" --checker {shlex.quote(one)}" for one in options.checkers)
     page = write_history_page(history, judged, place, str(path), options=typed, window=options.window)
     return _told(page.page, page.timeline, judged, page.plots.to_json())
 
 
-def _judged(
-    path: Path, history: History, contract: str | None, model: str | None, own: Mapping[str, Checker]
-) -> Verdict | Result:
+def _judged(path: Path, history: History, options: ReportOptions, own: Mapping[str, Checker]) -> Verdict | Result:
     with refused(ValueError, of=path):
-        if model is None:
-            verdict = check(history, contract)
+        if options.model is None:
+            verdict = check(history, options.contract)
             return and_checked_by(verdict, history, own) if own else verdict
         from tidemark.checkers.objects.workloads import judge
 
-        return judge(history, model)
+        return judge(history, options.model, initial=options.initial)
 
 
 def _told(page: Path, timeline: Path | None, judged: Verdict | Result, over_time: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from tidemark.checkers.acknowledged import of_acknowledged
 from tidemark.checkers.verdict.alike import alike
 from tidemark.checkers.verdict.verdict import CLIENTS, GRAVITY, INFORMATIONAL, NEAR_MISS, PERMITTED, VIOLATION, seconds
-from tidemark.checkers.verdict.visible import visible
+from tidemark.checkers.verdict.visible import brief, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +26,8 @@ MARKS = {
 }
 """How an anomaly is marked."""
 _MOST = 12
+_LONGEST = 2_000
+"""Of a sentence so many characters are printed: keys and values may have any number. JSON has all of it."""
 
 
 def print_verdict(verdict: Verdict, console: Console) -> None:
@@ -38,16 +41,17 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
     console.print(
         f"[bold {colour}]{verdict.valid}[/] under the promise [bold]{verdict.contract}[/]{alone}{losses}{near}"
     )
-    if verdict.unknown_because:
-        console.print(f"  unknown because {escape(visible(verdict.unknown_because))}")
     stats = verdict.stats
+    console.print(f"  [bold]{escape(of_acknowledged(stats))}[/]", soft_wrap=True)
+    if verdict.unknown_because:
+        console.print(f"  unknown because {escape(brief(visible(verdict.unknown_because), _LONGEST))}")
     console.print(
-        f"  {stats['acked']} records acknowledged, {stats['elections']} elections, {stats['truncations']} truncations "
+        f"  {stats['elections']} elections, {stats['truncations']} truncations "
         f"({stats['records_truncated']} records), {stats['epoch_round_trips']} epoch requests"
     )
     lag = stats.get("worst_realtime_lag")
     if lag is not None and lag["lag_us"]:
-        who, key = (escape(visible(str(lag[name]))) for name in ("process", "key"))
+        who, key = (escape(brief(visible(str(lag[name])), _LONGEST)) for name in ("process", "key"))
         late, when = seconds(lag["lag_us"]), seconds(lag["time"])
         console.print(f"  furthest behind: {who}, {late} in {key} when it polled at {when}")
     ordered = sorted(verdict.anomalies, key=lambda a: (GRAVITY.index(a.verdict), a.time))
@@ -57,7 +61,8 @@ def print_verdict(verdict: Verdict, console: Console) -> None:
         clause = f" [dim]({escape(anomaly.clause)})[/]" if anomaly.clause else ""
         more = f" [dim](and {one.count - 1} more like it, until {seconds(one.last)})[/]" if one.count > 1 else ""
         console.print(
-            f"{MARKS[anomaly.verdict]} [bold]{anomaly.name}[/]{clause}: {escape(anomaly.message)}{more}", soft_wrap=True
+            f"{MARKS[anomaly.verdict]} [bold]{anomaly.name}[/]{clause}: {escape(brief(anomaly.message, _LONGEST))}{more}",
+            soft_wrap=True,
         )
     if len(told) > _MOST:
         left = sum(one.count for one in told[_MOST:])

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import Environment, Undefined
 
+from tidemark.checkers.acknowledged import of_acknowledged
+from tidemark.checkers.verdict.verdict import times_in
 from tidemark.harness.report.environment import environment
 from tidemark.served.contents import (
     CampaignState,
@@ -75,7 +77,7 @@ class Pages:
             verdict, why = {}, str(error)
         anomalies = [one for one in _listed(verdict.get("anomalies")) if isinstance(one, dict)]
         return self._rendered("one_run.html.j2", name=folder.name, path=path, verdict=verdict, anomalies=anomalies[:100],
-                              total=len(anomalies), why=why, files=files_of(folder))  # fmt: skip
+                              left=sum(map(_times, anomalies[100:])), why=why, files=files_of(folder))  # fmt: skip
 
     def complaint(self, words: str) -> str:
         """A page that says what is wrong."""
@@ -90,8 +92,24 @@ class Pages:
 def _templates() -> Environment:
     found = environment("tidemark.served")
     found.undefined = Undefined  # a stored verdict is anybody's file, and may lack what ours have
+    found.filters["of_acknowledged"] = _of_acknowledged
     found.filters["when"] = lambda at: datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
     return found
+
+
+def _times(anomaly: dict[str, Any]) -> int:
+    try:
+        return times_in(anomaly["evidence"])
+    except (TypeError, ValueError, KeyError):
+        return 1
+
+
+def _of_acknowledged(stats: object) -> str:
+    """The sentence, where the numbers are there; else nothing."""
+    try:
+        return of_acknowledged(stats) if isinstance(stats, dict) and stats else ""
+    except (TypeError, ValueError):
+        return ""
 
 
 def _bears(found: Found, words: str) -> bool:

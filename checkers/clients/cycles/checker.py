@@ -52,6 +52,7 @@ from tidemark.checkers.clients.cycles.suspects import suspects
 from tidemark.checkers.clients.cycles.words import anomaly
 from tidemark.checkers.history.columns.columns import Ints, Value
 from tidemark.checkers.history.columns.versions import Versions
+from tidemark.checkers.verdict.shortened import more_of
 from tidemark.checkers.verdict.verdict import INFORMS, VIOLATES, VIOLATION, Anomaly, Judgement
 
 MOST_TOLD = 20
@@ -136,16 +137,6 @@ def _told(dependencies: Dependencies, graph: Graph, one: _Class, found: list[Int
         anomalies.append(anomaly(dependencies, graph, one.name, one.judgement, cycle, part))
     rest = found[MOST_TOLD:]
     if rest:
-        last = anomalies[-1]
-        violations = len(rest) if one.judgement.verdict == VIOLATION else 0
-        anomalies.append(
-            Anomaly(
-                one.name,
-                one.judgement.verdict,
-                last.time,
-                last.partition,
-                f"There are {len(rest)} more of {one.name}.",
-                evidence={"count": len(rest), "violations": violations},
-            )
-        )
+        last = max(anomalies, key=lambda one: (one.time, one.partition))
+        anomalies.append(more_of(last, one.judgement, len(rest), where=""))
     return anomalies

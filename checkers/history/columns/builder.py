@@ -1,11 +1,19 @@
-"""Columns, filled one operation at a time: of an operation nothing is kept but its numbers."""
+"""Columns, filled one operation at a time: of an operation nothing is kept but its numbers, and a name for each key and value.
+
+An integer and a string are their own name. Whatever else a value is (null, true, 1.5, a `Word` of EDN) is known by its text; a
+string that reads the same stands in quotes then, so that two that differ have two names.
+
+>>> columns_of([Op(1, "p", "ok", "send", [("send", "t-0", (0, None)), ("send", "t-0", (1, "null"))])]).values
+['null', '"null"']
+"""
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +44,27 @@ def columns_of(ops: Iterable[Op]) -> Columns:
     for op in ops:
         builder.add(op)
     return builder.columns()
+
+
+class Word(NamedTuple):
+    """A key or a value of EDN that is neither integer nor string."""
+
+    text: str
+
+
+def _named(found: list[Any]) -> list[Any]:
+    texts = [None if type(one) is str or type(one) is int else _text(one) for one in found]
+    taken = {text for text in texts if text is not None}.intersection(one for one in found if type(one) is str)
+    if taken:  # then what has quotes of its own gets some more
+        found = [
+            json.dumps(one, ensure_ascii=False) if type(one) is str and (one in taken or one[:1] == '"') else one
+            for one in found
+        ]
+    return [one if text is None else text for one, text in zip(found, texts, strict=True)]
+
+
+def _text(one: object) -> str:
+    return one.text if isinstance(one, Word) else json.dumps(one)
 
 
 class _Numbers(dict[Any, int]):
@@ -69,6 +98,11 @@ class ColumnsBuilder:
     def __len__(self) -> int:
         return len(self._time)
 
+    @property
+    def renames(self) -> bool:
+        """Whether a value is neither integer nor string, so that its name depends on all others'."""
+        return any(kind is not int and kind is not str for kind, _ in self._values)
+
     def add(self, op: Op, rebalanced: Sequence[str] = ()) -> None:
         """One half of an operation; `rebalanced` are the keys that were assigned anew while it lasted."""
         time, process, type_, f, value, error, acks, final = op
@@ -99,7 +133,7 @@ class ColumnsBuilder:
             for key in value or ():
                 self._row(half, KEPT, key)
         elif f == "delete":
-            for _, key, offset in value:
+            for _, key, offset in value if len(value) == 1 else ():  # else of a key and not of records
                 self._row(half, DELETION, key, offset)
         for key in rebalanced:
             self._row(half, REBALANCED, key)
@@ -144,9 +178,9 @@ class ColumnsBuilder:
             row_key=np.frombuffer(self._key, np.int32),
             row_offset=np.frombuffer(self._offset, np.int64),
             row_value=np.frombuffer(self._value, np.int64),
-            keys=list(self._keys),
+            keys=_named(list(self._keys)),
             processes=list(self._processes),
-            values=[value for _, value in self._values],
+            values=_named([value for _, value in self._values]),
             errors=list(self._errors),
             fs=list(self._fs),
         )

@@ -3,9 +3,11 @@
 A *step* goes from one position in the version order to another. It is a step by 1 if nothing that anybody saw lies between;
 more is a skip, less goes back or stays. Where one of the positions is not known, nothing is said.
 
-A process keeps its position in a key from its last operation that moves it: of polls the ok ones, of sends all. An ``assign`` or
-``subscribe`` that did not fail keeps positions only in the keys that it names. Final reads begin anew. Inside an operation
-nothing is said of keys that were rebalanced in it.
+A process keeps its position in a key from its last operation that moves it: of polls the ok ones that returned a record of it (one
+that returned nothing leaves a consumer where it was; Jepsen forgets where, as its Kafka polls name no key without records), of
+sends those that did not fail and whose place is known (Jepsen: all, so that one whose place nobody knows hides a step back). An
+``assign`` or ``subscribe`` that did not fail keeps positions only in the keys that it names. Final reads begin anew.
+Inside an operation nothing is said of keys that were rebalanced in it.
 
 Source: ``jepsen.tests.kafka``, ``poll-skip+nonmonotonic-cases``, ``nonmonotonic-send-cases`` and their ``int-`` kin.
 """
@@ -26,7 +28,6 @@ from tidemark.checkers.history.columns.columns import (
     FAIL,
     INFO,
     KEPT,
-    NOTHING,
     OK,
     READ,
     REBALANCED,
@@ -74,15 +75,18 @@ class Steps:
 
     @cached_property
     def _polls(self) -> tuple[StepRows, StepRows]:
-        kind = self._columns.row_kind
-        return self._steps(np.flatnonzero((kind == READ) | (kind == NOTHING)), only_ok=True)
+        return self._steps(np.flatnonzero(self._columns.row_kind == READ), only_ok=True)
 
     @cached_property
     def _sends(self) -> tuple[StepRows, StepRows]:
         columns = self._columns
         rows = np.flatnonzero(columns.row_kind == SEND)
         ended = columns.type[columns.row_half[rows]]
-        inside, between = self._steps(rows[(ended == OK) | (ended == INFO)], only_ok=False)
+        lasting = rows[(ended == OK) | (ended == INFO)]
+        inside, between = self._steps(lasting, only_ok=False)
+        known = self._positions(lasting) >= 0
+        if not known.all():
+            _, between = self._steps(lasting[known], only_ok=False)
         failed, _ = self._steps(rows[ended == FAIL], only_ok=False)
         return StepRows(*map(np.concatenate, zip(inside, failed, strict=True))), between
 

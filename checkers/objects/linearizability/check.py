@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from time import monotonic
 from typing import Any
 
@@ -97,7 +98,8 @@ def _judge(key: Value, found: list[Operation], model: Model, explaining: Explain
         if outcome.found:
             return KeyResult(key, "valid", len(found), steps, None, None)
         if outcome.found is False:
-            return KeyResult(key, "invalid", len(found), steps, None, explaining.explained(found))
+            reached = line.events[outcome.event][0].operation
+            return KeyResult(key, "invalid", len(found), steps, None, explaining.explained(found, reached))
         if outcome.exhausted == "time" or steps >= limits.max_steps:
             break
     why = OUT_OF_TIME if outcome.exhausted == "time" else f"the search ended after {steps} steps"
@@ -145,7 +147,23 @@ def _sentence(model: Model, invalid: Sequence[KeyResult]) -> str:
     found = model.describe(first.partial.stuck)
     more = "" if len(invalid) == 1 else f"; {len(invalid) - 1} more of the keys have no legal order"
     where = f"operations {first.partial.stuck.invoked} to {first.partial.stuck.completed}"
-    return f"{found}, and {could_be(model.noun(first.key), first.partial)} ({where}){more}"
+    return f"{found}, and {could_be(model.noun(first.key), first.partial)}{_parting(first.partial)} ({where}){more}"
+
+
+def _parting(partial: Partial) -> str:
+    """Where a list that was read parts from what could be there: of long ones only the ends are told."""
+    answered = partial.stuck.answered
+    read = answered[1] if isinstance(answered, list | tuple) and len(answered) == 2 else None
+    there = partial.states[0] if len(partial.states) == 1 else None
+    if not isinstance(read, list | tuple) or not isinstance(there, list | tuple) or read == there:
+        return ""
+    if "…" not in told(read) + told(there):
+        return ""
+    shared = sum(
+        1 for _ in takewhile(lambda pair: identity(pair[0]) == identity(pair[1]), zip(read, there, strict=False))
+    )
+    ends = [told(one[shared]) if shared < len(one) else "nothing" for one in (read, there)]
+    return f"; they differ from element {shared + 1} on, {ends[0]} and {ends[1]}"
 
 
 def could_be(noun: str, partial: Partial) -> str:

@@ -14,6 +14,11 @@ from tidemark.checkers.objects.linearizability.timeline import END, Timeline, ti
 SHOWN_STATES = 10
 EXPLAIN_STEPS = 50_000
 """Effects tried to find all states that the objects could have, over all keys; beyond, one state of each must do."""
+EXPLAIN_FIRST_STEPS, EXPLAIN_OTHER_STEPS = 10_000, 1_000
+"""Effects tried for the first key, which is told of, and for each of the others."""
+
+_FEW_STEPS = 2
+"""So many effects for each operation show most orders that there are."""
 
 
 class Partial(NamedTuple):
@@ -55,18 +60,19 @@ class Explaining:
         self.model = model
         self.limits = limits
         self.left = EXPLAIN_STEPS
+        self.most = EXPLAIN_FIRST_STEPS
 
-    def explained(self, found: Sequence[Operation]) -> Partial:
-        """Why the operations of one key, which have no legal order, have none.
+    def explained(self, found: Sequence[Operation], reached: Operation) -> Partial:
+        """Why the operations of one key, which have no legal order, have none; all that ended before `reached` have one.
 
         The history is cut to the shortest beginning without a legal order, which ends with the operation in question. Then all
         orders of what was before are looked for, first without that operation, then as if it were still open.
         """
-        stuck, first = _first(self.model, found, self.limits)
+        stuck, first = _first(self.model, found, reached, self.limits)
         place = stuck.call if stuck.end is None else stuck.end
         before = until(found, place - 1)
         others = [one for one in before if one.invoked != stuck.invoked]
-        explained = self._all_states(others, stuck, place) or self._all_states(before, stuck, place)
+        explained = self._all_states((others, before), stuck, place)
         if explained is None:
             machine, actions = self.model.machine(before)
             line = timeline(machine, before, actions)
@@ -74,38 +80,58 @@ class Explaining:
             placed = order(machine, line, outcome.best)
             states = [placed[-1][1] if placed else machine.show(machine.initial)]
             explained = Partial(stuck, placed, states, _pending(line, outcome, stuck), all_states=False, first=True)
+        self.most = EXPLAIN_OTHER_STEPS
         return explained._replace(first=first)
 
-    def _all_states(self, before: Sequence[Operation], stuck: Operation, place: int) -> Partial | None:
-        """By a search without foresight, if there is an order, and the search is not too long."""
-        machine, actions = self.model.machine(before)
-        end = stuck._replace(call=place, end=place, outcome=OK)
-        line = timeline(machine, [*before, end], [*actions, END], whole=True)
-        outcome = Search(machine, line, self.left, self.limits.deadline, ahead=False).run()
-        self.left -= outcome.steps
-        if outcome.found is not False or line.actions[line.events[outcome.event][0].action] != END:
-            return None
-        states = [machine.show(state) for state in outcome.states]
-        placed = order(machine, line, outcome.best)
-        return Partial(stuck, placed, states, _pending(line, outcome, stuck), all_states=True, first=True)
+    def _all_states(self, either: Sequence[Sequence[Operation]], stuck: Operation, place: int) -> Partial | None:
+        """By a search without foresight, of the first of some histories for which there is an order, if it is not too long."""
+        for before in either:
+            machine, actions = self.model.machine(before)
+            end = stuck._replace(call=place, end=place, outcome=OK)
+            line = timeline(machine, [*before, end], [*actions, END], whole=True)
+            outcome = Search(machine, line, min(self.left, self.most), self.limits.deadline, ahead=False).run()
+            self.left -= outcome.steps
+            if outcome.found is not False:
+                return None
+            if line.actions[line.events[outcome.event][0].action] == END:
+                states = [machine.show(state) for state in outcome.states]
+                placed = order(machine, line, outcome.best)
+                return Partial(stuck, placed, states, _pending(line, outcome, stuck), all_states=True, first=True)
+        return None
 
 
-def _first(model: Model, found: Sequence[Operation], limits: Limits) -> tuple[Operation, bool]:
-    """The operation that ends the shortest beginning without a legal order, and whether the limits allowed to be sure of that."""
+def _first(model: Model, found: Sequence[Operation], reached: Operation, limits: Limits) -> tuple[Operation, bool]:
+    """The operation that ends the shortest beginning without a legal order, and whether the limits allowed to be sure of that.
+
+    It ends with `reached` or soon after. A beginning with an order is judged soon, one without may take long. So it is looked for
+    from there on, in strides that double, with few steps; of one beginning that takes more it is asked in the end what it is.
+    """
     by_end = sorted((one.end, place) for place, one in enumerate(found) if one.end is not None and one.outcome == OK)
-    low, high, sure = 0, len(by_end) - 1, True
-    while low < high:
-        middle = (low + high) // 2
-        beginning = until(found, by_end[middle][0])
+
+    def legal(last: int, max_steps: int) -> bool | None:
+        beginning = until(found, by_end[last][0])
         machine, actions = model.machine(beginning)
         line = timeline(machine, beginning, actions)
-        outcome = Search(machine, line, limits.max_steps, limits.deadline).run()
-        sure = sure and outcome.found is not None
-        if outcome.found is False:
-            high = middle
-        else:
-            low = middle + 1
-    return found[by_end[high][1]], sure
+        return Search(machine, line, min(max_steps, limits.max_steps), limits.deadline).run().found
+
+    low = next(at for at, (_, place) in enumerate(by_end) if found[place] is reached)
+    known = len(by_end) - 1
+    while True:
+        high, stride, strides = known, 1, True
+        while low < high:
+            middle = min(low + stride - 1, high - 1) if strides else (low + high) // 2
+            judged = legal(middle, _FEW_STEPS * len(found))
+            if judged:
+                low, stride = middle + 1, 2 * stride
+            else:
+                high, strides = middle, False
+                known = middle if judged is False else known
+        if high == known:
+            return found[by_end[high][1]], True
+        judged = legal(high, limits.max_steps)
+        if not judged:
+            return found[by_end[high][1]], judged is False
+        low = high + 1
 
 
 def until(found: Sequence[Operation], place: int) -> list[Operation]:
@@ -119,12 +145,12 @@ def until(found: Sequence[Operation], place: int) -> list[Operation]:
 
 def _pending(line: Timeline, outcome: Outcome, stuck: Operation) -> list[Operation]:
     """What else was open where the search stopped, and has no place yet."""
-    reached, mask = outcome.best.event, outcome.best.mask
+    best = outcome.best
     return [
         step.operation
         for step in line.steps
-        if step.begins < reached
-        and (step.ends is None or step.ends >= reached)
-        and not mask & step.bit
+        if step.begins < best.event
+        and (step.ends is None or step.ends >= best.event)
+        and not (best.spent if step.ends is None else best.mask) & step.bit
         and step.operation.invoked != stuck.invoked
     ]

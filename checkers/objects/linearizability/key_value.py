@@ -48,6 +48,11 @@ class StringMachine(RegisterMachine):
         """Reads without an answer."""
         return {place for place, action in enumerate(actions) if unsure[place] and self.reads(action)}
 
+    def part(self, action: Action, state: State) -> bool:
+        """What was appended is in the string."""
+        text = self.show(state)
+        return action[0] != APPEND or (isinstance(text, str) and action[1] in text)
+
     def needs(self, action: Action) -> Needs:
         """Appending sees what is no string."""
         return Needs(None, None, sees=not self.strings) if action[0] == APPEND else super().needs(action)

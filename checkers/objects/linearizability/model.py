@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from tidemark.checkers.objects.linearizability.operation import INFO, Operation
 from tidemark.checkers.objects.values import Value
 from tidemark.checkers.verdict.verdict import plain
+from tidemark.checkers.verdict.visible import brief
+
+LONGEST = 160
+"""A value of more characters is told by its beginning and its end."""
+ENDS = 3
 
 State = Any
 """A state of the object: anything that can be hashed, but `None`."""
@@ -70,6 +75,14 @@ class Machine(Protocol):
         """Which actions whose outcome is unknown (`unsure`) can be left out, because nothing could tell whether they happened."""
 
 
+@runtime_checkable
+class Parts(Protocol):
+    """A machine that can tell what its states are made of; a search is then quicker, where states are overwritten."""
+
+    def part(self, action: Action, state: State) -> bool:
+        """The action may have been one of those that brought the state about; also if that cannot be said."""
+
+
 class Model(Protocol):
     """A kind of object."""
 
@@ -120,7 +133,21 @@ def agreed(operation: Operation, asked: Value, answered: Value) -> Value:
 
 
 def told(value: Value) -> str:
-    """A value for people, as JSON if it can be."""
+    """A value for people, as JSON if it can be; of a long list the first and the last elements.
+
+    >>> told([*range(100)])
+    '[0, 1, 2, …, 97, 98, 99] (100 elements)'
+    """
+    text = _json(value)
+    if len(text) <= LONGEST:
+        return text
+    if isinstance(value, list | tuple) and len(value) > 2 * ENDS:
+        ends = [brief(_json(one), LONGEST // 4) for one in (*value[:ENDS], *value[-ENDS:])]
+        return f"[{', '.join([*ends[:ENDS], '…', *ends[ENDS:]])}] ({len(value)} elements)"
+    return brief(text, LONGEST)
+
+
+def _json(value: Value) -> str:
     try:
         return json.dumps(plain(value), ensure_ascii=False)
     except (TypeError, ValueError):

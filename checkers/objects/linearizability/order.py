@@ -28,7 +28,9 @@ def order(machine: Machine, line: Timeline, reached: Configuration) -> list[tupl
     def take(step: Step) -> None:
         nonlocal state, mask
         after = machine.step(state, line.actions[step.action])
-        state, mask = after, mask | step.bit
+        state = after
+        if step.ends is not None:
+            mask |= step.bit
         placed.append((step.operation, machine.show(state)))
 
     def go_on(until: int) -> None:

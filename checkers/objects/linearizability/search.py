@@ -10,10 +10,12 @@ What makes it quick, and loses no order:
 - Of open operations with the same action the first to end comes first: two could be swapped in any order that has them otherwise.
 - With `ahead`: who leaves a state that some operation still needs, and that none can bring back, need not go on.
 - With `ahead`: what overwrites the state may as well overwrite all open writes whose values nobody will see.
+- With `ahead`: on a state that nobody will see, all takes effect that no state which somebody will see is made of.
 - With `ahead`: all states that nobody will see are one.
-- With `ahead`: a write whose outcome is unknown takes effect only if the next operation sees it.
+- With `ahead`: what need not take effect does so only if the next operation sees it, and before the last that could see it.
+- Of two configurations that differ only in what took effect and need not have, that with less of it can do all that the other can.
 
-The last four are what makes histories with many clients or many unknown outcomes feasible. They look at what comes later, so the
+The last six are what makes histories with many clients or many unknown outcomes feasible. Five look at what comes later, so the
 place where such a search stops tells nothing; a search without them stops at the first completion that cannot be explained.
 """
 
@@ -24,9 +26,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import NamedTuple
 
-from tidemark.checkers.objects.linearizability.future import ILLEGAL, UNSEEN, Future
+from tidemark.checkers.objects.linearizability.future import UNSEEN, Future
 from tidemark.checkers.objects.linearizability.model import Machine, State
 from tidemark.checkers.objects.linearizability.timeline import END, Step, Timeline
+from tidemark.checkers.objects.linearizability.unsure import ILLEGAL, Unsure
 
 MAX_STEPS = 2_000_000
 """Effects tried for each key before its verdict is `unknown`: about ten seconds."""
@@ -52,7 +55,6 @@ class Chain(NamedTuple):
 
     before: Chain | None
     event: int
-    mask: int
     hidden: int
     step: Step
 
@@ -66,6 +68,7 @@ class Configuration(NamedTuple):
     Attributes:
         event: the end that cannot be passed yet; the number of events once all are.
         mask: the slots of the open operations that have taken effect.
+        spent: which have of those that need not.
         state: number of the state.
         chain: how it came about.
         seen_next: the next operation must see the state.
@@ -73,6 +76,7 @@ class Configuration(NamedTuple):
 
     event: int
     mask: int
+    spent: int
     state: int
     chain: Chain | None
     seen_next: bool = False
@@ -119,6 +123,7 @@ class Search:
     ahead: bool = True
     eager: bool = False
     _future: Future | None = None
+    _unsure: Unsure = field(init=False)
     _states: list[State] = field(default_factory=list)
     _numbers: dict[State, int] = field(default_factory=dict)
     _table: list[dict[int, int]] = field(default_factory=list)
@@ -133,20 +138,20 @@ class Search:
         start = self._number(self.machine.initial)
         future = Future(self.machine, line, self._number, self._states) if self.ahead else None
         self._future = future
-        first = self._passed(0, 0, start, None)
+        unsure = self._unsure = Unsure(line, self._step, future.last_use if future else lambda _: len(line.events))
+        first = self._passed(0, 0, 0, start, None)
         end, width = len(line.events), len(line.events) + 1
         best, furthest, states = first, first.event, {first.state: None}
-        known: set[tuple[int, int]] = set()
+        known: dict[tuple[int, int], tuple[int, ...]] = {}
         stack = [] if future is not None and future.out_of_nowhere(start) else [first]
         steps = look_at_clock = 0
         exhausted: str | None = None
         while stack:
             here = stack.pop()
             if here.event >= furthest:
-                count = here.mask.bit_count()
                 if here.event > furthest:
                     furthest, states, best = here.event, {}, here
-                elif count > best.mask.bit_count():
+                elif _effects(here) > _effects(best):
                     best = here
                 states[here.state] = None
             if here.event == end:
@@ -159,7 +164,7 @@ class Search:
                 if monotonic() > self.deadline:
                     exhausted = "time"
                     break
-            if future is not None and future.hopeless(here.event, here.mask, here.state):
+            if future is not None and future.hopeless(here.event, here.mask, here.spent, here.state, unsure):
                 continue
             children = []
             for child in self._children(here):
@@ -167,8 +172,13 @@ class Search:
                 if child is None:
                     continue
                 key = ((child.mask * width + child.event) * 2 + child.seen_next, child.state)
-                if key not in known:
-                    known.add(key)
+                spent = child.spent
+                before = known.get(key, ())
+                for one in before:
+                    if one & spent == one:
+                        break
+                else:
+                    known[key] = (*before, spent)
                     children.append(child)
             children.reverse()
             children.sort(key=_event_and_effects if self.eager else _event)
@@ -178,9 +188,8 @@ class Search:
 
     def _children(self, here: Configuration) -> Iterator[Configuration | None]:
         """What may take effect next; `None` for what was tried and is not legal."""
-        event, mask, state, chain, seen_next = here
+        event, mask, spent, state, _, seen_next = here
         future = self._future
-        must = self.line.events[event][0].bit
         tried = set()
         for step in self.line.movers[event]:
             action = step.action
@@ -195,28 +204,54 @@ class Search:
             if after == ILLEGAL:
                 yield None
                 continue
+            taken = mask | step.bit
             hidden = 0
-            lonely = False
             if future is not None:
-                if after != state and future.missed(event, mask | step.bit, state):
+                if after != state and future.missed(event, taken, spent, state, self._unsure):
                     yield None
                     continue
                 if future.blind[action]:
-                    hidden = future.hidden(event, mask | step.bit)
-                    lonely = step.ends is None
-            taken = mask | step.bit | hidden
-            seen = taken | self._reads(event, after)
-            if future is not None and future.unseen(event, seen, after):
-                if lonely and seen == taken:
-                    continue
-                after = UNSEEN
-            link = Chain(chain, event, mask, hidden, step)
-            if seen & must:
-                yield self._passed(event, seen, after, link)
-            else:
-                yield Configuration(event, seen, after, link, lonely and seen == taken)
+                    hidden = future.hidden(event, taken)
+                    if state == UNSEEN:
+                        hidden |= future.idle(event, taken)
+                    taken |= hidden
+            yield self._taken(here, step, hidden, taken, spent, after)
+        for choice in self._unsure.choices(event, state) if self.line.spare else ():
+            if not choice.left(spent):
+                continue
+            step = choice.first(spent)
+            blind = future is not None and future.blind[step.action]
+            if seen_next and blind:
+                continue
+            more = spent | step.bit
+            if future is not None and future.missed(event, mask, more, state, self._unsure):
+                yield None
+                continue
+            hidden = future.hidden(event, mask) if future is not None and blind else 0
+            yield self._taken(here, step, hidden, mask | hidden, more, choice.after)
 
-    def _passed(self, event: int, mask: int, state: int, chain: Chain | None) -> Configuration:
+    def _taken(
+        self, here: Configuration, step: Step, hidden: int, mask: int, spent: int, state: int
+    ) -> Configuration | None:
+        """What comes of a configuration by a step, with the reads that are legal then; `None` if that is of no use."""
+        event = here.event
+        seen = mask | self._reads(event, state)
+        lonely = False
+        if self._future is not None:
+            lonely = step.ends is None and seen == mask
+            if self._future.unseen(event, seen, state):
+                if lonely:
+                    return None
+                state = UNSEEN
+                idle = self._future.idle(event, seen)
+                hidden |= idle
+                seen |= idle
+        link = Chain(here.chain, event, hidden, step)
+        if seen & self.line.events[event][0].bit:
+            return self._passed(event, seen, spent, state, link)
+        return Configuration(event, seen, spent, state, link, lonely)
+
+    def _passed(self, event: int, mask: int, spent: int, state: int, chain: Chain | None) -> Configuration:
         """Go on from an event to the next end that cannot be passed; reads that begin on the way take effect if they can."""
         events, table = self.line.events, self._table
         for place in range(event, len(events)):
@@ -225,13 +260,13 @@ class Search:
                 if not mask & step.bit:
                     if self._future is not None and self._future.unseen(place, mask, state):
                         state = UNSEEN
-                    return Configuration(place, mask, state, chain)
+                    return Configuration(place, mask, spent, state, chain)
                 mask ^= step.bit
             elif step.reads:
                 after = table[step.action].get(state)
                 if (self._step(state, step.action) if after is None else after) == state:
                     mask |= step.bit
-        return Configuration(len(events), mask, state, chain)
+        return Configuration(len(events), mask, spent, state, chain)
 
     def _reads(self, event: int, state: int) -> int:
         """The open reads that are legal in a state."""
@@ -270,5 +305,9 @@ def _event(configuration: Configuration) -> int:
     return configuration.event
 
 
+def _effects(configuration: Configuration) -> int:
+    return configuration.mask.bit_count() + configuration.spent.bit_count()
+
+
 def _event_and_effects(configuration: Configuration) -> tuple[int, int]:
-    return configuration.event, configuration.mask.bit_count()
+    return configuration.event, _effects(configuration)

@@ -5,7 +5,7 @@ Each takes the halves of operations and gives a `tidemark.checkers.verdict.resul
 
 from __future__ import annotations
 
-from tidemark.checkers.objects.workloads.by_name import NAMES, checker_named, judge
+from tidemark.checkers.objects.workloads.by_name import NAMES, REGISTERS, checker_named, judge, models_for
 from tidemark.checkers.objects.workloads.compose import Checker, compose
 from tidemark.checkers.objects.workloads.counter import counter
 from tidemark.checkers.objects.workloads.final_set import final_set
@@ -19,6 +19,7 @@ from tidemark.checkers.objects.workloads.unique_ids import unique_ids
 
 __all__ = [
     "NAMES",
+    "REGISTERS",
     "Checker",
     "checker_named",
     "compose",
@@ -26,6 +27,7 @@ __all__ = [
     "final_set",
     "judge",
     "log_file_pattern",
+    "models_for",
     "op_stats",
     "queue",
     "set_full",

@@ -55,6 +55,8 @@ def counter(ops: Sequence[Op]) -> Result:
         rest = f"; so are {len(errors) - 1} more reads" if len(errors) > 1 else ""
         message = f"a read returned {read}, and the counter was from {low} to {high}: out of bounds{rest}"
         return Result(NAME, "invalid", message, None, evidence)
+    if not reads:
+        return Result(NAME, "unknown", "no read to judge", "no read succeeded", evidence)
     return Result(NAME, "valid", f"{counted(len(reads), 'read')} within bounds", None, evidence)
 
 

@@ -23,7 +23,7 @@ def queue(ops: Sequence[Op], *, ordered: bool = False) -> Result:
     values = Values()
     pending: deque[int] = deque()
     count: dict[int, int] = {}
-    size = 0
+    size = taken = 0
     for index, op in enumerate(ops):
         element = values.number(op.value) if op.f in ("enqueue", "dequeue") else 0
         if op.f == "enqueue" and op.type == INVOKE:
@@ -41,6 +41,8 @@ def queue(ops: Sequence[Op], *, ordered: bool = False) -> Result:
                 pending.popleft()
             count[element] -= 1
             size -= 1
-    return Result(
-        NAME, "valid", f"everything that came out went in; {counted(size, 'element')} left", None, {"left": size}
-    )
+            taken += 1
+    left = f"{counted(size, 'element')} left"
+    if not taken:
+        return Result(NAME, "unknown", left, "nothing came out", {"left": size})
+    return Result(NAME, "valid", f"everything that came out went in; {left}", None, {"left": size})

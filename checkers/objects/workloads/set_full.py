@@ -12,6 +12,9 @@ that has it, was ok. Reads are in the order in which they began:
 A stable element is *stale* if its latency is above 0. Latencies are whole milliseconds from when it was known to the beginning of
 the last read that lacks it (stable), or has it (lost).
 
+An element that was read, and that nobody tried to add before that read had ended, is *unexpected*, and makes the set invalid;
+Jepsen's checker says nothing of it (its ``checker/set`` does).
+
 Where Jepsen's code does not do what its words say: it means to report elements that one read has twice, and compares the wrong way
 round (``(< v 1)``, snapshot of July 2026), so it never does. Here they are reported, and make the set invalid.
 """
@@ -71,23 +74,29 @@ def set_full(ops: Sequence[Op], *, linearizable: bool = False) -> Result:
     """
     halves = clients(ops)
     values = Values()
-    seen, duplicated = _seen(halves, values)
+    seen, duplicated, unexpected = _seen(halves, values)
     order = sorted(seen, key=lambda number: by_size(values.value(number)))
     outcomes = [_outcome(values.value(number), seen[number], halves) for number in order]
     twice = [[values.value(number), times] for number, times in sorted(duplicated.items())]
-    return _result(outcomes, twice, halves, linearizable=linearizable)
+    nobodys = sorted((values.value(number) for number in unexpected), key=by_size)
+    return _result(outcomes, twice, nobodys, halves, linearizable=linearizable)
 
 
-def _seen(halves: Sequence[Op], values: Values) -> tuple[dict[int, Seen], dict[int, int]]:
-    """Each element that somebody tried to add, and those that one read has several times with their highest number."""
+def _seen(halves: Sequence[Op], values: Values) -> tuple[dict[int, Seen], dict[int, int], set[int]]:
+    """Each element that somebody tried to add, those that one read has several times with their highest number, and those that were
+    read before anybody tried to add them.
+    """
     other = partners(halves)
     known: dict[int, int | None] = {}
     present: dict[int, int] = {}
     absent: dict[int, int] = {}
     duplicated: dict[int, int] = {}
+    tried: dict[int, int] = {}
+    early: dict[int, int] = {}
     for index, op in enumerate(halves):
         if op.f == "add":
             number = values.number(op.value)
+            tried.setdefault(number, op.time)
             if op.type == INVOKE:
                 known[number], present[number], absent[number] = None, -1, -1
             elif op.type == OK and number in known and known[number] is None:
@@ -102,13 +111,16 @@ def _seen(halves: Sequence[Op], values: Values) -> tuple[dict[int, Seen], dict[i
                 for number, times in Counter(elements).items():
                     if times > 1:
                         duplicated[number] = max(times, duplicated.get(number, 0))
+            for number in there - tried.keys():
+                early.setdefault(number, op.time)
             for number in there & known.keys():
                 if known[number] is None:
                     known[number] = index
                 present[number] = max(present[number], begun)
             for number in known.keys() - there:
                 absent[number] = max(absent[number], begun)
-    return {number: Seen(known[number], present[number], absent[number]) for number in known}, duplicated
+    unexpected = {number for number, time in early.items() if number not in tried or time < tried[number]}
+    return {number: Seen(known[number], present[number], absent[number]) for number in known}, duplicated, unexpected
 
 
 def _outcome(element: Value, seen: Seen, halves: Sequence[Op]) -> Outcome:
@@ -138,7 +150,12 @@ def quantiles(latencies: Iterable[int]) -> dict[str, int]:
 
 
 def _result(
-    outcomes: Sequence[Outcome], duplicated: list[list[Json]], halves: Sequence[Op], *, linearizable: bool
+    outcomes: Sequence[Outcome],
+    duplicated: list[list[Json]],
+    unexpected: list[Value],
+    halves: Sequence[Op],
+    *,
+    linearizable: bool,
 ) -> Result:
     stable = [one for one in outcomes if one.outcome == "stable"]
     lost = [one for one in outcomes if one.outcome == "lost"]
@@ -157,14 +174,18 @@ def _result(
         "worst_stale": [_story(one, halves) for one in worst],
         "duplicated_count": len(duplicated),
         "duplicated": duplicated,
+        "unexpected_count": len(unexpected),
+        "unexpected": unexpected,
         "stable_latencies_ms": quantiles(one.stable_latency for one in stable if one.stable_latency is not None),
         "lost_latencies_ms": quantiles(one.lost_latency for one in lost if one.lost_latency is not None),
     }
     found = [f"{counted(len(lost), 'element')} lost"] if lost else []
     found += [f"{counted(len(duplicated), 'element')} in one read several times"] if duplicated else []
+    found += [f"{counted(len(unexpected), 'element')} read that nobody had added"] if unexpected else []
     found += [f"{counted(len(stale), 'element')} stale"] if stale else []
     message = "; ".join([*found, f"{len(stable)} of {counted(len(outcomes), 'element')} stable"])
-    valid: Valid = "invalid" if lost or duplicated or (linearizable and stale) else "valid" if stable else "unknown"
+    wrong = lost or duplicated or unexpected or (linearizable and stale)
+    valid: Valid = "invalid" if wrong else "valid" if stable else "unknown"
     return Result(NAME, valid, message, "no element was ever stable" if valid == "unknown" else None, evidence)
 
 

@@ -59,6 +59,9 @@ def total_queue(ops: Sequence[Op]) -> Result:
         "duplicated": elements(duplicated),
         "recovered": elements(recovered),
     }
+    if not enqueues and not dequeues:
+        because = "nothing was enqueued, and nothing came out"
+        return Result(NAME, "unknown", "no element to judge", because, evidence)
     if not lost and not unexpected:
         message = f"all of {counted(enqueues.total(), 'element')} enqueued came out"
         return Result(NAME, "valid", message, None, evidence)

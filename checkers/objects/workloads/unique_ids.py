@@ -36,4 +36,6 @@ def unique_ids(ops: Sequence[Op]) -> Result:
             f"{counted(len(twice), 'id')} given out more than once, such as {values.value(number)!r}, {times} times"
         )
         return Result(NAME, "invalid", message, None, evidence)
+    if not given:
+        return Result(NAME, "unknown", "no id to judge", "no id was given out", evidence)
     return Result(NAME, "valid", f"{counted(given.total(), 'id')}, all different", None, evidence)

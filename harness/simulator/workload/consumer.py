@@ -65,6 +65,8 @@ class Consumer(Client):
             if not self.stopped:
                 self._poll()
             return
+        if not self._busy:
+            return  # the last poll before the stop is over, and no other timer took the place of its own
         self.next_correlation()
         self.leaders.pop(self._key, None)
         self._finish("fail", (("poll", {}),), REQUEST_TIMED_OUT)

@@ -100,6 +100,8 @@ class Producer(Client):
         if name == "send":
             if not self.stopped:
                 self._send(now)
+        elif not self._values:
+            return  # the last batch before the stop is over, and no other timer took the place of its own
         elif now >= self._deadline or name == "timeout":
             self.next_correlation()
             self.leaders.pop(self._key, None)

@@ -36,6 +36,7 @@ def test_they_are_lost_if_that_poll_says_that_it_is_final():
     assert verdict.valid == "invalid"
     assert lost(verdict) == [*range(1, 21), None]
     assert verdict.anomalies[-1].evidence == {"count": 30, "violations": 30}
+    assert sum(one.times for one in verdict.anomalies) == 50
     assert verdict.stats["acked_lost_violation"] == 50
     assert verdict.anomalies[0].message == (
         "Record 1 of t-0 at offset 0 (acknowledged to p1 at 0.000001 s) was never read, "
@@ -116,8 +117,91 @@ def test_a_record_that_one_broker_acknowledged_may_have_gone(acks):
     assert (verdict.valid, lost(verdict)) == ("unknown", [])
 
 
-def test_what_any_poll_read_is_not_lost():
-    assert judged(polled(55, "c1", K, *SOME, *REST), final(60)).valid == "valid"
+def test_what_somebody_read_before_is_lost_all_the_same():
+    verdict = judged(polled(55, "c1", K, *SOME, *REST), final(60))
+
+    assert (verdict.valid, lost(verdict)) == ("invalid", [*range(1, 21), None])
+    assert verdict.anomalies[0].message == (
+        "Record 1 of t-0 at offset 0 (acknowledged to p1 at 0.000001 s) was read by c1 at 0.000055 s and is gone: "
+        "f had read all of t-0 by 0.000060 s and did not get it."
+    )
+    assert verdict.anomalies[0].evidence["last_read"] == {"time": 55, "process": "c1"}
+    assert verdict.stats["acked_lost_violation"] == 50
+
+
+def test_so_are_the_last_ones_and_the_first_ones():
+    assert lost(judged(polled(55, "c1", K, *SOME, *REST), final(60, *SOME))) == list(range(41, 51))
+    assert lost(judged(polled(55, "c1", K, *SOME, *REST), final(60, *REST[5:]))) == [*range(1, 21), None]
+
+
+def test_of_several_final_reads_the_last_decides():
+    early, late = final(60, *SOME, *REST, process="f"), final(70, *SOME, process="g")
+
+    assert lost(judged(early, late)) == list(range(41, 51))
+    assert lost(judged(late._replace(time=60), early._replace(time=70))) == []
+
+
+def test_what_was_read_when_the_final_read_was_over_is_there():
+    assert lost(judged(final(60, *SOME), polled(70, "c1", K, *SOME, *REST))) == []
+
+
+@pytest.mark.parametrize("kind", ["ok", "info", "invoke"])
+@pytest.mark.parametrize("acks", ["1", "0", None])
+def test_what_a_poll_returned_was_committed_whatever_became_of_its_send(kind, acks):
+    told = (("send", K, (50, 99)),) if kind == "ok" else (("send", K, 99),)
+    send = Op(51, "p2", kind, "send", told, None, acks)
+    verdict = judged(send, polled(55, "c1", K, (50, 99)), final(60, *SOME, *REST))
+
+    assert lost(verdict) == [99]
+
+
+@pytest.mark.parametrize(("kind", "f"), [("fail", "send"), ("info", "txn"), ("fail", "txn")])
+def test_what_may_have_been_aborted_need_not_stay(kind, f):
+    """A consumer that reads what is not committed may have seen it."""
+    send = Op(51, "p2", kind, f, (("send", K, 99),))
+    verdict = judged(send, polled(55, "c1", K, *SOME, *REST, (50, 99)), final(60, *SOME, *REST))
+
+    assert lost(verdict) == []
+
+
+def test_a_poll_that_did_not_end_ok_proves_nothing():
+    torn = Op(55, "c1", "info", "poll", (("poll", {K: [(50, 99)]}),))
+
+    assert lost(judged(Op(51, "p2", "info", "send", (("send", K, 99),)), torn, final(60, *SOME, *REST))) == []
+
+
+def test_a_read_that_goes_on_from_where_its_process_was_tells_of_what_follows():
+    before = polled(55, "f", K, *SOME)
+
+    assert judged(before, final(60, *REST)).valid == "valid"
+    assert lost(judged(before, polled(56, "c1", K, *SOME, *REST), final(60, *REST[:5]))) == list(range(46, 51))
+    assert lost(judged(before, Op(57, "f", "ok", "assign", (K,)), final(60, *REST))) == [*range(1, 21), None]
+
+
+OTHERS = [(0, 4711)]
+
+
+def test_a_final_read_covers_the_keys_of_which_its_polls_tell():
+    """Each of two readers had a key of its own, and nobody says so: what ends both is an answer without any."""
+    both = [final(60, *SOME, *REST), final(60, *OTHERS, key="t-1", process="g")]
+    ends = [Op(61, process, "ok", "poll", (("poll", {}),), final=True) for process in "fg"]
+    verdict = judged(sent(52, "p2", "t-1", 4711, 0), *both, *ends)
+
+    assert (verdict.valid, lost(verdict)) == ("valid", [])
+
+
+def test_and_the_keys_that_its_process_was_assigned():
+    reads = [polled(53, "c1", "t-1", *OTHERS), final(60, *SOME, *REST), final(62)]
+    both, one = (Op(57, "f", "ok", "assign", keys) for keys in ((K, "t-1"), (K,)))
+
+    assert lost(judged(sent(52, "p2", "t-1", 4711, 0), *reads[:1], both, *reads[1:], final(63, key="t-1"))) == [4711]
+    assert lost(judged(sent(52, "p2", "t-1", 4711, 0), *reads[:1], one, *reads[1:])) == []
+
+
+def test_a_poll_whose_invocation_alone_is_older_than_an_acknowledgement_began_before_it():
+    begun = Op(49, "f", "invoke", "poll", (("poll", {}),))
+
+    assert lost(judged(polled(55, "c1", K, *SOME, *REST), begun, final(60, *SOME))) == list(range(41, 49))
 
 
 def test_what_may_have_been_deleted_is_neither_lost_nor_unseen():

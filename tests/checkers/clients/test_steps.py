@@ -48,8 +48,13 @@ def test_several_polls_of_one_operation_follow_each_other():
     assert names(Op(5, "c1", "ok", "txn", micros)) == ["int-poll-skip"]
 
 
-def test_an_empty_answer_of_a_key_leaves_no_position():
-    assert names(poll("ok", 0), poll("ok"), poll("ok", 3)) == []
+@pytest.mark.parametrize("empty", [{K: []}, {}, {"t-1": []}])
+def test_a_poll_that_returns_nothing_leaves_a_consumer_where_it_was(empty):
+    nothing = Op(5, "c1", "ok", "poll", (("poll", empty),))
+
+    assert names(poll("ok", 0), nothing, poll("ok", 1)) == []
+    assert names(poll("ok", 0), nothing, poll("ok", 3)) == ["poll-skip"]
+    assert names(poll("ok", 1), nothing, nothing, poll("ok", 0)) == ["nonmonotonic-poll"]
 
 
 def test_an_assignment_keeps_positions_only_in_the_keys_that_it_names():
@@ -76,7 +81,7 @@ def test_with_subscribe_positions_between_operations_are_informational():
 
 
 def test_a_final_read_begins_anew():
-    assert names(poll("ok", 3), poll("ok", 0)._replace(final=True)) == []
+    assert names(poll("ok", 3), poll("ok", 0, 1, 2, 3, 4)._replace(final=True)) == []
 
 
 def test_sends_that_failed_leave_no_position():
@@ -128,3 +133,12 @@ def test_offsets_in_the_billions_take_no_room():
     reads = [polled(2, "c1", K, *((value * 10**15, value) for value in range(1000)))]
 
     assert check(History.of(ops=[*far, *reads])).anomalies == ()
+
+
+def test_a_send_whose_place_nobody_knows_hides_no_step_back():
+    def send(type_, offset, value):
+        return Op(5, "p2", type_, "send", (("send", "u-0", (offset, value)),))
+
+    ops = (send("ok", 7, 107), send("info", None, 108), send("ok", 3, 103))
+
+    assert "nonmonotonic-send" in names(*ops)

@@ -42,3 +42,14 @@ def test_parquet_that_is_no_history_is_refused_with_its_row(change, sentence, tm
 
     with pytest.raises(HistoryFormatError, match=f"^{sentence}"):
         load_history(tmp_path / "bad.parquet")
+
+
+def test_parquet_whose_text_is_no_utf_8_is_refused(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"time": [1], "process": ["p1"], "type": ["ok"], "f": ["send"], "value": ['[["send","uvwxyz",[0,1]]]']}
+    pq.write_table(pa.table(columns), tmp_path / "h.parquet", compression="none", use_dictionary=False)
+    spoiled = (tmp_path / "h.parquet").read_bytes().replace(b"uvwxyz", b"uvwx\xec\xff")
+    (tmp_path / "h.parquet").write_bytes(spoiled)
+
+    with pytest.raises(HistoryFormatError, match="the file is Parquet, and broken"):
+        load_history(tmp_path / "h.parquet")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tidemark.checkers import check
+from tidemark.checkers import check, parse_history
+from tidemark.checkers.history.history_file import history_lines
 from tidemark.harness.simulator import simulate
 from tidemark.nemesis import REAL_ONLY, Fault, PlanError, WorkloadSpec, generate_plan
 from tidemark.nodes.core.cluster import ClusterSpec
@@ -187,3 +188,11 @@ def test_the_final_read_begins_when_every_send_has_ended():
     began = min(op.time for op in ops if op.process == "final")
 
     assert max(op.time for op in ops if op.f == "send") < began
+
+
+def test_every_history_can_be_read_from_its_file():
+    """A client that was stopped has no operation under way when its last timer fires."""
+    for index in (23, 27, 36):
+        history = simulate(generate_plan(28, index, "intact", ClusterSpec()), parse_variant("kafka-0.10")).history
+        again = parse_history([line.encode() + b"\n" for line in history_lines(history)])
+        assert again.ops == history.ops

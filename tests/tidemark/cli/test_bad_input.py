@@ -242,7 +242,6 @@ MORE = [
     ("check good.jsonl --contract none", "is not one of"),
     ("check good.jsonl --model none", "none"),
     ("check good.jsonl --model register --contract durable", "not both"),
-    ("check good.jsonl --model register --junit x.xml", "not for --model"),
     ("check good.jsonl --checker nowhere.py", "there is no file nowhere.py"),
     ("check good.jsonl --checker broken.py", "broken.py"),
     ("check good.jsonl --checker none.py", "has no function"),

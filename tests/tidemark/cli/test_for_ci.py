@@ -44,6 +44,31 @@ def test_a_failed_run_is_a_failure_with_its_gravest_finding_and_the_others_count
     ]
 
 
+def test_what_is_not_listed_is_counted_and_is_never_the_message(tidemark, tmp_path):
+    """60 acknowledged, and all lost: 20 are listed."""
+    told = ",".join(f'["send","t-0",[{value},{value}]]' for value in range(60))
+    asked = ",".join(f'["send","t-0",{value}]' for value in range(60))
+    op = '{{"kind":"op","time":{},"process":"{}","type":"{}","f":"{}","value":[{}]{}}}'
+    lines = [op.format(1, "p1", "invoke", "send", asked, ""), op.format(2, "p1", "ok", "send", told, "")]
+    lines += [
+        op.format(3, "c1", "invoke", "poll", '["poll",{}]', ',"final":true'),
+        op.format(4, "c1", "ok", "poll", '["poll",{}]', ',"final":true'),
+    ]
+    (tmp_path / "gone.jsonl").write_text("\n".join(lines) + "\n")
+    code, out, error = tidemark("check", "gone.jsonl", "--junit", "gone.xml", "--annotations")
+
+    failure = ET.parse(tmp_path / "gone.xml").getroot().find(".//failure")
+    gone = "60 of 60 acknowledged records are gone (against the promise)."
+    assert code == 1
+    assert failure.get("message").startswith("lost-write: Record 0 of t-0")
+    assert failure.text.splitlines()[0] == gone
+    assert failure.text.splitlines()[1].startswith("violation: lost-write (60 times): Record 0 of t-0")
+    assert "There are" not in failure.get("message") + error
+    assert gone in out
+    assert gone in error
+    assert "(and 59 more like it" in out
+
+
 def test_what_differs_in_more_than_numbers_is_told_apart():
     other = Anomaly("lost-write", VIOLATION, 5, "t-0", "Nothing is read of t-0.")
 

@@ -75,7 +75,7 @@ def test_what_was_not_read_is_named_and_told_by_the_exit_code(theirs: Path, tmp_
     assert (first.return_value, second.return_value) == (2, 2)
     assert "2 of both" in first.stdout
     assert "1 file was not read:" in first.stdout
-    assert "bad.jsonl: line 1: this is not JSON" in first.stdout
+    assert "bad.jsonl: line 1: this is no history" in first.stdout
     assert "Nothing new was imported.\n2 histories were there already." in second.stdout
     assert str(alone.exception).startswith("nothing could be imported: ")
     assert not (tmp_path / "none").exists()

@@ -68,13 +68,19 @@ def test_a_drain_of_unknown_end_cannot_be_judged(history):
 
 
 def test_what_is_dequeued_was_being_enqueued_at_least(history):
-    assert queue([]).valid == "valid"
+    assert queue([]).valid == "unknown"
     assert queue(history((1, "invoke", "enqueue", 1))).evidence == {"left": 1}
     assert (
         queue(history((2, "invoke", "dequeue", None), (1, "invoke", "enqueue", 1), (2, "ok", "dequeue", 1))).valid
         == "valid"
     )
     assert queue(history((1, "ok", "dequeue", 1))).message == "dequeue by 1 returned 1, which was not in it"
+
+
+def test_of_a_queue_that_nobody_used_nothing_is_known(history):
+    """Jepsen's checkers say valid of an empty history."""
+    assert queue([]).unknown_because == queue(history(*enqueued(1))).unknown_because == "nothing came out"
+    assert total_queue([]).unknown_because == "nothing was enqueued, and nothing came out"
 
 
 def test_an_ordered_queue_gives_the_first(history):

@@ -143,6 +143,24 @@ def test_stale_elements_are_wrong_where_the_set_should_be_linearizable(history):
     assert set_full(stale, linearizable=True).valid == "invalid"
 
 
+def test_an_element_that_nobody_added_is_unexpected(history):
+    result = set_full(history(ADD, ADDED, READ, (1, "ok", "read", [0, 99])))
+
+    assert (result.valid, result.evidence["unexpected"]) == ("invalid", [99])
+    assert result.message == "1 element read that nobody had added; 1 of 1 element stable"
+
+
+def test_so_is_one_that_was_read_before_it_was_added(history):
+    assert set_full(history(READ, WITH, ADD, ADDED)).evidence["unexpected"] == [0]
+    assert set_full(history(READ, ADD, WITH)).evidence["unexpected"] == []
+
+
+def test_an_element_whose_read_and_add_have_one_time_is_not(history):
+    ops = [op._replace(time=7) for op in history(READ, WITH, ADD, ADDED)]
+
+    assert set_full(ops).evidence["unexpected"] == []
+
+
 def test_an_element_that_one_read_has_twice_is_reported(history):
     result = set_full(history(ADD, ADDED, READ, (1, "ok", "read", [0, 0])))
 
