@@ -22,11 +22,15 @@ from tidemark.checkers.history.client_view import Ack
 from tidemark.checkers.history.trace_events import NODE, TIME, Elect, Lead, LogStart, TraceEvent
 from tidemark.checkers.replicas.baselines import NOWHERE, Baseline, Baselines, Loss
 from tidemark.checkers.replicas.log_chain import agree, carried_on, first_difference
-from tidemark.checkers.replicas.replayed_replica import HOLE, Record, Removal, ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import (
+    HOLE,
+    ON_PURPOSE,
+    Record,
+    Removal,
+    ReplayedReplica,
+    ReplayedReplicas,
+)
 from tidemark.checkers.replicas.trace_checker import TraceChecker
-
-ON_PURPOSE = ("delete-records", "retention")
-"""How a log start moves when somebody wants records to go (docs/history.md, `log-start`)."""
 
 
 class Committed(Baselines, TraceChecker):

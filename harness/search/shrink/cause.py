@@ -46,7 +46,7 @@ from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.log_matching import NAME as LOG_MATCHING
 from tidemark.checkers.replicas.lost_committed_write import NAME as LOST
 from tidemark.checkers.replicas.replay import replay
-from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import HOLE, ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
 from tidemark.checkers.verdict.alike import without_numbers
 
@@ -230,7 +230,9 @@ def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> 
     theirs, its = evidence["leader_record"][0], evidence["follower_record"][0]
     facts = [
         _what_it_did(follower, partition, evidence["leader_epoch"], before, say),
-        f"its record is of {'an older' if its < theirs else 'a newer' if its > theirs else 'the same'} epoch",
+        "it has no record there"
+        if its == HOLE[0]
+        else f"its record is of {'an older' if its < theirs else 'a newer' if its > theirs else 'the same'} epoch",
     ]
     if any(one.node in (follower, leader) and one.lost for one in Recovered.among(before, partition)):
         facts.append("one of the two had lost records in a recovery")
