@@ -140,7 +140,7 @@ class Committed(Baselines, TraceChecker):
         for (offset, record), at in committed.items():
             wanted = record != HOLE and (offset, record) not in base.deleted
             if wanted and not any(replica.has(offset, record) for replica in assigned):
-                self._lose(base, index, last, "end", offset, record, at)
+                self._lose(base, index, last, "nowhere", offset, record, at)
 
     def _take_acks(self, base: Baseline, before: int | None) -> None:
         """Note the acks=all records acknowledged before a time (all, if `None`) that no high watermark has passed."""

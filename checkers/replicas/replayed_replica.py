@@ -171,6 +171,11 @@ class ReplayedReplica:
         """Whether the log has this record at this offset now."""
         return self.start <= offset < len(self.records) and self.records[offset] == record
 
+    def ever_had(self, value: Value) -> bool:
+        """Whether a record with this value is, or was once, anywhere in the log."""
+        logs = [self.records, *(removal.records for removal in self.removals)]
+        return any(value == one for records in logs for _, one in records)
+
     def had_at(self, stop: LogAtStop, offset: int, record: Record) -> bool:
         """Whether the log had this record at this offset when the node stopped."""
         if offset >= stop.leo:

@@ -165,6 +165,8 @@ def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[T
         return f"the later leader had cut it from its log ({reason}{told})"
     if event == "recovered":
         return f"the later leader's recovery after stop {destroyed_by['after']} left too little"
+    if event == "no-replica":
+        return "a reassignment had taken away the last leader, which has it"
     if event == "log-start":
         return f"the later leader's log start had moved beyond it ({destroyed_by['how']})"
     return f"the later leader had lost it by the event {event}"
