@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 from tidemark.checkers.history import trace_events
@@ -208,24 +208,17 @@ class LostWrites:
     def _taken_away(self, loss: Loss) -> dict[str, Any]:
         """The reassignment since which the last leader, which has the record, is no replica."""
         node = loss.leader.node
-        orders = [
-            (index, trace_events.Reassign(event))
-            for index, event in self._points
-            if event[PARTITION] == loss.partition
-            and (event[KIND] == "reassign" or (event[KIND] == "members" and trace_events.Members(event).committed))
-        ]
-        *_, (index, since) = (
-            (index, order)
-            for (_, before), (index, order) in pairwise([(-1, None), *orders])
-            if node not in order.replicas and (before is None or node in before.replicas)
-        )
+        index, was = 0, True
+        replicas: Sequence[int] = ()
+        for at, event in self._points:
+            told = _replicas_from(event) if event[PARTITION] == loss.partition else None
+            if told is not None:
+                if was and node not in told:
+                    index, replicas = at, told
+                was = node in told
         return {
-            "node": node,
-            "event": "no-replica",
-            "time": since.time,
-            "trace_index": index,
-            "replicas": since.replicas,
-        }
+            "node": node, "event": "no-replica", "time": self._trace[index][TIME], "trace_index": index, "replicas": replicas,
+        }  # fmt: skip
 
     def _deleted_by(self, loss: Loss) -> dict[str, Any] | None:
         """What moved the leader's log start beyond the record, if anything did before the loss was found."""
@@ -323,6 +316,15 @@ class LostWrites:
             "leader_epoch": leader.epoch,
         }
         return Anomaly(NAME, PERMITTED, ack.time, partition, message, NOT_REPLICATED.clause, (), evidence)
+
+
+def _replicas_from(event: TraceEvent) -> Sequence[int] | None:
+    """Who the replicas are from an event on; `None` if it does not say so."""
+    if event[KIND] == "reassign":
+        return trace_events.Reassign(event).replicas
+    if event[KIND] == "members" and trace_events.Members(event).committed:
+        return trace_events.Members(event).replicas
+    return None
 
 
 def _place(loss: Loss) -> _Place:
