@@ -55,7 +55,8 @@ class TraceCounts(NamedTuple):
             elections=len(chosen) if elects else len(leads) - len(began),
             unclean_elections=sum(not elect.clean and elect.how != "last-known" for elect in chosen),
             truncations=len(truncated),
-            records_truncated=sum(cut.old_leo - cut.to for cut in truncated),
+            records_truncated=sum(cut.old_leo - cut.to for cut in truncated)
+            + sum(hole.leo - hole.begin for hole in map(trace_events.Hole, events[trace_events.Hole.kind])),
             recoveries=sum(stopped.get(event[NODE], event[TIME] + 1) <= event[TIME] for event in recovered),
             epoch_round_trips=len(events[trace_events.Ask.kind]),
             one_round=rounds[1],

@@ -121,6 +121,10 @@ class Truncate(Event):
     reason: str
     leader_epoch: int
 
+class Hole(Event):
+    begin: int
+    leo: int
+
 class LogStart(Event):
     start: int
     before: int

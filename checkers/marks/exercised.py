@@ -43,6 +43,7 @@ MARKS: dict[str, str] = {
     # Truncation
     "cut-below-high-watermark": "a replica truncated below its own high watermark",
     "cut-below-committed": "a replica truncated below what a leader had committed (no loss where others still have it)",
+    "cut-inside-a-batch": "a cut fell inside a batch: all of it went, and the log goes on behind a hole",
     "cut-to-high-watermark": "a follower truncated to its high watermark",
     "cut-by-epoch": "a follower truncated to where an epoch ends",
     "cut-whole-log": "a replica's whole log was cut or dropped",
@@ -331,6 +332,7 @@ _HANDLERS: dict[str, Callable[[_Run, TraceEvent], None]] = {
     "lead": _Run.lead,
     "follow": _Run.follow,
     "truncate": _Run.truncate,
+    "hole": lambda run, _: run.mark("cut-inside-a-batch"),
     "recovered": _Run.recovered,
     "log-start": _Run.log_start,
     "ask": _Run.ask,

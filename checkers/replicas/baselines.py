@@ -29,8 +29,8 @@ class Loss:
     `committed` and `destroyed` are trace indices. `commit_leader` and `commit_epoch` tell whose high watermark
     passed it; they are `None` if only an acknowledgement committed it. `how` is ``election`` (missing when
     `leader` took over), ``own-log`` (the leader removed it from its own log) or ``end`` (missing from the log
-    of the leader of the last epoch when the trace ended; or, if a reassignment took that one away and nobody
-    leads since, from the logs of all replicas).
+    of the leader of the last epoch when the trace ended) or ``nowhere`` (a reassignment took that one away, nobody leads since,
+    and it is missing from the logs of all replicas; the last leader may still have it).
     """
 
     partition: str

@@ -28,9 +28,8 @@ from tidemark.checkers.history.history import History
 from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Elect, Lead, LogStart, TraceEvent
 from tidemark.checkers.history.turning_points import turning_points
 from tidemark.checkers.replicas.baselines import Loss
-from tidemark.checkers.replicas.committed import ON_PURPOSE
 from tidemark.checkers.replicas.lost_committed_write import Fates
-from tidemark.checkers.replicas.replayed_replica import TooSparseError
+from tidemark.checkers.replicas.replayed_replica import ON_PURPOSE, TooSparseError
 from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun, check_replicas
 from tidemark.checkers.verdict.verdict import Anomaly
 

@@ -2,7 +2,9 @@
 log's end, an epoch cache that lies.
 
 Checked for every append and log start, once per replica, and for every replica that runs at the end. A gap is none where
-all that is missing was deleted on purpose, by whomever. The epoch cache must
+all that is missing was deleted on purpose, by whomever. The hole that a cut inside a batch leaves (docs/history.md, `hole`) is one
+as soon as the replica leads, or fetches from behind it: then it counts as one that has what lies there. (Started again before, it
+is whole: Kafka takes the log's end from the file.) The epoch cache must
 rise strictly in epochs and in start offsets; each epoch of the log must have its entry at the epoch's first
 record that is not deleted; an entry for an epoch without records must lie between the records of lower and of higher epochs, and
 not beyond the log's end.
@@ -18,13 +20,13 @@ Broker 1 wrote a batch at offset 2 of t-0 at 0.000020 s, but its log ended at 1.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from tidemark.checkers.history.history import Value
-from tidemark.checkers.history.trace_events import Final, LogStart, TraceEvent
-from tidemark.checkers.replicas.committed import ON_PURPOSE
+from tidemark.checkers.history.trace_events import Fetched, Final, Hole, Lead, LogStart, TraceEvent
 from tidemark.checkers.replicas.finder import Finder
-from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica
+from tidemark.checkers.replicas.replayed_replica import HOLE, Removal, ReplayedReplica
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
 
 NAME = "broken-log"
@@ -41,20 +43,20 @@ class BrokenLog(Finder):
     def __init__(self, *, epoch_cache: bool = True) -> None:
         super().__init__()
         self._epoch_cache = epoch_cache
-        self._told: dict[tuple[str, int], str] = {}
+        self._told: dict[tuple[str, int], tuple[str, ...]] = {}
         """What was told of a replica when it happened: its final log is not told of for the same."""
-        self._cut_to: dict[ReplayedReplica, int] = {}
-        """Up to where a replica's epoch cache was cut from its start."""
-        self._deleted: dict[str, int] = {}
-        """Up to where anybody deleted a partition's records on purpose."""
+        self._cut_to: defaultdict[ReplayedReplica, set[int]] = defaultdict(set)
+        """The log starts to which a replica's epoch cache was cut. A recovery that drops records may have made up for the later."""
+        self._holes: dict[ReplayedReplica, Hole] = {}
+        """The last hole of a replica of which nobody knows yet."""
 
     def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """The epoch cache is cut with the log. A log must not start beyond its end."""
         time, node, partition, start, how = event.time, event.node, event.partition, event.start, event.how
         anew = how == "begin-anew"
-        self._cut_to[replica] = replica.start if anew else max(self._cut_to.get(replica, 0), replica.start)
-        if how in ON_PURPOSE:
-            self._deleted[partition] = max(self._deleted.get(partition, 0), min(start, replica.hw))
+        if anew:
+            self._cut_to[replica].clear()
+        self._cut_to[replica].add(replica.start)
         leo = len(replica.records)
         if start > leo and self.is_new((partition, node)):
             message = (
@@ -66,7 +68,36 @@ class BrokenLog(Finder):
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """What is written there now has its epochs."""
-        self._cut_to[replica] = min(self._cut_to.get(replica, 0), removal.to)
+        self._cut_to[replica] = {min(start, removal.to) for start in self._cut_to[replica]}
+
+    def on_hole(self, index: int, event: Hole, replica: ReplayedReplica) -> None:
+        """It is nobody's affair until the replica counts as one that has what lies there."""
+        self._holes[replica] = event
+
+    def on_fetched(self, index: int, event: Fetched, replica: ReplayedReplica, leader: ReplayedReplica) -> None:
+        """Its leader takes it for one that has all up to where it fetches."""
+        if self._holes:
+            self._uncover(index, event.time, replica)
+
+    def on_lead(self, index: int, event: Lead, replica: ReplayedReplica) -> None:
+        """Others will follow it across the hole."""
+        if self._holes:
+            self._uncover(index, event.time, replica)
+
+    def _uncover(self, index: int, time: int, replica: ReplayedReplica) -> None:
+        hole = self._holes.pop(replica, None)
+        node, partition = replica.node, replica.partition
+        if hole is None or (partition, node) in self._told or hole.leo <= self._replicas.deleted.get(partition, 0):
+            return
+        if replica.records[hole.begin : hole.leo] != [HOLE] * (hole.leo - hole.begin):
+            return
+        self._told[partition, node] = _gap(hole.leo, hole.begin), _short(hole.leo, hole.begin)
+        message = (
+            f"The log of broker {node} for {partition} has a hole since {seconds(hole.time)}: a cut fell inside a batch, and the "
+            f"whole batch went. The log goes on at offset {hole.leo}, and nothing is there from offset {hole.begin} on."
+        )
+        evidence = {"node": node, "begin": hole.begin, "leo": hole.leo, "trace_index": index}
+        self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
     def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
         """The batch does not continue the log."""
@@ -75,9 +106,9 @@ class BrokenLog(Finder):
             return
         leo = len(replica.records)
         last_epoch = replica.records[-1][0] if replica.records else -1
-        if leo < base_offset <= self._deleted.get(partition, 0) and epoch >= last_epoch:
+        if leo < base_offset <= self._replicas.deleted.get(partition, 0) and epoch >= last_epoch:
             return
-        self._told[partition, node] = _gap(base_offset, leo)
+        self._told[partition, node] = (_gap(base_offset, leo),)
         if base_offset != leo:
             wrong = f"at offset {base_offset} of {partition} at {seconds(time)}, but its log ended at {leo}"
         else:
@@ -102,14 +133,14 @@ class BrokenLog(Finder):
             return
         time, node, partition = event.time, event.node, event.partition
         leo, cache, batches = event.leo, event.cache, event.batches
-        deleted = self._deleted.get(partition, 0)
+        deleted = self._replicas.deleted.get(partition, 0)
         wrong, starts = _broken_batches(batches, leo, replica.start, deleted)
         verdict, clause = VIOLATION, None
         if wrong is None and (cache or self._epoch_cache):
             wrong = _broken_cache(self._in_use(replica, cache), starts, leo)
             if wrong is not None and self._is_forgotten(replica, leo, cache, batches, deleted):
                 verdict, clause = PERMITTED, LOG_START_FORGOTTEN
-        if wrong is not None and wrong != self._told.get((partition, node)):
+        if wrong is not None and wrong not in self._told.get((partition, node), ()):
             message = f"The final log of broker {node} for {partition} is broken: {wrong}."
             evidence = {"node": node, "leo": leo, "cache": cache, "epochs": starts, "trace_index": index}
             self.anomalies.append(Anomaly(NAME, verdict, time, partition, message, clause, evidence=evidence))
@@ -123,15 +154,16 @@ class BrokenLog(Finder):
         deleted: int,
     ) -> bool:
         """Whether the cache is in order but for what it lost with an earlier log start."""
-        start = self._cut_to.get(replica, 0)
-        if not replica.start < start <= leo:
-            return False
-        _, starts = _broken_batches(batches, leo, start, deleted)
-        return _broken_cache(self._in_use(replica, cache), starts, leo) is None
+        used = self._in_use(replica, cache)
+        return any(
+            _broken_cache(used, _broken_batches(batches, leo, start, deleted)[1], leo) is None
+            for start in self._cut_to[replica]
+            if replica.start < start <= leo
+        )
 
     def _in_use(self, replica: ReplayedReplica, cache: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """The cache without an epoch of which all was deleted, and in whose place the next one begins (up to KAFKA-7415)."""
-        cut_to = self._cut_to.get(replica, 0)
+        cut_to = max(self._cut_to[replica], default=0)
         return cache[1:] if cut_to and [start for _, start in cache[:2]] == [cut_to, cut_to] else cache
 
 
@@ -158,12 +190,16 @@ def _broken_batches(
             starts.append((epoch, max(base_offset, start)))
         last = epoch
     if expected != leo and not expected < leo <= deleted:
-        return f"its log end offset is {leo}, but its records end at {expected}", starts
+        return _short(leo, expected), starts
     return None, starts
 
 
 def _gap(base_offset: int, expected: int) -> str:
     return f"a batch begins at offset {base_offset} where {expected} comes next"
+
+
+def _short(leo: int, end: int) -> str:
+    return f"its log end offset is {leo}, but its records end at {end}"
 
 
 def _broken_cache(cache: Sequence[tuple[int, int]], starts: list[tuple[int, int]], leo: int) -> str | None:

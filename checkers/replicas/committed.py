@@ -22,11 +22,15 @@ from tidemark.checkers.history.client_view import Ack
 from tidemark.checkers.history.trace_events import NODE, TIME, Elect, Lead, LogStart, TraceEvent
 from tidemark.checkers.replicas.baselines import NOWHERE, Baseline, Baselines, Loss
 from tidemark.checkers.replicas.log_chain import agree, carried_on, first_difference
-from tidemark.checkers.replicas.replayed_replica import HOLE, Record, Removal, ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import (
+    HOLE,
+    ON_PURPOSE,
+    Record,
+    Removal,
+    ReplayedReplica,
+    ReplayedReplicas,
+)
 from tidemark.checkers.replicas.trace_checker import TraceChecker
-
-ON_PURPOSE = ("delete-records", "retention")
-"""How a log start moves when somebody wants records to go (docs/history.md, `log-start`)."""
 
 
 class Committed(Baselines, TraceChecker):
@@ -136,7 +140,7 @@ class Committed(Baselines, TraceChecker):
         for (offset, record), at in committed.items():
             wanted = record != HOLE and (offset, record) not in base.deleted
             if wanted and not any(replica.has(offset, record) for replica in assigned):
-                self._lose(base, index, last, "end", offset, record, at)
+                self._lose(base, index, last, "nowhere", offset, record, at)
 
     def _take_acks(self, base: Baseline, before: int | None) -> None:
         """Note the acks=all records acknowledged before a time (all, if `None`) that no high watermark has passed."""

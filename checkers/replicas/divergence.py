@@ -23,7 +23,7 @@ from __future__ import annotations
 from tidemark.checkers.history.trace_events import TIME, Fetched, TraceEvent
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import agree, first_difference, in_common
-from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import Removal, ReplayedReplica, ReplayedReplicas, in_words
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "divergence"
@@ -63,8 +63,7 @@ class Divergence(Finder):
         message = (
             f"Broker {follower.node} follows broker {leader.node} in epoch {leader.epoch} of "
             f"{follower.partition}, but at "
-            f"{seconds(time)} its log differs: at offset {offset} it has record {its[1]} of epoch {its[0]}, the leader "
-            f"record {theirs[1]} of epoch {theirs[0]}."
+            f"{seconds(time)} its log differs: at offset {offset} it has {in_words(its)}, the leader {in_words(theirs)}."
         )
         evidence = {
             "leader": leader.node,

@@ -2,7 +2,7 @@
 
 The ISR is Kafka's word for who has every committed record, so that any of it may be elected. `strong-isr` asks the controller's
 ISR, `weak-isr` the ISR that the leader itself goes by (Kafka's TLA+ specification has both as its invariants), and
-`leader-candidate-completeness` the ELR (KIP-966), whose members may be elected as well. Only live brokers are asked.
+`leader-candidate-completeness` the ELR (KIP-966), whose members may be elected as well. Only live replicas are asked.
 
 Nobody has lost anything yet: the record may still be fetched, or the member may never be elected. So none is a violation but a
 *near miss*: the state from which one election loses an acknowledged record. Once per member, leader and epoch.
@@ -146,7 +146,9 @@ class InSync(Finder):
 
     def _compare(self, index: int, leader: ReplayedReplica) -> None:
         for member in self._replicas.by_partition[leader.partition]:
-            if member is leader or _has_all(member, leader) or not self._life.alive(member.node):
+            if member is leader or _has_all(member, leader):
+                continue
+            if not (member.assigned and self._life.alive(member.node)):
                 continue
             for name in WHOSE:
                 pair = _Pair(name, member, leader, leader.epoch)

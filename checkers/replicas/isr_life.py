@@ -25,6 +25,8 @@ class IsrLife:
     def __init__(self, trace: Sequence[TraceEvent]) -> None:
         self.isrs: dict[str, tuple[int, ...]] = {}
         self.elrs: dict[str, tuple[int, ...]] = {}
+        self._replicas: dict[str, tuple[int, ...]] = {}
+        """As the last reassignment has them; nothing of a partition that has had none."""
         self._registers = any(event[KIND] == "register" for event in trace)
         self.accepted: Counter[int] = Counter()
         """How many incarnations of each broker the controller has accepted."""
@@ -38,6 +40,8 @@ class IsrLife:
             case "elect" | "isr-change" as kind:
                 isr, elr = _OF_ELECT if kind == "elect" else _OF_CHANGE
                 self.isrs[partition], self.elrs[partition] = event[isr], event[elr]
+            case "reassign":
+                self._replicas[partition] = trace_events.Reassign(event).replicas
             case "stop":
                 self._stopped.add(node)
             case "start":
@@ -57,6 +61,10 @@ class IsrLife:
     def alive(self, node: int) -> bool:
         """Whether a broker is."""
         return node not in self._stopped and node not in self._unregistered
+
+    def is_replica(self, partition: str, node: int) -> bool:
+        """Whether a member of the ISR is a replica, too: a reassignment that ends may leave one behind that is none."""
+        return node in self._replicas.get(partition, (node,))
 
     def dead(self, partition: str) -> bool:
         """Whether nobody in a partition's ISR is alive."""

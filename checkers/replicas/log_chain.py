@@ -30,8 +30,8 @@ def first_difference(one: Sequence[int], other: Sequence[int], end: int, begin: 
 
 
 def in_common(one: ReplayedReplica, other: ReplayedReplica, end: int) -> int:
-    """Where the comparison of two logs up to `end` begins: at the larger log start."""
-    return min(max(one.start, other.start), end)
+    """Where the comparison of two logs up to `end` begins: at the larger log start, or behind a hole of what was deleted."""
+    return min(max(one.start, other.start, one.deleted_hole, other.deleted_hole), end)
 
 
 def carried_on(chain: list[int], begin: int, end: int, onto: int) -> list[int]:

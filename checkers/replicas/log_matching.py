@@ -22,7 +22,7 @@ from __future__ import annotations
 from tidemark.checkers.history.trace_events import TIME, TraceEvent
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import agree, first_difference, in_common
-from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas, in_words
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "log-matching"
@@ -61,9 +61,7 @@ def _anomaly(index: int, time: int, follower: ReplayedReplica, leader: ReplayedR
     message = (
         f"Below the high watermarks of broker {leader.node} ({leader.hw}), leader of epoch {leader.epoch} of "
         f"{follower.partition}, and of its follower broker {follower.node} ({follower.hw}) the logs differ at "
-        f"{seconds(time)}: at offset {offset} the leader has record {theirs[1]} of epoch "
-        f"{theirs[0]}, the follower record "
-        f"{its[1]} of epoch {its[0]}."
+        f"{seconds(time)}: at offset {offset} the leader has {in_words(theirs)}, the follower {in_words(its)}."
     )
     evidence = {
         "leader": leader.node,

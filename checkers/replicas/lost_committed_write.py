@@ -38,7 +38,7 @@ from tidemark.checkers.replicas.baselines import NOWHERE, Loss
 from tidemark.checkers.replicas.committed import Committed
 from tidemark.checkers.replicas.contract import NOT_REPLICATED, PROMISES, Contract, LostRecord
 from tidemark.checkers.replicas.renewal import Renewal, renewals
-from tidemark.checkers.replicas.replayed_replica import Record, Removal, ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import HOLE, Record, Removal, ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, Judgement, seconds
 
 NAME = "lost-committed-write"
@@ -165,20 +165,34 @@ class LostWrites:
             "destroyed_by": destroyed_by,
             "elsewhere": self._elsewhere(loss),
         }
+        whose = f"broker {loss.leader.node}, leader of epoch {loss.leader_epoch}"
+        if loss.how == "nowhere":
+            whose = f"any replica. The last to lead was {whose}"
         message = (
             f"Record {value} of {loss.partition} (offset {loss.offset}, epoch {epoch}), "
-            f"{_birth(loss, ack)}, is not in the "
-            f"log of broker {loss.leader.node}, leader of epoch {loss.leader_epoch}"
+            f"{self._birth(loss, ack)}, is not in the log of {whose}"
         )
         if loss.how == "election":
             message += f" since {seconds(self.time_of(loss))}"
         message += f": {_cause(destroyed_by, loss)}" + (f"; {beyond}." if beyond else ".")
         return Anomaly(NAME, verdict, self.time_of(loss), loss.partition, message, clause, breaks, evidence)
 
+    def _birth(self, loss: Loss, ack: Ack | None) -> str:
+        if loss.commit_leader is None and ack is not None:
+            held = ""
+            if loss.record[0] == NOWHERE:
+                elsewhere = any(replica.ever_had(ack.value) for replica in self._replicas.by_partition[loss.partition])
+                held = f" (which no broker ever held{' there' if elsewhere else ''})"
+            return f"acknowledged to {ack.process} under acks=all at {seconds(ack.time)}{held}"
+        told = f" and acknowledged to {ack.process} at {seconds(ack.time)}" if ack else ""
+        return f"committed by broker {loss.commit_leader} in epoch {loss.commit_epoch} at {seconds(loss.commit_time)}{told}"
+
     def _destroyed_by(self, loss: Loss) -> dict[str, Any]:
         removal = loss.leader.removal_of(loss.offset, loss.record, before=loss.destroyed + 1)
         if removal is not None:
             return self._removal(loss.leader, removal)
+        if loss.how == "nowhere" and loss.leader.has(loss.offset, loss.record):
+            return self._taken_away(loss)
         deleted = self._deleted_by(loss)
         if deleted is not None:
             return deleted
@@ -193,6 +207,21 @@ class LostWrites:
                     }  # fmt: skip
                     break
         return never
+
+    def _taken_away(self, loss: Loss) -> dict[str, Any]:
+        """The reassignment since which the last leader, which has the record, is no replica."""
+        node = loss.leader.node
+        index, was = 0, True
+        replicas: Sequence[int] = ()
+        for at, event in self._points:
+            told = _replicas_from(event) if event[PARTITION] == loss.partition else None
+            if told is not None:
+                if was and node not in told:
+                    index, replicas = at, told
+                was = node in told
+        return {
+            "node": node, "event": "no-replica", "time": self._trace[index][TIME], "trace_index": index, "replicas": replicas,
+        }  # fmt: skip
 
     def _deleted_by(self, loss: Loss) -> dict[str, Any] | None:
         """What moved the leader's log start beyond the record, if anything did before the loss was found."""
@@ -241,11 +270,12 @@ class LostWrites:
         fates = [self.fate(loss) for loss in losses]
         violations = sum(fate.verdict == VIOLATION for fate in fates)
         breaks = tuple(dict.fromkeys(promise for fate in fates for promise in fate.breaks))
-        message = (
-            f"{len(losses)} more committed records of {first.partition} are not in the log of "
-            f"broker {first.leader.node}, "
-            f"leader of epoch {first.leader_epoch}."
+        whose = (
+            "any replica"
+            if first.how == "nowhere"
+            else f"broker {first.leader.node}, leader of epoch {first.leader_epoch}"
         )
+        message = f"{len(losses)} more committed records of {first.partition} are not in the log of {whose}."
         evidence = {
             "count": len(losses),
             "violations": violations,
@@ -290,16 +320,17 @@ class LostWrites:
         return Anomaly(NAME, PERMITTED, ack.time, partition, message, NOT_REPLICATED.clause, (), evidence)
 
 
+def _replicas_from(event: TraceEvent) -> Sequence[int] | None:
+    """Who the replicas are from an event on; `None` if it does not say so."""
+    if event[KIND] == "reassign":
+        return trace_events.Reassign(event).replicas
+    if event[KIND] == "members" and trace_events.Members(event).committed:
+        return trace_events.Members(event).replicas
+    return None
+
+
 def _place(loss: Loss) -> _Place:
     return loss.partition, loss.offset, loss.record, loss.destroyed
-
-
-def _birth(loss: Loss, ack: Ack | None) -> str:
-    if loss.commit_leader is None and ack is not None:
-        held = " (which no broker ever held)" if loss.record[0] == NOWHERE else ""
-        return f"acknowledged to {ack.process} under acks=all at {seconds(ack.time)}{held}"
-    told = f" and acknowledged to {ack.process} at {seconds(ack.time)}" if ack else ""
-    return f"committed by broker {loss.commit_leader} in epoch {loss.commit_epoch} at {seconds(loss.commit_time)}{told}"
 
 
 def _cause(destroyed_by: dict[str, Any], loss: Loss) -> str:
@@ -309,6 +340,11 @@ def _cause(destroyed_by: dict[str, Any], loss: Loss) -> str:
         cause = "it never had it"
         if elected:
             cause += f", and was elected ({elected['how']}) at {seconds(elected['time'])}"
+    elif event == "no-replica":
+        replicas = ", ".join(map(str, destroyed_by["replicas"]))
+        cause = (
+            f"it has it, and is no replica any more since {seconds(destroyed_by['time'])}; the replicas are {replicas}"
+        )
     elif event == "log-start":
         cause = (
             f"its log starts at {destroyed_by['start']} since {seconds(destroyed_by['time'])} ({destroyed_by['how']})"
@@ -328,6 +364,6 @@ def _cause(destroyed_by: dict[str, Any], loss: Loss) -> str:
         cause = f"a reassignment removed its replica, and it deleted the log at {seconds(destroyed_by['time'])}"
     else:
         cause = f"the event {event} at {seconds(destroyed_by['time'])} removed it"
-    if loss.instead is not None:
+    if loss.instead is not None and loss.instead not in (loss.record, HOLE):
         cause += f"; it has record {loss.instead[1]} of epoch {loss.instead[0]} there"
     return cause

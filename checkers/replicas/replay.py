@@ -11,6 +11,7 @@ from tidemark.checkers.replicas.replayed_replica import (
     HOLE,
     MOST_HOLES,
     NEVER,
+    ON_PURPOSE,
     LogAtStop,
     Record,
     ReplayedReplica,
@@ -55,6 +56,7 @@ class _Replay:
             "append": self._append,
             "hw": self._hw,
             "truncate": self._truncate,
+            "hole": self._hole,
             "log-start": self._log_start,
             "recovered": self._recovered,
             "lead": self._lead,
@@ -135,7 +137,10 @@ class _Replay:
             self._fill(replica, base_offset)
 
     def _fill(self, replica: ReplayedReplica, to: int) -> None:
-        self._holes += replica.fill_to(to)
+        holes = replica.fill_to(to)
+        self._holes += holes
+        if holes and to <= self.replicas.deleted.get(replica.partition, 0):
+            replica.deleted_hole = to
         if self._holes > MOST_HOLES:
             raise TooSparseError(
                 replica.node, f"the replicas' logs have {self._holes} offsets of which nothing is known"
@@ -169,6 +174,15 @@ class _Replay:
         replica.start = min(replica.start, cut.to)
         replica.hw = min(replica.hw, cut.to)
 
+    def _hole(self, index: int, event: TraceEvent) -> None:
+        hole = trace_events.Hole(event)
+        replica = self.replicas.at(hole.node, hole.partition)
+        removal = replica.cut_inside_a_batch(index, hole.begin)
+        self._fill(replica, hole.leo)
+        if removal.records:
+            self.tell("on_removed", index, replica, removal)
+        self.tell("on_hole", index, hole, replica)
+
     def _log_start(self, index: int, event: TraceEvent) -> None:
         moved = trace_events.LogStart(event)
         replica = self.replicas.at(moved.node, moved.partition)
@@ -176,6 +190,9 @@ class _Replay:
         if moved.how == "begin-anew":
             self._cut(index, replica, moved.start)
         replica.start = moved.start
+        if moved.how in ON_PURPOSE:
+            deleted = self.replicas.deleted
+            deleted[moved.partition] = max(deleted.get(moved.partition, 0), min(moved.start, replica.hw))
         if moved.how == "begin-anew":
             self._fill(replica, moved.start)
         elif moved.how == "recovered":
@@ -199,6 +216,8 @@ class _Replay:
         replica.epoch = lead.leader_epoch
         replica.hw_before = min(replica.hw, len(replica.records))
         replica.hw = lead.hw
+        if len(replica.records) < self.replicas.deleted.get(lead.partition, 0):
+            self.replicas.deleted[lead.partition] = len(replica.records)
         self.tell("on_lead", index, lead, replica)
         for follower in self.replicas.by_partition[lead.partition]:
             if follower.waits is not None:

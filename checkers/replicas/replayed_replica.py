@@ -36,7 +36,16 @@ class TooSparseError(ValueError):
 
 
 HOLE: Record = (-1, None)
-"""Stands at offsets that an append skipped, which is a `broken-log`, and below a log start for what was never there."""
+"""Stands at offsets that an append skipped, or a cut inside a batch, and below a log start for what was never there."""
+
+
+def in_words(record: Record) -> str:
+    """A record, or that there is none."""
+    return "nothing" if record == HOLE else f"record {record[1]} of epoch {record[0]}"
+
+
+ON_PURPOSE = ("delete-records", "retention")
+"""How a log start moves when somebody wants records to go (docs/history.md, `log-start`)."""
 
 
 class Removal(NamedTuple):
@@ -68,8 +77,8 @@ class ReplayedReplica:
     """One replica of one partition, as its trace tells it."""
 
     __slots__ = (
-        "assigned", "chain", "epoch", "final", "followers", "hw", "hw_before", "leading", "node", "partition", "records",
-        "removals", "source", "start", "stops", "up", "waits",
+        "assigned", "chain", "deleted_hole", "epoch", "final", "followers", "hw", "hw_before", "leading", "node", "partition",
+        "records", "removals", "source", "start", "stops", "up", "waits",
     )  # fmt: skip
 
     def __init__(self, node: int, partition: str) -> None:
@@ -78,6 +87,8 @@ class ReplayedReplica:
         self.records: list[Record] = []
         self.chain: list[int] = [0]
         self.start = 0
+        self.deleted_hole = 0
+        """Where its last hole ends of which all was deleted on purpose: as below a log start, nobody misses what lies below."""
         self.hw = 0
         self.hw_before = 0
         """What it knew before it began to lead, as far as its log reached."""
@@ -110,10 +121,24 @@ class ReplayedReplica:
     def cut(self, index: int, to: int) -> Removal:
         """Cut the log at offset `to`, because of ``trace[index]``."""
         removal = Removal(index, to, self.records[to:])
+        if to < self.deleted_hole:
+            self.deleted_hole = 0
         del self.records[to:]
         del self.chain[to + 1 :]
         if removal.records:
             self.removals.append(removal)
+        return removal
+
+    def cut_inside_a_batch(self, index: int, begin: int) -> Removal:
+        """The cut that was just told fell inside a batch that began at `begin`: all of it went, by the same event.
+
+        ``trace[index]`` says so; it counts where no cut was told before.
+        """
+        earlier = self.removals[-1] if self.removals and self.removals[-1].to == len(self.records) else None
+        removal = self.cut(index, begin)
+        if earlier is not None and removal.records:
+            removal = Removal(earlier.at, begin, removal.records + earlier.records)
+            self.removals[-2:] = [removal]
         return removal
 
     def fill_to(self, offset: int) -> int:
@@ -146,6 +171,11 @@ class ReplayedReplica:
         """Whether the log has this record at this offset now."""
         return self.start <= offset < len(self.records) and self.records[offset] == record
 
+    def ever_had(self, value: Value) -> bool:
+        """Whether a record with this value is, or was once, anywhere in the log."""
+        logs = [self.records, *(removal.records for removal in self.removals)]
+        return any(value == one for records in logs for _, one in records)
+
     def had_at(self, stop: LogAtStop, offset: int, record: Record) -> bool:
         """Whether the log had this record at this offset when the node stopped."""
         if offset >= stop.leo:
@@ -176,6 +206,8 @@ class ReplayedReplicas:
         self.by_place: dict[tuple[int, str], ReplayedReplica] = {}
         self.by_partition: dict[str, list[ReplayedReplica]] = defaultdict(list)
         self.by_node: dict[int, list[ReplayedReplica]] = defaultdict(list)
+        self.deleted: dict[str, int] = {}
+        """Per partition up to where anybody deleted records on purpose, and nobody has begun to write others since."""
         self.differing: dict[ReplayedReplica, ReplayedReplica] = {}
         """Follower → leader of the pairs whose logs differ: `Divergence` keeps them."""
         self.configurations: dict[str, list[Configured]] = {}

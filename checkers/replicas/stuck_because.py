@@ -65,8 +65,15 @@ def _gave_up(anomalies: Sequence[Anomaly], members: Iterable[ReplayedReplica]) -
 
 
 def _no_leader(elected: trace_events.Elect, life: IsrLife, partition: str, trace: Sequence[TraceEvent]) -> list[str]:
-    live = [node for node in life.isrs.get(partition, ()) if life.alive(node)]
-    if elected.leader >= 0 or not live:
+    isr = life.isrs.get(partition, ())
+    live = [node for node in isr if life.alive(node) and life.is_replica(partition, node)]
+    if elected.leader >= 0 or not isr:
+        return []
+    if not any(life.is_replica(partition, node) for node in isr):
+        return [
+            f"There is no leader since {seconds(elected.time)}: nobody whom the controller has in sync is a replica any more."
+        ]
+    if not live:
         return []
     names = ", ".join(map(str, live))
     return [

@@ -46,6 +46,9 @@ class TraceChecker:
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
         """The log was cut: truncation, recovery, an append below its end, or the replica was removed."""
 
+    def on_hole(self, index: int, event: trace_events.Hole, replica: ReplayedReplica) -> None:
+        """A cut fell inside a batch, and the log goes on behind the hole where it was."""
+
     def on_log_start(self, index: int, event: trace_events.LogStart, replica: ReplayedReplica, previous: int) -> None:
         """A replica's log start moved; it was `previous` before."""
 

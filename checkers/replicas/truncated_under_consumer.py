@@ -64,9 +64,10 @@ def _anomaly(
     op, loss = min(reads, key=lambda read: read[1].destroyed)
     value, time = loss.record[1], committed.time_at(loss.destroyed)
     more = "" if len(reads) == 1 else f" (and {len(reads) - 1} more such records)"
+    leader = f"broker {loss.leader.node}, leader of epoch {loss.leader_epoch}, did not have"
     message = (
-        f"{op.process} had been given record {value} of {key} (offset {loss.offset}) at {seconds(op.time)}, which broker "
-        f"{loss.leader.node}, leader of epoch {loss.leader_epoch}, did not have at {seconds(time)}{more}."
+        f"{op.process} had been given record {value} of {key} (offset {loss.offset}) at {seconds(op.time)}, which "
+        f"{'no replica had' if loss.how == 'nowhere' else leader} at {seconds(time)}{more}."
     )
     evidence = {
         "process": op.process, "offset": loss.offset, "value": value, "read": op.time, "leader": loss.leader.node,

@@ -19,9 +19,8 @@ Broker 1 deleted records of t-0 up to offset 2 at 0.000040 s (delete-records), b
 from __future__ import annotations
 
 from tidemark.checkers.history.trace_events import LogStart
-from tidemark.checkers.replicas.committed import ON_PURPOSE
 from tidemark.checkers.replicas.finder import Finder
-from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
+from tidemark.checkers.replicas.replayed_replica import ON_PURPOSE, ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "wrong-deletion"

@@ -42,7 +42,7 @@ def _replayed(trace: Iterable[TraceEvent]) -> dict[int, _Log]:
             base, epoch, values = fields[:3]
             _cut(log, base)
             log.update((base + at, (epoch, value)) for at, value in enumerate(values))
-        elif event in {"truncate", "recovered"}:
+        elif event in {"truncate", "hole", "recovered"}:
             _cut(log, fields[0])
         elif event == "stop" and fields[0] == "disk":
             log.clear()

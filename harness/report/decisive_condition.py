@@ -55,6 +55,8 @@ def _record(anomaly: Anomaly) -> Iterator[str]:
         )
     elif destroyed["event"] == "never-had-it":
         yield f"Broker {evidence['leader']} was elected and had never had the committed record at offset {offset}."
+    elif destroyed["event"] == "no-replica":
+        yield f"Broker {node}, the last leader, has the committed record at offset {offset}, and is no replica any more."
     elif destroyed["event"] == "recovered":
         yield f"Broker {node} came back without the record at offset {offset} (stop: {destroyed.get('after', '?')}), and then led."
 

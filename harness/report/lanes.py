@@ -85,6 +85,7 @@ class _Builder:
         self.lane = lane
         self._offset = offset
         self._end = end
+        self._cut_by: tuple[Any, ...] | None = None
 
     def take(self, event: tuple[Any, ...]) -> None:
         """Bring the lane up to date with one event."""
@@ -107,6 +108,11 @@ class _Builder:
 
     def _on_truncate(self, event: tuple[Any, ...], time: int, to: int, *_rest: object) -> None:
         self._cut(event, time, to)
+        self._cut_by = event
+
+    def _on_hole(self, event: tuple[Any, ...], time: int, begin: int, leo: int) -> None:
+        if self._offset is not None and begin <= self._offset < leo:
+            self._end_life(self._cut_by or event, time)
 
     def _on_log_start(self, event: tuple[Any, ...], time: int, start: int, _before: int, how: str) -> None:
         anew = how == "begin-anew"

@@ -64,7 +64,9 @@ def waiting_for(view: PartitionView) -> str:
 
 def _roles(view: PartitionView) -> str:
     if view.leader < 0:
-        return f"no leader: ISR {list(view.isr)}, ELR {list(view.elr)}"
+        gone = [broker for broker in view.isr if broker not in view.replicas]
+        told = f", but the replicas are {list(view.replicas)}" if gone else ""
+        return f"no leader: ISR {list(view.isr)}, ELR {list(view.elr)}{told}"
     for broker in view.replicas:
         replica = view.brokers[broker]
         if replica is None:

@@ -23,6 +23,7 @@ _WORDS: Final[Mapping[str, Callable[..., str]]] = {
         f"moves its high watermark to {hw}, as {'leader' if leads else 'follower'} in epoch {epoch}"
     ),
     "truncate": lambda to, old, reason, epoch: f"cuts its log from {old} to {to} in epoch {epoch} ({reason})",
+    "hole": lambda begin, leo: f"has nothing from offset {begin} to {leo - 1}: the cut fell inside a batch",
     "lead": lambda epoch, leo, *_: f"takes over as leader of epoch {epoch}; its log ends at {leo}",
     "follow": lambda epoch, leader, leo, _hw: (
         f"follows {f'broker {leader}' if leader > 0 else 'nobody'} in epoch {epoch}; its log ends at {leo}"

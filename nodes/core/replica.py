@@ -134,13 +134,15 @@ class Replica:
             self.out.append((now, self.node_id, "hw", self.name, hw, self.leader_epoch, False))
 
     def cut(self, now: int, offset: int, why: str) -> None:
-        """Truncate the log, the epoch cache and the high watermark to ``offset``."""
+        """Truncate the log, the epoch cache and the high watermark to ``offset``, also where the records end before it."""
         before = self.log.leo
         records_end = self.log.truncate(offset)
         after = self.log.leo
         if after < before:
             self.out.append(Truncate(self.name, records_end))
-            self.out.append((now, self.node_id, "truncate", self.name, records_end, before, why, self.leader_epoch))
+            self.out.append((now, self.node_id, "truncate", self.name, after, before, why, self.leader_epoch))
+            if records_end < after:
+                self.out.append((now, self.node_id, "hole", self.name, records_end, after))
         if (after < before or not self._empty_epochs_stay) and self.cache.truncate_from_end(after):
             self.out.append(WriteEpochs(self.name, self.cache.entries()))
         if self.hw > after:

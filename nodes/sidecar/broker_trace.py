@@ -158,12 +158,13 @@ class BrokerTrace:
         return [("removed", state.leo, state.leader_epoch)]
 
     def _truncated(self, state: ReplicaStatus, event: e.Truncated) -> list[_Fields]:
-        """The cut is told as what it did to the records: Kafka's own log end may lie beyond them, in a batch that is gone."""
+        """Kafka goes on at the offset it was told, also where that lies in a batch, and so behind the end of its records."""
         old = state.leo
         state.start = min(state.start, event.to)
         end = self._cut(state, event.partition, event.to)
         epoch = event.leader_epoch if event.leader_epoch >= 0 else state.leader_epoch
-        return [("truncate", end, old, event.reason, epoch)] if event.to < old else []
+        hole = [("hole", end, event.to)] if end < event.to else []
+        return [("truncate", event.to, old, event.reason, epoch), *hole] if event.to < old else []
 
     def _truncated_fully(self, state: ReplicaStatus, event: e.TruncatedFully) -> list[_Fields]:
         """All records are gone, also where the log goes on at a later offset than 0."""

@@ -186,17 +186,17 @@ class SegmentTail:
         """A line said that the log was cut: what lies from there on is read once more, for it may be other records now.
 
         Returns:
-            Where the log ends: a batch that straddles the cut is gone whole, although Kafka goes on at ``to``.
+            Where the records end: a batch that straddles the cut is gone whole, although Kafka goes on at ``to``.
         """
         self._was_cut = True
         end = 0
-        for segment in self._segments.values():
+        for name, segment in self._segments.items():
             kept = len(segment.entries)
             while kept and segment.entries[kept - 1].next > to:
                 kept -= 1
             if kept < len(segment.entries):
                 segment.cut(segment.entries[kept].position)
-            end = max(end, segment.entries[-1].next if segment.entries else 0)
+            end = max(end, segment.entries[-1].next if segment.entries else min(base_of(name) or 0, to))
         return min(end, to)
 
     def close(self) -> None:

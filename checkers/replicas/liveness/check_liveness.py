@@ -70,7 +70,7 @@ def _waiting(state: WhoIsWell) -> list[Waiting]:
         for partition, (leader, _) in state.elected.items()
         if leader < 0 or leader in state.down
         for member in state.life.isrs[partition]
-        if member not in state.without_log and state.well(member)
+        if member not in state.without_log and state.well(member) and state.life.is_replica(partition, member)
     ]
 
 
@@ -82,7 +82,7 @@ def _lagging(state: WhoIsWell) -> list[Lagging]:
         for partition, (leader, epoch) in state.elected.items()
         if leader >= 0 and state.well(leader)
         for member in state.life.isrs[partition]
-        if member != leader and state.fetches_nothing(member)
+        if member != leader and state.fetches_nothing(member) and state.life.is_replica(partition, member)
     ]
 
 

@@ -13,7 +13,9 @@ from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
 
 CONTROLLER = 0
-_KINDS = frozenset({"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence"})
+_KINDS = frozenset(
+    {"elect", "isr-change", "reassign", "stop", "start", "register", "pause", "resume", "fence", "unfence"}
+)
 
 
 class Elected(NamedTuple):

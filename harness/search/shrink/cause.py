@@ -46,7 +46,7 @@ from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.log_matching import NAME as LOG_MATCHING
 from tidemark.checkers.replicas.lost_committed_write import NAME as LOST
 from tidemark.checkers.replicas.replay import replay
-from tidemark.checkers.replicas.replayed_replica import ReplayedReplica, ReplayedReplicas
+from tidemark.checkers.replicas.replayed_replica import HOLE, ReplayedReplica, ReplayedReplicas
 from tidemark.checkers.replicas.stuck import BROKER_STOPPED, STUCK
 from tidemark.checkers.verdict.alike import without_numbers
 
@@ -165,6 +165,8 @@ def _destruction(destroyed_by: dict[str, Any], partition: str, trace: Sequence[T
         return f"the later leader had cut it from its log ({reason}{told})"
     if event == "recovered":
         return f"the later leader's recovery after stop {destroyed_by['after']} left too little"
+    if event == "no-replica":
+        return "a reassignment had taken away the last leader, which has it"
     if event == "log-start":
         return f"the later leader's log start had moved beyond it ({destroyed_by['how']})"
     return f"the later leader had lost it by the event {event}"
@@ -230,7 +232,9 @@ def _of_difference(anomaly: Anomaly, trace: Sequence[TraceEvent], say: _Say) -> 
     theirs, its = evidence["leader_record"][0], evidence["follower_record"][0]
     facts = [
         _what_it_did(follower, partition, evidence["leader_epoch"], before, say),
-        f"its record is of {'an older' if its < theirs else 'a newer' if its > theirs else 'the same'} epoch",
+        "it has no record there"
+        if its == HOLE[0]
+        else f"its record is of {'an older' if its < theirs else 'a newer' if its > theirs else 'the same'} epoch",
     ]
     if any(one.node in (follower, leader) and one.lost for one in Recovered.among(before, partition)):
         facts.append("one of the two had lost records in a recovery")

@@ -55,6 +55,7 @@ SMALLEST = {
     "led-on-over-a-cut": [*WRITTEN, append(3, 1, 1), elect(2, 2), follow(3, 2, 2, 2), cut(3, 1, 2), lead(1, 3, 1)],
     "cut-below-high-watermark": [*WRITTEN, (1, 2, "hw", K, 1, 1, False), cut(2, 0, 1)],
     "cut-below-committed": [*WRITTEN, cut(2, 0, 1)],
+    "cut-inside-a-batch": [*WRITTEN, cut(2, 1, 1), (2, 2, "hole", K, 0, 1)],
     "cut-to-high-watermark": [*WRITTEN, cut(2, 1, 1, "to high watermark")],
     "cut-by-epoch": [*WRITTEN, cut(2, 1, 1)],
     "cut-whole-log": [*WRITTEN, cut(2, 0, 1)],

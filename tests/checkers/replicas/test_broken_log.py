@@ -159,3 +159,93 @@ def test_an_epoch_of_which_all_was_deleted_may_stay_where_the_next_one_begins(st
 
     assert (broken(*trace, final(((1, 4), (3, 4)), batches, 5)) == []) is sound
     assert broken(*trace, final(((1, 4), (2, 4), (3, 4)), batches, 5)) != []
+
+
+LEADS = [(1, 1, "lead", P, 2, 0, 0, (1,)), (2, 1, "append", P, 0, 2, (1, 2, 3, 4, 5))]
+HOLE = [
+    (3, 2, "append", P, 0, 2, (1,)),
+    (4, 2, "append", P, 1, 3, (12, 13, 14)),
+    (5, 2, "follow", P, 4, 1, 4, 1),
+    (6, 2, "truncate", P, 3, 4, "why not", 4),
+    (7, 2, "hole", P, 1, 3),
+]
+"""Broker 2 cuts to 3, inside its batch of 1 to 3, and has nothing from offset 1 on."""
+FETCHES = [(8, 1, "lead", P, 4, 5, 5, (1,)), (9, 2, "fetched", P, 4, 1)]
+
+
+@pytest.mark.parametrize(
+    "since", [pytest.param(FETCHES, id="fetched"), pytest.param([(9, 2, "lead", P, 5, 3, 1, (2,))], id="lead")]
+)
+def test_a_hole_behind_a_cut_is_told_when_the_replica_counts_as_one_that_has_all(since):
+    (message, *more) = broken(*LEADS, *HOLE, *since, (20, 2, "append", P, 3, 4, (4,)))
+
+    assert more == []
+    assert message == (
+        "The log of broker 2 for t-0 has a hole since 0.000007 s: a cut fell inside a batch, and the whole batch went. The log "
+        "goes on at offset 3, and nothing is there from offset 1 on."
+    )
+
+
+def test_a_hole_that_a_restart_closes_before_is_none():
+    restarts = [(8, 2, "stop", "", "crash"), (8, 2, "start", "", 2), (8, 2, "recovered", P, 1, 1, 2)]
+
+    assert broken(*LEADS, *HOLE, *restarts, *FETCHES, (20, 2, "append", P, 1, 2, (2, 3, 4))) == []
+
+
+DELETED = [(6, 1, "hw", P, 5, 2, True), (6, 1, "log-start", P, 3, 0, "delete-records")]
+
+
+def names(*trace):
+    verdict = check(History.of(trace=trace))
+    return [(one.name, one.verdict) for one in verdict.anomalies if one.verdict != "permitted"]
+
+
+def test_a_hole_over_what_was_deleted_is_none_and_the_high_watermark_may_lie_in_it():
+    told = [(9, 2, "hw", P, 3, 4, False), (9, 2, "log-start", P, 3, 0, "leader")]
+
+    assert names(*LEADS, *DELETED, *HOLE, *FETCHES, *told) == []
+
+
+def test_nor_is_it_where_a_crash_brings_the_deleted_records_back_elsewhere():
+    forgets = [
+        (10, 1, "stop", "", "crash"),
+        (11, 1, "start", "", 2),
+        (12, 1, "recovered", P, 5, 5, 0),
+        (13, 1, "lead", P, 6, 5, 5, (1,)),
+        (14, 2, "follow", P, 6, 1, 3, 3),
+        (15, 2, "fetched", P, 6, 1),
+        (16, 2, "append", P, 3, 2, (4, 5)),
+    ]
+
+    assert names(*LEADS, *DELETED, *HOLE, *FETCHES, *forgets) == []
+
+
+def test_a_hole_over_what_was_written_where_others_were_deleted_is_one():
+    """What was deleted reached to 3; a leader with an empty log begins again at 0."""
+    anew = [
+        (6, 3, "hw", P, 3, 1, True),
+        (6, 3, "log-start", P, 3, 0, "delete-records"),
+        (7, 1, "lead", P, 2, 0, 0, (1,)),
+    ]
+    deleted = [(0, 3, "append", P, 0, 1, (91, 92, 93)), (0, 3, "lead", P, 1, 3, 3, (3,))]
+
+    assert ("broken-log", "violation") in names(*deleted, *anew, LEADS[1], *HOLE, *FETCHES)
+
+
+def test_the_record_that_went_with_the_batch_went_by_the_cut():
+    committed = [(2, 1, "hw", P, 1, 2, True)]
+    elsewhere = [(3, 1, "append", P, 5, 2, (6,)), (4, 2, "hw", P, 3, 3, True)]
+    lost = check(History.of(trace=[*LEADS, *committed, *HOLE[:2], *elsewhere, *HOLE[2:], *FETCHES]))
+
+    gone = [one for one in lost.named("lost-committed-write") if one.evidence["value"] == 12]
+    assert [(one.evidence["destroyed_by"]["event"], one.evidence["elsewhere"]) for one in gone] == [
+        (
+            "never-had-it",
+            [
+                {
+                    "node": 2, "event": "truncate", "time": 6, "trace_index": 8, "to": 1, "old_leo": 4, "reason": "why not",
+                    "leader_epoch": 4,
+                }
+            ],
+        )
+    ]  # fmt: skip

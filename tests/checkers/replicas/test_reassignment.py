@@ -89,6 +89,50 @@ def test_one_that_nobody_has_who_is_left_is_lost_though_nobody_leads():
     assert anomaly.message.endswith("a reassignment removed its replica, and it deleted the log at 0.000050 s.")
 
 
+def test_where_the_replica_that_was_taken_away_still_has_it_that_is_said():
+    """Not that it never had it, and has it."""
+    alone = [*LED_BY_1[:3], LED_BY_1[4], (40, 0, "reassign", P, (2, 3), (), ())]
+    (anomaly,) = check(History.of(trace=alone)).named("lost-committed-write")
+
+    assert anomaly.message.startswith(
+        "Record 7 of t-0 (offset 0, epoch 1), committed by broker 1 in epoch 1 at 0.000030 s, is not in the log of any replica. "
+        "The last to lead was broker 1, leader of epoch 1: it has it, and is no replica any more since 0.000040 s; the "
+        "replicas are 2, 3"
+    )
+    assert anomaly.evidence["destroyed_by"] == {
+        "node": 1,
+        "event": "no-replica",
+        "time": 40,
+        "trace_index": 4,
+        "replicas": (2, 3),
+    }
+
+
+def test_a_broker_that_is_no_replica_any_more_is_not_told_of_as_one_of_the_isr():
+    none = (40, 0, "elect", P, -1, 2, (1,), (), "offline", True, 3)
+    stuck = (90, 0, "converged", P, False, "no leader")
+    trace = [*LED_BY_1, (40, 0, "reassign", P, (2, 3), (), ()), none, stuck]
+    times = {"session_us": 1, "heartbeat_us": 1, "tick_us": 1, "request_timeout_us": 1, "fetch_wait_us": 1}
+    times |= {"lag_time_us": 1, "produce_timeout_us": 1}
+    verdict = check(History.of(trace=trace, times=times, replicas={P: [1, 2]}))
+
+    assert [*verdict.named("no-leader")] == []
+    (anomaly,) = verdict.named("stuck")
+    assert anomaly.evidence["because"][:1] == [
+        "There is no leader since 0.000040 s: nobody whom the controller has in sync is a replica any more."
+    ]
+
+
+def test_it_is_no_near_miss_that_it_lacks_something():
+    lag = [(41, 1, "append", P, 1, 1, (8,)), (42, 1, "hw", P, 2, 1, True)]
+    told = [a.name for a in check(History.of(trace=[*LED_BY_1, *lag])).anomalies]
+    after = [
+        a.name for a in check(History.of(trace=[*LED_BY_1, (40, 0, "reassign", P, (1, 3), (), ()), *lag])).anomalies
+    ]
+
+    assert ("weak-isr" in told, "weak-isr" in after) == (True, False)
+
+
 def test_it_is_not_if_one_of_those_who_are_left_has_it():
     none = (40, 0, "elect", P, -1, 2, (1,), (), "offline", True, 3)
 

@@ -52,6 +52,7 @@ def test_the_worked_examples_are_there():
         "divergence-case-g",
         "forgotten-log-start",
         "high-water-mark",
+        "hole-behind-a-cut",
         "kafka-10432-epoch-0",
         "kafka-10706-asking-never-ends",
         "kafka-12686-never-sent",

@@ -7,7 +7,8 @@ import pytest
 from tidemark.harness.simulator import simulate
 from tidemark.harness.simulator.disk import SimDisk
 from tidemark.harness.simulator.execute import execute
-from tidemark.nemesis import Fault, Trigger, WorkloadSpec
+from tidemark.nemesis import Fault, Trigger, WorkloadSpec, generate_plan
+from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.log import Batch
 from tidemark.nodes.core.recovery import recover
 from tidemark.nodes.core.variant import PRESETS, parse_variant
@@ -155,6 +156,20 @@ def test_a_log_start_inside_a_batch_is_no_trouble(plan, variant):
 
 def replace_amount(fault, amount):
     return Fault(fault.kind, fault.at_us, amount=amount)
+
+
+@pytest.mark.parametrize(
+    ("variant", "index", "holes"),
+    [
+        pytest.param("kafka-4.0", 235, 2, id="cut inside a batch, to the leader's log start"),
+        pytest.param("kafka-2.7", 1297, 0, id="a recovery makes up for epochs, and a later log start is forgotten"),
+    ],
+)
+def test_what_deletions_do_to_a_log_is_no_violation(variant, index, holes):
+    run = execute(generate_plan(11, index, "retention-destructive", ClusterSpec()), variant)
+
+    assert [one.message for one in run.verdict.anomalies if one.verdict == "violation"] == []
+    assert len(events(run, "hole")) == holes
 
 
 def test_the_same_run_gives_the_same_bytes(plan):

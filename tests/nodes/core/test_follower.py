@@ -373,10 +373,12 @@ def test_a_cut_inside_a_batch_drops_all_of_it(follower, batch):
     two = follower(batches=[batch(0, 1, *range(11)), batch(11, 2, *range(15))], hw=11)
     got(two, 1, diverging=(1, 21))
     assert two.traced("truncate") == [(11, 26, "to the end of common epoch 1", 5)]
+    assert two.traced("hole") == []
 
     two = follower("kafka-2.1", batches=[batch(0, 1, *range(11)), batch(11, 1, *range(15))], hw=22)
     told_end(two, 1, 1, 21)
-    assert two.traced("truncate") == [(11, 26, "to the end of common epoch 1", 5)]
+    assert two.traced("truncate") == [(21, 26, "to the end of common epoch 1", 5)]
+    assert two.traced("hole") == [(11, 21)]
     assert two.traced("hw") == [(21, 5, False)]
     assert two.replica.leo == 21
 

@@ -207,12 +207,15 @@ def test_the_node(broker_trace):
     assert broker_trace.last_words == "a"
 
 
-def test_a_cut_through_a_batch_is_told_as_what_it_left(broker_trace):
+def test_a_cut_through_a_batch_leaves_a_hole(broker_trace):
     """Kafka goes on at offset 2; the batch that held it is gone from its first record on."""
     told(broker_trace, e.Loaded("t-0", 4))
     broker_trace.tails["t-0"].ends_at = 1
 
-    assert told(broker_trace, e.Truncated("t-0", 2, "epoch", 3)) == [("truncate", "t-0", 1, 4, "epoch", 3)]
+    assert told(broker_trace, e.Truncated("t-0", 2, "epoch", 3)) == [
+        ("truncate", "t-0", 2, 4, "epoch", 3),
+        ("hole", "t-0", 1, 2),
+    ]
 
 
 def test_a_removed_replica_is_told_and_forgotten(broker_trace, tail):
