@@ -255,18 +255,6 @@ def moved_while_others_are_away(rng: Random, kinds: Kinds, cluster: ClusterSpec,
     return faults
 
 
-def ordered_again(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
-    """A replica is moved to a broker that cannot fetch yet, and another order takes the place of that one: back, or one more."""
-    group = cluster.assignment()["t-0"]
-    spare = [broker for broker in cluster.broker_ids() if broker not in group] or [group[-1]]
-    ordered = at + log_uniform(rng, 2 * MS, 60 * MS)
-    again = ordered + log_uniform(rng, 1 * MS, 80 * MS)
-    away = _on(rng, kinds.among(rng, "pause", "from-peers", "crash"), at, cluster, f"b{rng.choice(spare)}")
-    move = _on(rng, kinds.among(rng, "reassignment"), ordered, cluster, f"b{rng.choice(group)}", 0)
-    then = _on(rng, kinds.among(rng, "reassignment", "one-more-replica"), again, cluster, f"b{rng.choice(spare)}", 0)
-    return [replace(fault, partition=0) for fault in (away, move, then)]
-
-
 def deposed_and_does_not_know(rng: Random, kinds: Kinds, cluster: ClusterSpec, at: int) -> list[Fault]:
     """A leader is cut off from the other servers, and not from its clients, until long after these have elected another."""
     old, other, _ = _cast(rng, cluster)
@@ -322,7 +310,6 @@ SCENES: dict[str, Scene] = {
     "deleted while one is away": deleted_while_one_is_away,
     "deleted before the power goes": deleted_before_the_power_goes,
     "moved while others are away": moved_while_others_are_away,
-    "ordered again": ordered_again,
     "deposed, and does not know": deposed_and_does_not_know,
     "two change one group": two_change_one_group,
 }
@@ -331,7 +318,6 @@ _OF_PROFILES = {
     "deleted while one is away": {"deletions", "retention", "retention-destructive"},
     "deleted before the power goes": {"retention-destructive"},
     "moved while others are away": {"reassignments", "reassignments-destructive"},
-    "ordered again": {"reassignments", "reassignments-destructive"},
 }
 """Scenes about what only some profiles are for; the others are everybody's."""
 _OF_VOTERS = {
