@@ -31,6 +31,7 @@ from tidemark.checkers.replicas.leader_completeness import incomplete_leaders
 from tidemark.checkers.replicas.liveness.check_liveness import check_liveness
 from tidemark.checkers.replicas.log_matching import LogMatching
 from tidemark.checkers.replicas.lost_committed_write import Fates
+from tidemark.checkers.replicas.reassignment import reassignments
 from tidemark.checkers.replicas.replica_run import ReplicaChecker, ReplicaRun
 from tidemark.checkers.replicas.stale_read import stale_reads
 from tidemark.checkers.replicas.stuck import Stuck
@@ -160,6 +161,12 @@ OF_REPLICAS: Final = (
             "broker-stopped": "A broker gave up by itself, as its protocol makes it do.",
         },
         lambda _: Stuck(),
+    ),
+    ReplicaChecker(
+        {
+            "reassignment": "An accepted order to reassign replicas was disobeyed, or did not end with nothing left to wait for."
+        },
+        find=lambda run: reassignments(run.points, run.assignment, run.patience_us),
     ),
     ReplicaChecker(
         {"leader-append-only": "A leader cut its own log."},

@@ -223,8 +223,8 @@ class Injector:
                 world.delete_records(partition, fault.amount)
             case does.Retain():
                 world.retain(partition, node, fault.amount)
-            case does.Move():
-                self._move(fault, partition, node, detail)
+            case does.Move(one_more=more):
+                self._move(fault, partition, node, detail, more)
         return None
 
     def _pause(self, index: int, node: int) -> Callable[[], None]:
@@ -285,8 +285,11 @@ class Injector:
         world.set_link_fault(index, ((CONTROLLER, deaf),), "lost-leadership", 0)
         return lambda: world.clear_link_fault(index)
 
-    def _move(self, fault: Fault, partition: str, node: int, detail: dict[str, Any]) -> None:
-        """Move a replica to a broker that has none, if there is one. Who is about to go cannot be moved; another is."""
+    def _move(self, fault: Fault, partition: str, node: int, detail: dict[str, Any], one_more: bool) -> None:
+        """Move a replica to a broker that has none, if there is one. Who is about to go cannot be moved; another is.
+
+        ``one_more`` moves none: that broker gets a replica besides.
+        """
         staying = self._world.target_of(partition)
         without = [b for b in self._world.brokers() if b not in staying]
         if not without:
@@ -294,7 +297,7 @@ class Injector:
         if node not in staying:
             node = detail["node"] = staying[fault.pick % len(staying)]
         to = without[fault.pick // 2 % len(without)]
-        others = [b for b in staying if b != node]
-        replicas = (*others, to) if fault.pick % 2 else tuple(to if b == node else b for b in staying)
+        others = [b for b in staying if b != node or one_more]
+        replicas = (*others, to) if fault.pick % 2 or one_more else tuple(to if b == node else b for b in staying)
         detail["replicas"] = list(replicas)
         self._world.reassign(partition, replicas)

@@ -126,10 +126,12 @@ class Retain(Doing):
     at_once = True
 
 
+@dataclass(frozen=True, slots=True)
 class Move(Doing):
-    """Ask the controller for a reassignment."""
+    """Ask the controller for a reassignment: another broker in the place of one, or one more."""
 
     at_once = True
+    one_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

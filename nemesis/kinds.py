@@ -155,6 +155,8 @@ _TABLE: tuple[Kind, ...] = (
          Part.RECORDS, Retain(), RETAINED, _DELETED, (LOG_START, RETENTION), holds_back=NOBODY),
     Kind(REASSIGNMENT, Sentence("move the partition's replica from the target to a broker that has none", _WHERE),
          Part.REPLICAS, Move(), MOVED, needs=(REASSIGNMENT,), holds_back=NOBODY),
+    Kind("one-more-replica", Sentence("give the partition one more replica, on a broker that has none"),
+         Part.REPLICAS, Move(one_more=True), needs=(REASSIGNMENT,), holds_back=NOBODY),
     Kind("controller-isolated", Sentence("cut the controller from all brokers"),
          Part.CONTROLLER, OnLinks("cut", of_controller), CONTROLLERS, needs=(A_CONTROLLER,), holds_back=ALL),
     Kind("controller-crash",

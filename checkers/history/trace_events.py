@@ -189,6 +189,10 @@ class Fence(Event):
 class Unfence(Event):
     broker: int
 
+class Ordered(Event):
+    replicas: Nodes
+    answered: bool
+
 class Reassign(Event):
     replicas: Nodes
     adding: Nodes

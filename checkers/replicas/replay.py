@@ -297,6 +297,7 @@ class _Replay:
 
     def _assign(self, index: int, told: trace_events.Members | trace_events.Reassign) -> None:
         """Who is no replica any more owes nothing, from now on, whenever it hears of that."""
+        self.replicas.assigned[told.partition] = told.replicas
         for replica in self.replicas.by_partition[told.partition]:
             replica.assigned = replica.node in told.replicas
             if not replica.assigned:

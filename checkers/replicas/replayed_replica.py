@@ -214,14 +214,16 @@ class ReplayedReplicas:
         """Per partition what entries of the log say of its group, by offset and epoch; nothing where groups never change."""
         self.settled: dict[str, Configured] = {}
         """Per partition the newest of them that is known to be committed."""
+        self.assigned: dict[str, Sequence[int]] = {}
+        """Per partition who is a replica, once anybody has told that this changed."""
 
     def at(self, node: int, partition: str) -> ReplayedReplica:
         """The replica of `partition` on `node`; a new empty one if it was not heard of."""
         replica = self.by_place.get((node, partition))
         if replica is None:
             replica = self.by_place[node, partition] = ReplayedReplica(node, partition)
-            if partition in self.settled:
-                replica.assigned = node in self.settled[partition][2]
+            if partition in self.assigned:
+                replica.assigned = node in self.assigned[partition]
             self.by_partition[partition].append(replica)
             self.by_node[node].append(replica)
         return replica

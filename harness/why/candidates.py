@@ -11,7 +11,7 @@ from tidemark.nodes.core.describe import modifiers
 from tidemark.nodes.core.variant import BUGS, PRESETS, SWITCHES, Variant, VariantError
 from tidemark.nodes.families import AnyVariant, parse_variant
 
-ALL_REPAIRED = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew"
+ALL_REPAIRED = "kafka-4.0+forget-log-ends+rebuild-epochs+begin-anew+obey-last-order"
 """The last preset with the repairs of what today's Kafka still has (docs/findings)."""
 
 NEXT_RULE = {"hw": "kip101", "kip101": "kip279"}

@@ -105,6 +105,7 @@ class Broker:
         """States that overtook the answer to the registration they belong to."""
         self.hears_controller = variant.metadata_log
         """With ZooKeeper a process serves nobody before it is registered (``KafkaServer.startup``)."""
+        self._controller_epoch = 0
         self._proof = recovered.clean_broker_epoch
         self._heartbeat_due = 0
         self._checkpoint_due = settings.hw_checkpoint_us
@@ -249,6 +250,9 @@ class Broker:
             if self.broker_epoch < 0:
                 self._early.append(m)
             return
+        if m.controller_epoch < self._controller_epoch:
+            return  # STALE_CONTROLLER_EPOCH: a late request of a controller that there is no longer (ZooKeeper)
+        self._controller_epoch = m.controller_epoch
         name = m.partition
         new = m.partition_epoch > self._known.get(name, -1)
         if new:

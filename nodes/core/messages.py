@@ -201,6 +201,7 @@ class LeaderAndIsr:
     May arrive late, and with KRaft out of order or not at all. ``broker_epoch`` is the incarnation it was meant for (KIP-380);
     ``eligible`` are the replicas that could be in the ISR now, being neither fenced nor shutting down (KIP-841). ``correlation``
     numbers ZooKeeper's requests. ``delete`` asks a broker that is no replica to delete what it has (``StopReplica``, ZooKeeper).
+    ``controller_epoch`` says which of ZooKeeper's controllers, one after the other, has decided it.
     """
 
     source: int
@@ -214,6 +215,7 @@ class LeaderAndIsr:
     eligible: tuple[int, ...] = ()
     correlation: int = 0
     delete: bool = False
+    controller_epoch: int = 0
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from random import Random
 
 from tidemark.nemesis import KINDS, PROFILES, SIMULATED_ONLY, Fault
 from tidemark.nemesis.kind import Part, Stop, log_uniform
-from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS
+from tidemark.nemesis.kinds import CONTROLLER_LINKS, LINK_FAULTS, REASSIGNMENT, kinds_that_need
 from tidemark.nodes.core.cluster import ClusterSpec
 from tidemark.nodes.core.settings import MS
 
@@ -27,7 +27,7 @@ class Kinds:
     """The kinds of fault that a profile has, by the part they play.
 
     What disturbs a broker's talks with the controller belongs to every hunt: it destroys nothing. Where power is lost, so may
-    be metadata.
+    be metadata; where replicas move, they may become more.
 
     Args:
         profile: a key of :data:`nemesis.PROFILES`.
@@ -39,6 +39,8 @@ class Kinds:
         self.known = frozenset(PROFILES[profile]) | frozenset(CONTROLLER_LINKS)
         if "power" in self.known:
             self.known |= SIMULATED_ONLY
+        if REASSIGNMENT in self.known:
+            self.known |= kinds_that_need(REASSIGNMENT)
         known = self.known
         self.profile = profile
         self.hindrances = (*(kind for kind in LINK_FAULTS if kind in known), "pause", "pause", "crash", "restart")

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.checkers.history.history import History
-from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, Append, Recovered, TraceEvent, Truncate
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    TIME,
+    Append,
+    Recovered,
+    Start,
+    TraceEvent,
+    Truncate,
+)
 from tidemark.harness.search.script.moment import Moment, coalesced
 from tidemark.harness.search.script.witness import Deed, Witnessed
 from tidemark.nemesis.links import Link
@@ -48,9 +58,8 @@ class Story:
 
 def story_of(witnessed: Witnessed, partition: str, until_us: int) -> Story:
     """What matters of a run for one partition, up to a time."""
-    replicas = witnessed.history.meta["replicas"]
-    first = replicas[partition]
-    others = sorted({broker for of_one in replicas.values() for broker in of_one} - set(first))
+    first = witnessed.history.meta["replicas"][partition]
+    others = sorted({start.node for start in Start.among(witnessed.history.trace)} - {CONTROLLER, *first})
     return _Reader(witnessed, partition, [*first, *others], until_us).read()
 
 

@@ -282,6 +282,7 @@ class Controller(ABC):
     def _on_reassign(self, now: int, m: Reassign) -> None:
         """An operator's reassignment; refused (nothing happens) where Kafka would refuse it."""
         if not self.refuses(m):
+            self.out.append((now, CONTROLLER, "ordered", m.partition, m.replicas, True))
             self._reassign(now, self.partitions[m.partition], m.replicas)
 
     def refuses(self, m: Reassign) -> str:

@@ -180,12 +180,14 @@ class KRaftController(Controller):
     def _reassign(self, now: int, partition: PartitionState, replicas: tuple[int, ...]) -> None:
         """What is there now is what it begins with, be it there for an earlier reassignment (``changePartitionReassignment``).
 
-        A list that would be empty is not written, and so stays what it was.
+        A list that would be empty is not written, and so stays what it was: the order may be disobeyed
+        (docs/findings/reassignment-replaced.md).
         """
         before = (partition.replicas, partition.adding, partition.removing)
+        adding = tuple(sorted(set(replicas) - set(partition.replicas)))
         removing = tuple(sorted(set(partition.replicas) - set(replicas)))
-        partition.adding = tuple(sorted(set(replicas) - set(partition.replicas))) or partition.adding
-        partition.removing = removing or partition.removing
+        partition.adding = adding if adding or self.variant.obeys_last_order else partition.adding
+        partition.removing = removing if removing or self.variant.obeys_last_order else partition.removing
         partition.replicas = (*replicas, *removing)
         if isr := self._isr_at_end(partition, partition.isr):
             self._complete(now, partition, isr)

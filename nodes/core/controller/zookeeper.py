@@ -299,6 +299,7 @@ class ZooKeeperController(Controller):
         waiting = self._requests[broker].waiting
         state = self._state(broker, partition)
         state.delete = delete
+        state.controller_epoch = self._terms
         self._correlation += 1
         state.correlation = self._correlation
         waiting.append(state)

@@ -12,7 +12,7 @@ from tidemark.nodes.core.switches import Need, Switch, choice, options, switch
 from tidemark.nodes.core.truncation import RULES, TruncationRule
 from tidemark.nodes.core.variant.bugs import BugsOption
 from tidemark.nodes.core.variant.fences import Fence, FencesOption
-from tidemark.nodes.core.variant.rule_option import ASKS, EPOCH_CACHE, RuleOption
+from tidemark.nodes.core.variant.rule_option import ASKS, EPOCH_CACHE, METADATA_LOG, RuleOption
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,15 @@ class Variant:
         "be smaller than min.insync.replicas then.",
         word="whole-target",
         default=True,
+    )
+    obeys_last_order: bool = switch(
+        "order of a reassignment that replaces another",
+        "Whom a reassignment adds and removes is written anew when it takes the place of another one.",
+        "A reassignment that takes the place of another one, and adds or removes nobody itself, goes on with whom the other one "
+        "added or removed: the order may be disobeyed, or never come to its end (Kafka's changePartitionReassignment).",
+        word="obey-last-order",
+        need=METADATA_LOG,
+        default=False,
     )
     refuses_strangers: bool = switch(
         "fetch of no replica (KAFKA-13837)",

@@ -12,6 +12,7 @@ from tidemark.nodes.core.truncation import RULES, TruncationRule
 
 EPOCH_CACHE = Need("an epoch cache", lambda variant: variant.rule.keeps_epochs)
 ASKS = Need("a rule that asks for the end of an epoch", lambda variant: variant.rule.asks)
+METADATA_LOG = Need("a metadata log", lambda variant: variant.metadata_log)
 EPOCH_IN_FETCH = Need("a rule whose fetches name the last fetched epoch", lambda variant: variant.rule.epoch_in_fetch)
 
 _OWN_RULE = re.compile(r"truncation@([1-9]\d?)=([\w-]+)")

@@ -208,7 +208,7 @@ def state_request(m: LeaderAndIsr) -> object:
     topic, index = topic_and_index(m.partition)
     part = _state.LeaderAndIsrPartitionState(
         partition_index=index,
-        controller_epoch=0,
+        controller_epoch=m.controller_epoch,
         leader=m.leader,
         leader_epoch=m.leader_epoch,
         isr=m.isr,
@@ -219,7 +219,11 @@ def state_request(m: LeaderAndIsr) -> object:
     )
     topics = (_state.TopicState(topic_name=topic, partition_states=(part,)),)
     return _state.LeaderAndIsrRequest(
-        controller_id=m.source, controller_epoch=0, broker_epoch=m.broker_epoch, topic_states=topics, live_leaders=()
+        controller_id=m.source,
+        controller_epoch=m.controller_epoch,
+        broker_epoch=m.broker_epoch,
+        topic_states=topics,
+        live_leaders=(),
     )
 
 
@@ -241,6 +245,7 @@ def state_message(entity: Any) -> LeaderAndIsr:  # noqa: ANN401 (an entity)
         entity.broker_epoch,
         part.eligible,
         delete=part.delete,
+        controller_epoch=entity.controller_epoch,
     )
 
 

@@ -131,3 +131,11 @@ def test_a_history_with_gaps_proves_nothing_at_all():
 
     assert (verdict.valid, verdict.anomalies) == ("unknown", ())
     assert verdict.unknown_because == "the history is not whole: line 3 is missing"
+
+
+def test_who_hears_that_it_is_a_replica_when_it_is_none_any_more_owes_no_log():
+    """A late request of ZooKeeper's controller, to one that was added and taken back."""
+    added_and_gone = [(60, 0, "reassign", K, (1, 3), (3,), ()), (70, 0, "reassign", K, (1,), (), ())]
+    late = (71, 3, "follow", K, 1, 1, 0, 0)
+
+    assert judged(*added_and_gone, late, CONVERGED, FINAL_1).valid == "valid"

@@ -93,6 +93,8 @@ def test_the_worked_examples_are_there():
         "missed-reign-shortest",
         "missed-reign",
         "reads-stop-at-the-mark",
+        "reassignment-never-ends",
+        "reassignment-replaced",
         "replication-reconciliation",
         "sole-isr-member-comes-back-empty",
         "unclean-election-elect",
@@ -106,6 +108,7 @@ WORDS = {
     ("permitted", "lost-committed-write"): "may lose",
     ("violation", "divergence"): "diverges",
     ("violation", "broker-stopped"): "stops",
+    ("violation", "reassignment"): "disobeys",
     ("violation", "stuck"): "stuck",
 }
 

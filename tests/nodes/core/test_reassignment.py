@@ -39,7 +39,7 @@ def told(c, to):
 def test_what_no_partition_can_have_is_refused(any_era, replicas):
     any_era.reassign(1, *replicas)
 
-    assert any_era.did == []
+    assert any_era.did == [], "not even an order"
     assert any_era.assigned == ((1, 2, 3), (), ())
 
 
@@ -142,10 +142,32 @@ def test_another_order_is_there_at_once(kraft):
     assert kraft.stands == (1, 0, (1, 2, 3), 1)
 
 
-def test_what_changes_nothing_is_not_told(kraft):
+def test_of_what_changes_nothing_only_the_order_is_told(kraft):
     kraft.reassign(1, 1, 2, 3)
 
-    assert kraft.did == []
+    assert kraft.did == [(1, 0, "ordered", T, (1, 2, 3), True)]
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_with_kraft_an_order_that_removes_nobody_leaves_whom_the_one_before_removes(four, repaired):
+    """``changePartitionReassignment`` writes no empty list (docs/findings/reassignment-replaced.md)."""
+    c = four("kafka-4.0+obey-last-order" if repaired else "kafka-4.0")
+    c.reassign(1, 4)
+    c.reassign(2, 1, 2, 3, 4)
+    c.alter(3, FOUR)
+
+    assert c.assigned == ((FOUR, (), ()) if repaired else ((4,), (), ()))
+
+
+@pytest.mark.parametrize("repaired", [False, True])
+def test_with_the_rule_of_3_7_one_that_is_taken_back_waits_for_ever_for_whom_it_removes(four, repaired):
+    c = four("kafka-3.7+obey-last-order" if repaired else "kafka-3.7")
+    c.reassign(1, 1, 2, 4)
+    c.reassign(2, 1, 2, 3)
+    c.alter(3, (1, 2, 3))
+    c.alter(4, FOUR)
+
+    assert c.assigned == (((1, 2, 3), (), ()) if repaired else (FOUR, (4,), (4,)))
 
 
 def test_with_kraft_a_broker_that_is_fenced_may_get_a_replica(kraft):

@@ -4,7 +4,7 @@ import pytest
 
 from tidemark.nodes.core.actions import Delete, WriteHighWatermarks
 from tidemark.nodes.core.broker import PUBLISH
-from tidemark.nodes.core.messages import FetchResponse, LeaderAndIsr, ProduceResponse
+from tidemark.nodes.core.messages import FetchResponse, LeaderAndIsr, ProduceResponse, StateTaken
 
 T = "t-0"
 MS = 1_000
@@ -261,3 +261,40 @@ def test_and_without_it_the_others_are_looked_at_too(leader):
     one.tick(2_000 * MS)
 
     assert one.proposed() == [(1,)]
+
+
+# Word of a time at which it was one (ZooKeeper; docs/findings/late-leadership-after-removal.md)
+
+
+@pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-0.11", "kafka-2.0", "kafka-2.1", "kafka-2.7"])
+def test_a_late_copy_of_an_old_request_makes_a_removed_replica_lead_again_with_an_empty_log(two, variant):
+    """Whoever deletes a partition forgets its leader epoch (``HostedPartition.None``): nothing is older than nothing."""
+    b = two(variant)
+    old = LeaderAndIsr(0, T, 2, 6, (2,), 6, (2,), 12, (2,), correlation=7)
+    b.step(2, old)
+    b.told(3, 3, 8, (3,), replicas=(3,), delete=True)
+    b.step(4, old)
+
+    assert b.replica.leading
+    assert (b.replica.leader_epoch, b.replica.leo) == (6, 0)
+
+
+def test_one_that_still_knows_its_leader_epoch_ignores_it(two):
+    b = two("kafka-2.7")
+    old = LeaderAndIsr(0, T, 2, 6, (2,), 6, (2,), 12, (2,), correlation=7)
+    b.step(2, old)
+    b.told(3, 3, 8, (3,), replicas=(2, 3))
+    b.step(4, old)
+
+    assert (b.replica.leader, b.replica.leader_epoch) == (3, 8)
+
+
+@pytest.mark.parametrize("variant", ["kafka-0.10", "kafka-2.1", "kafka-2.7"])
+def test_what_an_earlier_controller_decided_is_refused_once_a_later_one_was_heard(two, variant):
+    b = two(variant)
+    old = LeaderAndIsr(0, T, 2, 6, (2,), 6, (2,), 12, (2,), correlation=7, controller_epoch=1)
+    b.step(2, LeaderAndIsr(0, T, 3, 8, (3,), 8, (3,), 12, (3,), correlation=8, delete=True, controller_epoch=2))
+    b.step(3, old)
+
+    assert T not in b.broker.replicas
+    assert b.sent(StateTaken) == [StateTaken(2, 7)], "it is answered all the same"

@@ -49,6 +49,7 @@ def test_a_leader_moves_with_its_log(four, eventually_true):
     assert T not in four.status(1)["partitions"]
     assert [sum(count for _, _, count in four.admin(b)("log", partition=T)["batches"]) for b in (2, 3, 4)] == [4, 4, 4]
     assert eventually_true(lambda: four.trace(1, "removed"))[0][3:5] == [T, 3]
+    assert [entry[5] for entry in four.trace(0, "ordered")] == [True]
     told = [entry[4:7] for entry in four.trace(0, "reassign")]
     assert told == [[[2, 3, 4, 1], [4], [1]], [[2, 3, 4], [], []]]
 
@@ -89,7 +90,7 @@ def test_a_producer_goes_on_where_the_leader_moved(four, eventually_true):
 )
 def test_one_that_cannot_be_is_refused_in_words(four, replicas, words):
     assert words in four.admin(0)("reassign", partition=T, replicas=replicas)["refused"]
-    assert four.trace(0, "reassign") == []
+    assert four.trace(0, "reassign") == four.trace(0, "ordered") == []
 
 
 def test_what_is_no_reassignment_is_a_sentence(four):

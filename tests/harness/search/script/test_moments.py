@@ -82,3 +82,14 @@ def test_a_deletion_names_its_offset():
     found = story(Fault("delete-records", 700_000, amount=500))
 
     assert "delete records before 1 at A" in deeds(found)
+
+
+def test_a_broker_without_any_replica_has_a_name_too():
+    found = story(
+        Fault("reassignment", 700_000, target="b2"),
+        Fault("one-more-replica", 900_000),
+        cluster=ClusterSpec(brokers=5, replication_factor=3),
+    )
+
+    assert found.names == {1: "A", 2: "B", 3: "C", 4: "D", 5: "E"}
+    assert deeds(found) == ["send m1..m2 to A", "reassign to A, D, C", "reassign to A, D, C, B"]

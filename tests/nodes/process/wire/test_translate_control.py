@@ -83,8 +83,8 @@ def test_state(heard, leader, eligible):
     assert t.state_message(heard(4, 4, t.state_request(state))) == state
 
 
-def test_what_a_broker_is_to_delete(heard):
-    state = LeaderAndIsr(0, "t-3", 2, 7, (2, 3), 12, (2, 3), 44, (2, 3), delete=True)
+def test_what_a_broker_is_to_delete_and_which_controller_says_so(heard):
+    state = LeaderAndIsr(0, "t-3", 2, 7, (2, 3), 12, (2, 3), 44, (2, 3), delete=True, controller_epoch=4)
     assert t.state_message(heard(4, 4, t.state_request(state))) == state
 
 

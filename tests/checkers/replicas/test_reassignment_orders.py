@@ -1,0 +1,129 @@
+"""Who holds a partition in the end is who an operator ordered last; and a reassignment with nothing left to wait for ends."""
+
+import pytest
+
+from tidemark.checkers import History, check
+
+P = "t-0"
+SECOND = 1_000_000
+MADE = (5, 0, "elect", P, 1, 0, (1, 2, 3), (), "initial", True, 0)
+TO_4 = [(10, 0, "ordered", P, (4,), True), (10, 0, "reassign", P, (4, 1, 2, 3), (4,), (1, 2, 3))]
+TO_ALL = [(20, 0, "ordered", P, (1, 2, 3, 4), True), (20, 0, "reassign", P, (1, 2, 3, 4), (4,), (1, 2, 3))]
+ONLY_4 = (30, 0, "reassign", P, (4,), (), ())
+TO_124 = [(10, 0, "ordered", P, (1, 2, 4), True), (10, 0, "reassign", P, (1, 2, 4, 3), (4,), (3,))]
+BACK = [(20, 0, "ordered", P, (1, 2, 3), True), (20, 0, "reassign", P, (1, 2, 3, 4), (4,), (4,))]
+ALL_IN_SYNC = (25, 0, "isr-change", P, (1, 2, 3, 4), (), 2)
+NOT_AT_REST = (90, 0, "converged", P, False, "still being reassigned")
+AT_REST = (90, 0, "converged", P, True, "")
+
+
+def found(*trace, **meta):
+    history = History.of(trace=[MADE, *trace], replicas={P: [1, 2, 3]}, **meta)
+    return [anomaly for anomaly in check(history).anomalies if anomaly.name == "reassignment"]
+
+
+# Disobeyed
+
+
+def test_an_order_that_takes_the_place_of_another_and_is_not_carried_out():
+    (anomaly,) = found(*TO_4, *TO_ALL, ONLY_4)
+
+    assert (anomaly.verdict, anomaly.time, anomaly.partition) == ("violation", 30, P)
+    assert anomaly.evidence["ordered"] == [1, 2, 3, 4]
+    assert anomaly.evidence["replicas"] == [4]
+    assert anomaly.evidence["trace_index"] == 3
+
+
+def test_one_under_way_that_is_to_end_otherwise_is_disobeyed_already():
+    (anomaly,) = found(*TO_4, *TO_ALL)
+
+    assert anomaly.message.endswith("since 0.000020 s a reassignment is under way that is to end with [4].")
+
+
+def test_an_order_that_changes_nothing_is_disobeyed_if_what_is_under_way_is_another():
+    """The intermediate set, as tools read it: KRaft writes nothing, for nothing would change."""
+    assert found(*TO_4, (20, 0, "ordered", P, (4, 1, 2, 3), True), ONLY_4)
+
+
+def test_one_that_is_carried_out_is_no_anomaly():
+    assert not found(*TO_4, ONLY_4, AT_REST)
+    assert not found(*TO_4, TO_ALL[0], (20, 0, "reassign", P, (1, 2, 3, 4), (), ()), AT_REST)
+
+
+def test_the_order_of_the_replicas_is_nobodys_promise_here():
+    assert not found((10, 0, "ordered", P, (3, 2, 1), True), AT_REST)
+
+
+def test_only_the_last_order_counts():
+    assert not found(*TO_4, *TO_ALL, (40, 0, "ordered", P, (4,), True), (50, 0, "reassign", P, (4,), (), ()))
+
+
+def test_an_order_of_another_partition_says_nothing_of_this_one():
+    assert not found((20, 0, "ordered", "t-1", (1, 2, 3, 4), True), *TO_4, ONLY_4)
+
+
+def test_a_refused_order_is_none():
+    """Nobody traces one."""
+    refused = {"time": 20, "partition": P, "how": "reassignment", "target": [1, 2, 3, 4], "why": "no such broker"}
+
+    assert not found(*TO_4, ONLY_4, refused=[refused])
+
+
+@pytest.mark.parametrize("unanswered_at", [15, 25])
+def test_an_order_that_nobody_answered_may_have_been_taken_then_or_later(unanswered_at):
+    unanswered = (unanswered_at, 0, "ordered", P, (4,), False)
+    to_all = (20, 0, "ordered", P, (1, 2, 3, 4), True)
+
+    assert not found(*sorted([unanswered, to_all]), ONLY_4)
+    assert found(*sorted([unanswered, to_all]), (30, 0, "reassign", P, (3,), (), ()))
+
+
+def test_without_an_accepted_order_nothing_is_judged():
+    assert not found((10, 0, "ordered", P, (1, 2, 4), False), ONLY_4)
+    assert not found(TO_4[1], ONLY_4)
+
+
+def test_one_that_is_taken_back_leaves_the_replicas_from_before():
+    taken_back = (20, 0, "ordered", P, (), True)
+
+    assert not found(*TO_4, taken_back, (20, 0, "reassign", P, (1, 2, 3), (), ()))
+    (anomaly,) = found(*TO_4, taken_back, ONLY_4)
+    assert anomaly.evidence["ordered"] == [1, 2, 3]
+
+
+def test_what_several_machines_wrote_has_two_seconds_to_come_in_order():
+    assert not found(*TO_4, *TO_ALL, ONLY_4, AT_REST, world="docker")
+    assert found(*TO_4, *TO_ALL, ONLY_4, (3 * SECOND, 0, "converged", P, True, ""), world="docker")
+
+
+def test_a_controller_that_changes_in_between_excuses_nothing():
+    changes = [(21, 0, "stop", "", "crash"), (22, 0, "start", "", 2)]
+
+    assert found(*TO_4, *TO_ALL, *changes, ONLY_4)
+
+
+# Never ends
+
+
+def test_one_whose_replicas_are_all_in_sync_and_that_does_not_end():
+    (anomaly,) = found(*TO_124, *BACK, ALL_IN_SYNC, NOT_AT_REST)
+
+    assert (anomaly.time, anomaly.evidence["under_way"]) == (25, True)
+    assert anomaly.message.endswith("all of them are in the ISR since 0.000025 s, and at 0.000090 s it has not ended.")
+
+
+def test_who_is_not_in_sync_may_keep_it_waiting_for_ever():
+    """Its broker is down for ever, for one."""
+    assert not found(*TO_124, NOT_AT_REST)
+    assert found(*TO_124, (25, 0, "isr-change", P, (1, 2, 4), (), 2), NOT_AT_REST)
+
+
+def test_nobody_can_say_so_before_anybody_looked_whether_all_is_at_rest():
+    assert not found(*TO_124, *BACK, ALL_IN_SYNC)
+
+
+def test_on_machines_it_has_two_seconds():
+    late = (3 * SECOND, 0, "converged", P, False, "still being reassigned")
+
+    assert not found(*TO_124, *BACK, ALL_IN_SYNC, NOT_AT_REST, world="docker")
+    assert found(*TO_124, *BACK, ALL_IN_SYNC, late, world="docker")
