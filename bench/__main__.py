@@ -1,5 +1,6 @@
 """Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version, ``stored:RUNS`` so many stored runs,
-``poison:PLANS``, ``campaigns:RUNS`` and ``memory:RUNS`` so large a campaign, ``rechecking:OPERATIONS`` so many stored operations.
+``poison:PLANS``, ``unusual_shapes:RUNS``, ``campaigns:RUNS`` and ``memory:RUNS`` so large a campaign, ``rechecking:OPERATIONS`` so
+many stored operations.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ import sys
 from importlib import import_module
 
 ORDER = """simulator checking cluster corruptions linearizability hunting spreading rechecking campaigns poison memory stored
-determinism shrinking scripting throughput exploring containers foreign kafka zoo"""
+unusual_shapes determinism shrinking scripting throughput exploring containers foreign kafka zoo"""
 BENCHMARKS = ORDER.split()
 """Each is a module, with a function `main`."""
-SIZED = ("kafka", "stored", "poison", "campaigns", "rechecking", "memory")
+SIZED = ("kafka", "stored", "poison", "campaigns", "rechecking", "memory", "unusual_shapes")
 """What is told after a colon how much of it."""
 
 
