@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.history import NemesisOp
-from tidemark.checkers.history.trace_events import KIND, NODE, TIME, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
 
 CONTROLLER = 0
-_KINDS = frozenset({"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence"})
+_KINDS = frozenset({"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence", "reassign"})
 
 
 class Elected(NamedTuple):
@@ -36,8 +36,10 @@ class WhoIsWell:
         nemesis: Sequence[NemesisOp],
         brokers: Sequence[int],
         holds_back: Mapping[str, str] | None = None,
+        assignment: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self.brokers = brokers
+        self._assignment = {**(assignment or {})}
         self.life = IsrLife(trace)
         self.faults = FaultsInForce(holds_back)
         self.elected: dict[str, Elected] = {}
@@ -45,6 +47,8 @@ class WhoIsWell:
         """Brokers whose disk was lost while they were in some ISR: nobody should want them to lead."""
         self.down: set[int] = set()
         """Brokers without a process."""
+        self._away: dict[int, int] = {}
+        """Broker that cannot fetch → since when."""
         self._paused: set[int] = set()
         self._well: dict[int, bool] = {}
         """What was asked at this moment."""
@@ -67,6 +71,8 @@ class WhoIsWell:
                 self.faults.step(entry)
             self._well.clear()
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
+                away = [broker for broker in self.brokers if self.fetches_nothing(broker)]
+                self._away = {broker: self._away.get(broker, time) for broker in away}
                 yield time
 
     def _step(self, event: TraceEvent) -> None:
@@ -93,6 +99,8 @@ class WhoIsWell:
                 self._paused.add(node)
             case "resume":
                 self._paused.discard(node)
+            case "reassign":
+                self._assignment[event[PARTITION]] = trace_events.Reassign(event).replicas
 
     def controller_well(self) -> bool:
         """Whether no fault holds the controller back."""
@@ -106,10 +114,18 @@ class WhoIsWell:
             found = self._well[broker] = not held and self.life.alive(broker)
         return found
 
-    def somebody_cannot_fetch(self) -> bool:
-        """Whether there is any broker that cannot."""
-        return bool(self.down or self._paused) or self.faults.in_force()
+    def replicas(self, partition: str) -> Sequence[int]:
+        """A partition's, those that go or come included."""
+        return self._assignment.get(partition, ())
+
+    def away_since(self, broker: int) -> int:
+        """Since when a broker that cannot fetch could not."""
+        return self._away[broker]
+
+    def silent(self, broker: int) -> bool:
+        """Whether a broker tells nobody anything: it has no process, or a paused one."""
+        return broker in self.down or broker in self._paused
 
     def fetches_nothing(self, broker: int) -> bool:
         """Whether a broker cannot fetch: no process, a paused one, or one that is cut off."""
-        return broker in self.down or broker in self._paused or self.faults.cuts(broker)
+        return self.silent(broker) or self.faults.cuts(broker)
