@@ -69,7 +69,9 @@ OF_REPLICAS: Final = (
         near_miss=True,
     ),
     ReplicaChecker(
-        {"false-clean-shutdown": "The controller took a broker for cleanly shut down whose process had ended otherwise."},
+        {
+            "false-clean-shutdown": "The controller took a broker for cleanly shut down whose process had ended otherwise."
+        },
         find=lambda run: false_clean_shutdowns(run.points),
     ),
     ReplicaChecker(
@@ -152,7 +154,9 @@ OF_REPLICAS: Final = (
         believed=True,
     ),
     ReplicaChecker(
-        {"broken-log": "A log has a gap, half a batch, falling leader epochs, or an epoch cache that does not match it."},
+        {
+            "broken-log": "A log has a gap, half a batch, falling leader epochs, or an epoch cache that does not match it."
+        },
         lambda run: BrokenLog(run.trace, epoch_cache=run.meta.get("epoch_cache", True)),
         believed=True,
         rests_on_memory=True,

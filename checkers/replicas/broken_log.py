@@ -1,11 +1,10 @@
 """`broken-log`: a log that is not a log: offsets with gaps or overlaps, epochs that decrease, a log start beyond the
 log's end, half a batch that a recovery left, an epoch cache that lies.
 
-Checked for every append and log start, once per replica, for every recovery, and for every replica that runs at the end. A gap is none where
-all that is missing was deleted on purpose, by whomever. The epoch cache must
-rise strictly in epochs and in start offsets; each epoch of the log must have its entry at the epoch's first
-record that is not deleted; an entry for an epoch without records must lie between the records of lower and of higher epochs, and
-not beyond the log's end.
+Checked for every append and log start, once per replica, for every recovery, and for every replica that runs at the end. A gap is
+none where all that is missing was deleted on purpose, by whomever. The epoch cache must rise strictly in epochs and in start
+offsets; each epoch of the log must have its entry at the epoch's first record that is not deleted; an entry for an epoch without
+records must lie between the records of lower and of higher epochs, and not beyond the log's end.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(trace=[
@@ -77,8 +76,8 @@ class BrokenLog(Finder):
             left = removal.to - batch.base_offset
             message = (
                 f"The log of broker {event[NODE]} for {event[PARTITION]} ended at offset {removal.to} after the recovery at "
-                f"{seconds(event[0])}, inside a batch: of its {len(batch.values)} records from offset {batch.base_offset} on {left} "
-                f"{'was' if left == 1 else 'were'} left."
+                f"{seconds(event[0])}, inside a batch: of its {len(batch.values)} records from offset {batch.base_offset} on "
+                f"{left} {'was' if left == 1 else 'were'} left."
             )
             evidence = {"node": event[NODE], "base_offset": batch.base_offset, "leo": removal.to, "trace_index": index}
             self.anomalies.append(Anomaly(NAME, VIOLATION, event[0], event[PARTITION], message, evidence=evidence))
@@ -98,10 +97,13 @@ class BrokenLog(Finder):
         leo = len(replica.records)
         wrong, clause = self._wrong_cache(replica, event.cache, leo, partial(_starts, replica))
         if wrong is not None:
-            message = (
-                f"The recovered log of broker {event.node} for {event.partition} is broken at {seconds(event.time)}: {wrong}."
-            )
-            evidence = {"leo": leo, "cache": event.cache, "epochs": _starts(replica, replica.start), "trace_index": index}
+            message = f"The recovered log of broker {event.node} for {event.partition} is broken at {seconds(event.time)}: {wrong}."
+            evidence = {
+                "leo": leo,
+                "cache": event.cache,
+                "epochs": _starts(replica, replica.start),
+                "trace_index": index,
+            }
             self._tell_of_cache(event, message, clause, evidence)
 
     def on_misfit(self, index: int, event: TraceEvent, replica: ReplayedReplica) -> None:
@@ -164,8 +166,8 @@ class BrokenLog(Finder):
         leo: int,
         starts_from: Callable[[int], list[tuple[int, int]]],
     ) -> tuple[str | None, str | None]:
-        """What is wrong with an epoch cache, if anything; and the clause, if it is in order but for what it lost with an earlier log
-        start. `starts_from` says where each epoch of the log begins, from an offset on.
+        """What is wrong with an epoch cache, if anything; and the clause, if it is in order but for what it lost with an earlier
+        log start. `starts_from` says where each epoch of the log begins, from an offset on.
         """
         if not cache and not self._epoch_cache:
             return None, None

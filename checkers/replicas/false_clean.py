@@ -1,9 +1,9 @@
 """`false-clean-shutdown`: the controller took a broker's word that it had shut down cleanly, and it had not.
 
-KIP-966 rests on that word: who shut down cleanly has all that it had, and stays eligible to lead. It is the mark beside the log, which
-names the broker epoch of the process that wrote it, and which the next process takes away before it does anything else. A process that
-was killed, gave up or lost its power or its disk leaves none. What a register request says is of the process before the one that sent
-it, which may be gone by the time that the controller hears it.
+KIP-966 rests on that word: who shut down cleanly has all that it had, and stays eligible to lead. It is the mark beside the log,
+which names the broker epoch of the process that wrote it, and which the next process takes away before it does anything else. A
+process that was killed, gave up or lost its power or its disk leaves none. What a register request says is of the process before
+the one that sent it, which may be gone by the time that the controller hears it.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(trace=[

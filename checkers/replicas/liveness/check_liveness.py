@@ -1,5 +1,5 @@
-"""`no-leader`, `isr-not-shrunk` and `not-acknowledged`: what did not go on while faults struck others; and whoever else is judged by
-how long something was so, in the same pass.
+"""`no-leader`, `isr-not-shrunk` and `not-acknowledged`: what did not go on while faults struck others; and what else is judged in
+the same pass, by how long it was so.
 
 >>> from tidemark.checkers import History, check
 >>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
@@ -147,13 +147,17 @@ def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, ends: LogEnds, *, one_c
     for (partition, leader, epoch, member), span in sorted(lagging.closed, key=lambda one: (one[1], one[0])):
         if span.length_us <= bounds.shrink_us:
             continue
-        led = next((led for led, part in ends.parts(partition, leader, span) if part == (leader, epoch, True)), None)
-        for still, end in ends.ends_still(partition, member, led, bounds.shrink_us) if led is not None else ():
+        led = [led for led, part in ends.parts(partition, leader, span) if part == (leader, epoch, True)][:1]
+        stood = [
+            (*one, led[0].begin)
+            for one in (ends.ends_still(partition, member, led[0], bounds.shrink_us) if led else ())
+        ]
+        for still, end, began in stood:
             offset = end if one_clock else max(end, ends.end_at(partition, leader, still.begin))
             appended = ends.beyond(partition, leader, offset, still.end)
-            if appended is None or still.end - max(appended, led.begin) <= bounds.shrink_us:
+            if appended is None or still.end - max(appended, began) <= bounds.shrink_us:
                 continue
-            since = Span(max(appended, led.begin), still.end)
+            since = Span(max(appended, began), still.end)
             message = (
                 f"Broker {member} stayed in the ISR of {partition} from {seconds(since.begin)} to {seconds(since.end)}, though "
                 f"it did not have what broker {leader}, which led, had at offset {offset}: {seconds(since.length_us)}, where "
@@ -171,8 +175,8 @@ def _not_taken_out(gone: Spans[Gone], bounds: Bounds) -> Iterator[Anomaly]:
     for (partition, member), span in sorted(gone.closed, key=lambda one: (one[1], one[0])):
         if span.length_us > bounds.leave_us:
             message = (
-                f"Broker {member} stayed in the ISR of {partition} from {seconds(span.begin)} to {seconds(span.end)}, though it was "
-                f"stopped or paused, and the controller was well: {seconds(span.length_us)}, where {seconds(bounds.leave_us)} "
+                f"Broker {member} stayed in the ISR of {partition} from {seconds(span.begin)} to {seconds(span.end)}, though it "
+                f"was stopped or paused, and the controller was well: {seconds(span.length_us)}, where {seconds(bounds.leave_us)} "
                 "would do."
             )
             yield _anomaly(ISR_NOT_SHRUNK, partition, message, span, bounds.leave_us, {"member": member})

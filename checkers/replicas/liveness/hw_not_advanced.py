@@ -1,9 +1,9 @@
 """`hw-not-advanced`: a leader's high watermark stood still, though all whom it has to wait for had more.
 
-A leader's high watermark is the least log end of the leader, of the ISR, and of replicas that are about to join it: those that had
-all within ``replica.lag.time.max.ms`` (``Partition.maybeIncrementLeaderHW``). It is looked at with each fetch that brings a log end,
-and whenever the ISR has changed (KAFKA-13091). So a follower that is gone holds it up no longer than that time, and nobody else does
-once he has a record and has fetched again.
+A leader's high watermark is the least log end of the leader, of the ISR, and of replicas that are about to join it: those that
+had all within ``replica.lag.time.max.ms`` (``Partition.maybeIncrementLeaderHW``). It is looked at with each fetch that brings a
+log end, and whenever the ISR has changed (KAFKA-13091). So a follower that is gone holds it up no longer than that time, and
+nobody else does once he has a record and has fetched again.
 
 >>> from tidemark.checkers import History, check
 >>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
@@ -18,13 +18,13 @@ once he has a record and has fetched again.
 ...     (40, 1, "hw", "t-0", 1, 0, True),
 ... ]))
 >>> print(verdict.anomalies[0].message)
-The high watermark of broker 1, which leads t-0, stood at 0 from 0.000009 s to 0.000040 s, though all whom it has to wait for (1, 2) \
-had more: 0.000031 s, where 0.000013 s would do.
+The high watermark of broker 1, which leads t-0, stood at 0 from 0.000009 s to 0.000040 s, though all whom it has to wait for \
+(1, 2) had more: 0.000031 s, where 0.000013 s would do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from tidemark.checkers.replicas.liveness.bounds import Bounds
@@ -81,7 +81,7 @@ def not_advanced(spans: Spans[Committing], bounds: Bounds, ends: LogEnds) -> Ite
                 f"({', '.join(map(str, one.holders))}) had more: {seconds(since.length_us)}, where "
                 f"{seconds(bounds.advance_us)} would do."
             )
-            evidence: Mapping[str, object] = {
+            evidence = {
                 "leader": one.leader,
                 "leader_epoch": one.epoch,
                 "hw": hw,

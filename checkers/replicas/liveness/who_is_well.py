@@ -13,7 +13,9 @@ from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
 
 CONTROLLER = 0
-_KINDS = frozenset({"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence", "reassign"})
+_KINDS = frozenset(
+    {"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence", "reassign"}
+)
 
 
 class Elected(NamedTuple):
@@ -71,8 +73,9 @@ class WhoIsWell:
                 self.faults.step(entry)
             self._well.clear()
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
-                away = [broker for broker in self.brokers if self.fetches_nothing(broker)]
-                self._away = {broker: self._away.get(broker, time) for broker in away}
+                away = (broker for broker in self.brokers if self.fetches_nothing(broker))
+                before = self._away
+                self._away = {broker: before[broker] if broker in before else time for broker in away}
                 yield time
 
     def _step(self, event: TraceEvent) -> None:
