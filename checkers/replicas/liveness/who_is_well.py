@@ -73,9 +73,11 @@ class WhoIsWell:
                 self.faults.step(entry)
             self._well.clear()
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
-                away = (broker for broker in self.brokers if self.fetches_nothing(broker))
-                before = self._away
-                self._away = {broker: before[broker] if broker in before else time for broker in away}
+                for broker in self.brokers:
+                    if self.fetches_nothing(broker):
+                        self._away.setdefault(broker, time)
+                    else:
+                        self._away.pop(broker, None)
                 yield time
 
     def _step(self, event: TraceEvent) -> None:
