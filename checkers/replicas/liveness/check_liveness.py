@@ -34,8 +34,8 @@ NO_LEADER, ISR_NOT_SHRUNK, NOT_ACKNOWLEDGED = "no-leader", "isr-not-shrunk", "no
 
 Waiting = tuple[str, int]
 """A partition without a leader, and a broker that could be it."""
-Gone = tuple[str, int]
-"""A partition, and a member of the ISR that tells the controller nothing any more."""
+Gone = tuple[str, int, int]
+"""A partition, a member of the ISR that tells the controller nothing any more, and since when."""
 Lagging = tuple[str, int, int, int]
 """A partition, its leader, the leader's epoch, and another member of the ISR."""
 
@@ -106,10 +106,10 @@ def _lagging(state: WhoIsWell, *, one_clock: bool) -> list[Lagging]:
 def _gone(state: WhoIsWell) -> list[Gone]:
     """Where the ISR has another member that is well: its last one may stay. A leader goes with an election."""
     return [
-        (partition, member)
+        (partition, member, state.silent_since[member])
         for partition, (leader, _) in state.elected.items()
         for member in state.life.isrs[partition]
-        if member != leader and state.silent(member) and any(map(state.well, state.life.isrs[partition]))
+        if member != leader and member in state.silent_since and any(map(state.well, state.life.isrs[partition]))
     ]
 
 
@@ -170,10 +170,10 @@ def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, ends: LogEnds, *, one_c
 
 def _not_taken_out(gone: Spans[Gone], bounds: Bounds) -> Iterator[Anomaly]:
     """The controller takes a broker out of every ISR when its session ends (``ReplicationControlManager.handleBrokerFenced``; with
-    ZooKeeper ``ReplicaStateMachine``, *OfflineReplica*).
+    ZooKeeper ``ReplicaStateMachine``, *OfflineReplica*). One that takes over with ZooKeeper does not ask who had gone before.
     """
-    for (partition, member), span in sorted(gone.closed, key=lambda one: (one[1], one[0])):
-        if span.length_us > bounds.leave_us:
+    for (partition, member, since), span in sorted(gone.closed, key=lambda one: (one[1], one[0])):
+        if span.begin == since and span.length_us > bounds.leave_us:
             message = (
                 f"Broker {member} stayed in the ISR of {partition} from {seconds(span.begin)} to {seconds(span.end)}, though it "
                 f"was stopped or paused, and the controller was well: {seconds(span.length_us)}, where {seconds(bounds.leave_us)} "

@@ -52,6 +52,8 @@ class WhoIsWell:
         self._away: dict[int, int] = {}
         """Broker that cannot fetch → since when."""
         self._paused: set[int] = set()
+        self.silent_since: dict[int, int] = {}
+        """Broker that tells nobody anything, for it has no process, or a paused one → since when."""
         self._well: dict[int, bool] = {}
         """What was asked at this moment."""
         self._fenced: set[int] = set()
@@ -89,11 +91,13 @@ class WhoIsWell:
                 self.elected[elect.partition] = Elected(elect.leader, elect.leader_epoch)
             case "stop":
                 self.down.add(node)
+                self.silent_since.setdefault(node, event[TIME])
                 self._paused.discard(node)
                 if trace_events.Stop(event).how == "disk":
                     self.without_log.add(node)
             case "start":
                 self.down.discard(node)
+                self.silent_since.pop(node, None)
             case "fence" if self._tells_unfenced:
                 self._fenced.add(trace_events.Fence(event).broker)
             case "register" if self._tells_unfenced:
@@ -102,8 +106,10 @@ class WhoIsWell:
                 self._fenced.discard(trace_events.Unfence(event).broker)
             case "pause":
                 self._paused.add(node)
-            case "resume":
+                self.silent_since.setdefault(node, event[TIME])
+            case "resume" if node not in self.down:
                 self._paused.discard(node)
+                self.silent_since.pop(node, None)
             case "reassign":
                 self._assignment[event[PARTITION]] = trace_events.Reassign(event).replicas
 
@@ -127,10 +133,6 @@ class WhoIsWell:
         """Since when a broker that cannot fetch could not."""
         return self._away[broker]
 
-    def silent(self, broker: int) -> bool:
-        """Whether a broker tells nobody anything: it has no process, or a paused one."""
-        return broker in self.down or broker in self._paused
-
     def fetches_nothing(self, broker: int) -> bool:
         """Whether a broker cannot fetch: no process, a paused one, or one that is cut off."""
-        return self.silent(broker) or self.faults.cuts(broker)
+        return broker in self.silent_since or self.faults.cuts(broker)
