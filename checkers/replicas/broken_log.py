@@ -44,6 +44,8 @@ class BrokenLog(Finder):
         self._epoch_cache = epoch_cache
         self._told: dict[tuple[str, int], str] = {}
         """What was told of a replica when it happened: its final log is not told of for the same."""
+        self._lied: dict[tuple[str, int], tuple[str, str | None]] = {}
+        """What was told of a replica's epoch cache after a recovery, and by which clause it is permitted."""
         self._cut_to: dict[ReplayedReplica, int] = {}
         """Up to where a replica's epoch cache was cut from its start."""
         self._deleted: dict[str, int] = {}
@@ -95,8 +97,10 @@ class BrokenLog(Finder):
     def on_epochs(self, index: int, event: Epochs, replica: ReplayedReplica) -> None:
         """The epoch cache of a log that was just recovered."""
         leo = len(replica.records)
+        place = event.partition, event.node
         wrong, clause = self._wrong_cache(replica, event.cache, leo, partial(_starts, replica))
-        if wrong is not None:
+        if wrong is not None and replica.start <= leo and not self._has_told(place, wrong):
+            self._lied[place] = wrong, clause
             message = f"The recovered log of broker {event.node} for {event.partition} is broken at {seconds(event.time)}: {wrong}."
             evidence = {
                 "leo": leo,
@@ -147,10 +151,17 @@ class BrokenLog(Finder):
             wrong, clause = self._wrong_cache(
                 replica, cache, leo, lambda start: _broken_batches(batches, leo, start, deleted)[1]
             )
+            if wrong is not None and self._has_told((partition, node), wrong):
+                return
         if wrong is not None and wrong != self._told.get((partition, node)):
             message = f"The final log of broker {node} for {partition} is broken: {wrong}."
             evidence = {"leo": leo, "cache": cache, "epochs": starts, "trace_index": index}
             self._tell_of_cache(event, message, clause, evidence)
+
+    def _has_told(self, place: tuple[str, int], wrong: str) -> bool:
+        """Whether this was told of an epoch cache before, or anything that nothing permits."""
+        words, clause = self._lied.get(place, ("", ""))
+        return words == wrong or clause is None
 
     def _tell_of_cache(
         self, event: Epochs | Final, message: str, clause: str | None, evidence: Mapping[str, object]
