@@ -45,13 +45,14 @@ class LogEnds:
         self._ends: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict([*_EMPTY].copy)
         self._marks: defaultdict[tuple[str, int, int], list[tuple[int, int]]] = defaultdict(list)
         self._parts: defaultdict[tuple[str, int], list[tuple[int, Part]]] = defaultdict(list)
+        ends, marks = self._ends, self._marks
         for event in trace:
             kind = event[2]
             if kind == "append":  # most events are this one or the next, and are read by place
-                self._ends[event[3], event[1]].append((event[0], event[4] + len(event[6])))
+                ends[event[3], event[1]].append((event[0], event[4] + len(event[6])))
             elif kind == "hw":
                 if event[6]:
-                    self._marks[event[3], event[1], event[5]].append((event[0], event[4]))
+                    marks[event[3], event[1], event[5]].append((event[0], event[4]))
             else:
                 self._turn(kind, event)
 
@@ -134,12 +135,11 @@ class LogEnds:
 
 def _still(moves: Sequence[tuple[int, _T]], span: Span, longer_than: int) -> Iterator[tuple[Span, _T]]:
     """Between two moves, as far as that lies in a span."""
-    first = max(bisect_right(moves, span.begin, key=_time) - 1, 0)
-    for place in range(first, len(moves)):
-        time, value = moves[place]
-        if time >= span.end:
-            return
-        until = moves[place + 1][0] if place + 1 < len(moves) else span.end
-        still = Span(max(time, span.begin), min(until, span.end))
-        if still.length_us > longer_than:
-            yield still, value
+    begin, end = span
+    first = max(bisect_right(moves, begin, key=_time) - 1, 0)
+    times = [time for time, _ in moves[first : bisect_right(moves, end, key=_time)]]
+    for place, (time, until) in enumerate(zip(times, [*times[1:], end], strict=False), first):
+        if until - time > longer_than:  # of few, and most are looked at no further
+            still = Span(max(time, begin), min(until, end))
+            if still.length_us > longer_than:
+                yield still, moves[place][1]
