@@ -22,6 +22,7 @@ from tidemark.checkers.replicas.consensus.state_machine_safety import StateMachi
 from tidemark.checkers.replicas.consensus.unsafe_commit import UnsafeCommit
 from tidemark.checkers.replicas.dirty_read import dirty_reads
 from tidemark.checkers.replicas.divergence import Divergence
+from tidemark.checkers.replicas.false_clean import false_clean_shutdowns
 from tidemark.checkers.replicas.fenced_in_isr import fenced_in_isrs
 from tidemark.checkers.replicas.hw_beyond_log import HwBeyondLog
 from tidemark.checkers.replicas.hw_regression import HwRegression
@@ -69,6 +70,12 @@ OF_REPLICAS: Final = (
         near_miss=True,
     ),
     ReplicaChecker(
+        {
+            "false-clean-shutdown": "The controller took a broker for cleanly shut down whose process had ended otherwise."
+        },
+        find=lambda run: false_clean_shutdowns(run.points),
+    ),
+    ReplicaChecker(
         {"lost-committed-write": "A record that was committed is missing from the log of a later leader."},
         find=lambda run: [*run.losses.judge(run.committed), *run.losses.acknowledged_and_gone(run.committed)],
         believed=True,
@@ -106,8 +113,10 @@ OF_REPLICAS: Final = (
     ReplicaChecker(
         {
             "no-leader": "A partition stayed without a leader longer than an election takes, though a candidate was well.",
-            "isr-not-shrunk": "A leader kept a member in the ISR that could not fetch, longer than it may.",
+            "isr-not-shrunk": "A leader kept a member in the ISR that lacked what it had, longer than it may.",
             "not-acknowledged": "A send timed out although the whole ISR had been well since long before.",
+            "hw-not-advanced": "A leader's high watermark stood still although all whom it has to wait for had more.",
+            "not-let-in": "A leader kept out a follower: it refused its fetches, or left it out of the ISR though it had all.",
         },
         find=lambda run: check_liveness(run.history, run.points, gave_up=run.gave_up),
     ),
@@ -146,8 +155,10 @@ OF_REPLICAS: Final = (
         believed=True,
     ),
     ReplicaChecker(
-        {"broken-log": "A log has a gap, falling leader epochs, or an epoch cache that does not match it."},
-        lambda run: BrokenLog(epoch_cache=run.meta.get("epoch_cache", True)),
+        {
+            "broken-log": "A log has a gap, half a batch, falling leader epochs, or an epoch cache that does not match it."
+        },
+        lambda run: BrokenLog(run.trace, epoch_cache=run.meta.get("epoch_cache", True)),
         believed=True,
         rests_on_memory=True,
     ),

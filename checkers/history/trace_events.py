@@ -96,6 +96,9 @@ class Recovered(Event):
     hw: int
     lost: int
 
+class Epochs(Event):
+    cache: tuple[tuple[int, int], ...]
+
 class Append(Event):
     base_offset: int
     epoch: int

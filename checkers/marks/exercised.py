@@ -58,12 +58,17 @@ MARKS: dict[str, str] = {
     "follower-paused": "a follower was paused",
     "log-lost": "a broker lost its log, or what it had not synced",
     "recovery-dropped-records": "a recovery dropped records",
+    "recovery-dropped-an-epoch": "a recovery dropped all records of a leader epoch",
+    "came-back-unclean": "a broker was accepted again whose process had not shut down cleanly",
     "checkpoint-behind": "a broker came back with a high watermark below the one it had known",
     "all-stopped": "no replica of a partition was running",
     "gave-up": "a process gave up by itself",
     # Membership
     "isr-shrunk": "the controller's ISR became smaller",
     "isr-grew": "the controller's ISR grew",
+    "isr-shrunk-over-a-wait": "the controller's ISR became smaller while its leader had records that were not committed",
+    "written-past-a-member": "a leader wrote while a member of the ISR had no process, or a paused one",
+    "caught-up-outside": "a replica outside the ISR had all that its leader had",
     "isr-of-one": "a leader was alone in the ISR",
     "fenced": "a broker's session ended",
     "reassigned": "a partition's replicas were reassigned",
@@ -96,7 +101,7 @@ def by_mark(seen: Mapping[str, int], among: Collection[str] | None = None) -> di
 class _Seen:
     """A replica as the trace tells it."""
 
-    __slots__ = ("cut_behind", "epoch", "hw", "leading", "leo", "mending", "up", "wrote")
+    __slots__ = ("cut_behind", "epoch", "hw", "last_epoch", "leading", "leo", "mending", "up", "wrote")
 
     def __init__(self) -> None:
         self.epoch = -1
@@ -105,6 +110,8 @@ class _Seen:
         self.leo = 0
         self.hw = 0
         self.mending = Mending()
+        self.last_epoch = (-1, 0)
+        """Of its log, and where it begins."""
         self.wrote = False
         """In the reign that it leads."""
         self.cut_behind = False
@@ -120,13 +127,17 @@ class _Replicas(dict[int, _Seen]):
 
 
 class _Partition:
-    __slots__ = ("committed", "elected", "isr", "replicas")
+    __slots__ = ("away", "committed", "elected", "isr", "leader", "replicas")
 
     def __init__(self) -> None:
         self.replicas = _Replicas()
         self.committed = 0
         self.elected = -1
         self.isr: tuple[int, ...] = ()
+        self.away = False
+        """Whether a member of the ISR has no process, or a paused one."""
+        self.leader = _Seen()
+        """Who began to lead last."""
 
 
 class _Partitions(dict[str, _Partition]):
@@ -149,11 +160,19 @@ def exercised(trace: Sequence[TraceEvent]) -> dict[str, Mark]:
             partition = partitions[event[3]]
             replica = partition.replicas[event[1]]
             replica.leo = event[4] + len(event[6])
+            if event[5] != replica.last_epoch[0]:
+                replica.last_epoch = event[5], event[4]
             if replica.leading:
                 replica.wrote = True
+                if partition.away:
+                    run.now = event[0]
+                    run.mark("written-past-a-member")
                 if replica.epoch < partition.elected:
                     run.now = event[0]
                     run.mark("two-lead")
+            elif event[1] not in partition.isr and partition.isr and replica.leo >= partition.leader.leo:
+                run.now = event[0]
+                run.mark("caught-up-outside")
         elif kind == "hw":
             partition, hw = partitions[event[3]], event[4]
             replica = partition.replicas[event[1]]
@@ -175,6 +194,10 @@ class _Run:
         self.first: dict[str, int] = {}
         self.now = 0
         self.partitions = _Partitions()
+        self.away: dict[int, str] = {}
+        """Broker → how its process ended, or that it is paused."""
+        self.unclean: set[int] = set()
+        """Brokers whose last process did not shut down cleanly."""
 
     def mark(self, name: str) -> None:
         if name in self.found:
@@ -211,6 +234,7 @@ class _Run:
             self.mark("reign-skipped-by-leader" if epoch > replica.epoch + 1 else "led-on-in-a-new-epoch")
             if replica.cut_behind:
                 self.mark("led-on-over-a-cut")
+        partition.leader = replica
         replica.leading, replica.wrote, replica.cut_behind = True, False, False
         replica.epoch, replica.leo, replica.hw = epoch, leo, hw
 
@@ -248,11 +272,15 @@ class _Run:
                 seen.cut_behind = True
                 self.mark("cut-behind-the-leaders-back")
         replica.leo, replica.hw = to, min(replica.hw, to)
+        if replica.last_epoch[1] >= to:
+            replica.last_epoch = -1, 0
 
     def recovered(self, event: TraceEvent) -> None:
         found, replica = trace_events.Recovered(event), self._replica(event)
         if found.lost > 0:
             self.mark("recovery-dropped-records")
+            if replica.last_epoch[1] >= found.leo and replica.last_epoch[0] >= 0:
+                self.mark("recovery-dropped-an-epoch")
         if found.hw < replica.hw:
             self.mark("checkpoint-behind")
         replica.leo, replica.hw = found.leo, found.hw
@@ -300,16 +328,38 @@ class _Run:
 
     def _isr(self, partition: _Partition, isr: tuple[int, ...]) -> None:
         before, partition.isr = partition.isr, isr
+        partition.away = any(member in self.away for member in isr)
         if before and len(isr) < len(before):
             self.mark("isr-shrunk")
+            if partition.leader.leading and partition.leader.leo > partition.leader.hw:
+                self.mark("isr-shrunk-over-a-wait")
             if len(isr) == 1:
                 self.mark("isr-of-one")
         elif len(isr) > len(before) > 0:
             self.mark("isr-grew")
 
+    def _goes(self, node: int, how: str = "") -> None:
+        """A broker is away, or back."""
+        if how:
+            self.away[node] = how
+        else:
+            self.away.pop(node, None)
+        for partition in self.partitions.values():
+            partition.away = any(member in self.away for member in partition.isr)
+
+    def register(self, event: TraceEvent) -> None:
+        broker = trace_events.Register(event).broker
+        if broker in self.unclean:
+            self.unclean.discard(broker)
+            self.mark("came-back-unclean")
+
     def stop(self, event: TraceEvent) -> None:
-        if trace_events.Stop(event).how in _LOG_LOST:
+        how = trace_events.Stop(event).how
+        self._goes(event[NODE], how)
+        if how in _LOG_LOST:
             self.mark("log-lost")
+        if how != "clean":
+            self.unclean.add(event[NODE])
         for partition, replica in self._on(event[NODE]):
             self.mark("leader-stopped" if replica.leading else "follower-stopped")
             replica.leading = replica.up = replica.cut_behind = False
@@ -317,10 +367,15 @@ class _Run:
                 self.mark("all-stopped")
 
     def start(self, event: TraceEvent) -> None:
+        self._goes(event[NODE])
         for _, replica in self._on(event[NODE]):
             replica.up = True
 
+    def resume(self, event: TraceEvent) -> None:
+        self._goes(event[NODE])
+
     def pause(self, event: TraceEvent) -> None:
+        self._goes(event[NODE], "pause")
         for _, replica in self._on(event[NODE]):
             self.mark("leader-paused" if replica.leading else "follower-paused")
 
@@ -342,6 +397,8 @@ _HANDLERS: dict[str, Callable[[_Run, TraceEvent], None]] = {
     "stop": _Run.stop,
     "start": _Run.start,
     "pause": _Run.pause,
+    "resume": _Run.resume,
+    "register": _Run.register,
     "removed": _Run.removed,
     "members": _Run.members,
     "out-of-order": lambda run, _: run.mark("out-of-order"),

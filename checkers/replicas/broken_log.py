@@ -1,13 +1,12 @@
 """`broken-log`: a log that is not a log: offsets with gaps or overlaps, epochs that decrease, a log start beyond the
-log's end, an epoch cache that lies.
+log's end, half a batch that a recovery left, an epoch cache that lies.
 
-Checked for every append and log start, once per replica, and for every replica that runs at the end. A gap is none where
-all that is missing was deleted on purpose, by whomever. The hole that a cut inside a batch leaves (docs/history.md, `hole`) is one
-as soon as the replica leads, or fetches from behind it: then it counts as one that has what lies there. (Started again before, it
-is whole: Kafka takes the log's end from the file.) The epoch cache must
-rise strictly in epochs and in start offsets; each epoch of the log must have its entry at the epoch's first
-record that is not deleted; an entry for an epoch without records must lie between the records of lower and of higher epochs, and
-not beyond the log's end.
+Checked for every append and log start, once per replica, for every recovery, and for every replica that runs at the end. A gap is
+none where all that is missing was deleted on purpose, by whomever. The hole that a cut inside a batch leaves (docs/history.md,
+`hole`) is one as soon as the replica leads, or fetches from behind it: then it counts as one that has what lies there. (Started
+again before, it is whole: Kafka takes the log's end from the file.) The epoch cache must rise strictly in epochs and in start
+offsets; each epoch of the log must have its entry at the epoch's first record that is not deleted; an entry for an epoch without
+records must lie between the records of lower and of higher epochs, and not beyond the log's end.
 
 >>> from tidemark.checkers import History, check
 >>> verdict = check(History.of(trace=[
@@ -21,10 +20,23 @@ Broker 1 wrote a batch at offset 2 of t-0 at 0.000020 s, but its log ended at 1.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from tidemark.checkers.history.history import Value
-from tidemark.checkers.history.trace_events import Fetched, Final, Hole, Lead, LogStart, TraceEvent
+from tidemark.checkers.history.trace_events import (
+    KIND,
+    NODE,
+    PARTITION,
+    Append,
+    Epochs,
+    Fetched,
+    Final,
+    Hole,
+    Lead,
+    LogStart,
+    TraceEvent,
+)
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.replayed_replica import HOLE, Removal, ReplayedReplica
 from tidemark.checkers.verdict.verdict import PERMITTED, VIOLATION, Anomaly, seconds
@@ -40,8 +52,9 @@ class BrokenLog(Finder):
     `epoch_cache` says whether the variant keeps one; without, an empty cache is in order.
     """
 
-    def __init__(self, *, epoch_cache: bool = True) -> None:
+    def __init__(self, trace: Sequence[TraceEvent], *, epoch_cache: bool = True) -> None:
         super().__init__()
+        self._trace = trace
         self._epoch_cache = epoch_cache
         self._told: dict[tuple[str, int], tuple[str, ...]] = {}
         """What was told of a replica when it happened: its final log is not told of for the same."""
@@ -49,6 +62,8 @@ class BrokenLog(Finder):
         """The log starts to which a replica's epoch cache was cut. A recovery that drops records may have made up for the later."""
         self._holes: dict[ReplayedReplica, Hole] = {}
         """The last hole of a replica of which nobody knows yet."""
+        self._lied: dict[tuple[str, int], tuple[str, str | None]] = {}
+        """What was told of a replica's epoch cache after a recovery, and by which clause it is permitted."""
 
     def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """The epoch cache is cut with the log. A log must not start beyond its end."""
@@ -67,8 +82,47 @@ class BrokenLog(Finder):
             self.anomalies.append(Anomaly(NAME, VIOLATION, time, partition, message, evidence=evidence))
 
     def on_removed(self, index: int, replica: ReplayedReplica, removal: Removal) -> None:
-        """What is written there now has its epochs."""
+        """What is written there now has its epochs. A recovery keeps whole batches (``LogSegment.recover``)."""
         self._cut_to[replica] = {min(start, removal.to) for start in self._cut_to[replica]}
+        event = self._trace[index] if index < len(self._trace) else None
+        if event is None or event[KIND] != "recovered" or not removal.records or removal.to <= replica.start:
+            return
+        batch = self._batch_across(index, replica, removal)
+        if batch is not None:
+            left = removal.to - batch.base_offset
+            message = (
+                f"The log of broker {event[NODE]} for {event[PARTITION]} ended at offset {removal.to} after the recovery at "
+                f"{seconds(event[0])}, inside a batch: of its {len(batch.values)} records from offset {batch.base_offset} on "
+                f"{left} {'was' if left == 1 else 'were'} left."
+            )
+            evidence = {"node": event[NODE], "base_offset": batch.base_offset, "leo": removal.to, "trace_index": index}
+            self.anomalies.append(Anomaly(NAME, VIOLATION, event[0], event[PARTITION], message, evidence=evidence))
+
+    def _batch_across(self, index: int, replica: ReplayedReplica, removal: Removal) -> Append | None:
+        """The batch of which a removal left only the beginning, if there is one."""
+        for at in range(index - 1, -1, -1):
+            event = self._trace[at]
+            if event[KIND] == "append" and event[NODE] == replica.node and event[PARTITION] == replica.partition:
+                batch = Append(event)
+                if batch.base_offset < removal.to:
+                    return batch if batch.wrote(removal.to, removal.records[0]) else None
+        return None
+
+    def on_epochs(self, index: int, event: Epochs, replica: ReplayedReplica) -> None:
+        """The epoch cache of a log that was just recovered."""
+        leo = len(replica.records)
+        place = event.partition, event.node
+        wrong, clause = self._wrong_cache(replica, event.cache, leo, partial(_starts, replica))
+        if wrong is not None and replica.start <= leo and not self._has_told(place, wrong):
+            self._lied[place] = wrong, clause
+            message = f"The recovered log of broker {event.node} for {event.partition} is broken at {seconds(event.time)}: {wrong}."
+            evidence = {
+                "leo": leo,
+                "cache": event.cache,
+                "epochs": _starts(replica, replica.start),
+                "trace_index": index,
+            }
+            self._tell_of_cache(event, message, clause, evidence)
 
     def on_hole(self, index: int, event: Hole, replica: ReplayedReplica) -> None:
         """It is nobody's affair until the replica counts as one that has what lies there."""
@@ -131,35 +185,54 @@ class BrokenLog(Finder):
         """The final log and its epoch cache. A stopped replica will be judged by what its recovery leaves."""
         if not replica.up:
             return
-        time, node, partition = event.time, event.node, event.partition
+        node, partition = event.node, event.partition
         leo, cache, batches = event.leo, event.cache, event.batches
         deleted = self._replicas.deleted.get(partition, 0)
         wrong, starts = _broken_batches(batches, leo, replica.start, deleted)
-        verdict, clause = VIOLATION, None
-        if wrong is None and (cache or self._epoch_cache):
-            wrong = _broken_cache(self._in_use(replica, cache), starts, leo)
-            if wrong is not None and self._is_forgotten(replica, leo, cache, batches, deleted):
-                verdict, clause = PERMITTED, LOG_START_FORGOTTEN
+        clause = None
+        if wrong is None:
+            wrong, clause = self._wrong_cache(
+                replica, cache, leo, lambda start: _broken_batches(batches, leo, start, deleted)[1]
+            )
+            if wrong is not None and self._has_told((partition, node), wrong):
+                return
         if wrong is not None and wrong not in self._told.get((partition, node), ()):
             message = f"The final log of broker {node} for {partition} is broken: {wrong}."
-            evidence = {"node": node, "leo": leo, "cache": cache, "epochs": starts, "trace_index": index}
-            self.anomalies.append(Anomaly(NAME, verdict, time, partition, message, clause, evidence=evidence))
+            evidence = {"leo": leo, "cache": cache, "epochs": starts, "trace_index": index}
+            self._tell_of_cache(event, message, clause, evidence)
 
-    def _is_forgotten(
+    def _has_told(self, place: tuple[str, int], wrong: str) -> bool:
+        """Whether this was told of an epoch cache before, or anything that nothing permits."""
+        words, clause = self._lied.get(place, ("", ""))
+        return words == wrong or clause is None
+
+    def _tell_of_cache(
+        self, event: Epochs | Final, message: str, clause: str | None, evidence: Mapping[str, object]
+    ) -> None:
+        verdict = VIOLATION if clause is None else PERMITTED
+        told = {"node": event.node, **evidence}
+        self.anomalies.append(Anomaly(NAME, verdict, event.time, event.partition, message, clause, evidence=told))
+
+    def _wrong_cache(
         self,
         replica: ReplayedReplica,
-        leo: int,
         cache: Sequence[tuple[int, int]],
-        batches: Sequence[tuple[int, int, Sequence[Value]]],
-        deleted: int,
-    ) -> bool:
-        """Whether the cache is in order but for what it lost with an earlier log start."""
-        used = self._in_use(replica, cache)
-        return any(
-            _broken_cache(used, _broken_batches(batches, leo, start, deleted)[1], leo) is None
+        leo: int,
+        starts_from: Callable[[int], list[tuple[int, int]]],
+    ) -> tuple[str | None, str | None]:
+        """What is wrong with an epoch cache, if anything; and the clause, if it is in order but for what it lost with an earlier
+        log start. `starts_from` says where each epoch of the log begins, from an offset on.
+        """
+        if not cache and not self._epoch_cache:
+            return None, None
+        in_use = self._in_use(replica, cache)
+        wrong = _broken_cache(in_use, starts_from(replica.start), leo)
+        excused = wrong is not None and any(
+            _broken_cache(in_use, starts_from(start), leo) is None
             for start in self._cut_to[replica]
             if replica.start < start <= leo
         )
+        return wrong, LOG_START_FORGOTTEN if excused else None
 
     def _in_use(self, replica: ReplayedReplica, cache: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
         """The cache without an epoch of which all was deleted, and in whose place the next one begins (up to KAFKA-7415)."""
@@ -192,6 +265,15 @@ def _broken_batches(
     if expected != leo and not expected < leo <= deleted:
         return _short(leo, expected), starts
     return None, starts
+
+
+def _starts(replica: ReplayedReplica, start: int) -> list[tuple[int, int]]:
+    """Where each epoch of a log begins, from an offset on."""
+    starts: list[tuple[int, int]] = []
+    for offset, record in enumerate(replica.records[start:], start):
+        if record != HOLE and record[0] != (starts[-1][0] if starts else -1):
+            starts.append((record[0], offset))
+    return starts
 
 
 def _gap(base_offset: int, expected: int) -> str:

@@ -59,6 +59,7 @@ class _Replay:
             "hole": self._hole,
             "log-start": self._log_start,
             "recovered": self._recovered,
+            "epochs": self._epochs,
             "lead": self._lead,
             "follow": self._follow,
             "fetched": self._fetched,
@@ -207,6 +208,10 @@ class _Replay:
         self._recovered_to[replica] = recovered.leo
         replica.start = 0
         replica.hw = recovered.hw
+
+    def _epochs(self, index: int, event: TraceEvent) -> None:
+        epochs = trace_events.Epochs(event)
+        self.tell("on_epochs", index, epochs, self.replicas.at(epochs.node, epochs.partition))
 
     def _lead(self, index: int, event: TraceEvent) -> None:
         lead = trace_events.Lead(event)

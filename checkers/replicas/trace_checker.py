@@ -90,6 +90,9 @@ class TraceChecker:
     def on_converged(self, index: int, event: trace_events.Converged) -> None:
         """Whether a partition came to rest at the end."""
 
+    def on_epochs(self, index: int, event: trace_events.Epochs, replica: ReplayedReplica) -> None:
+        """What a replica's epoch cache says after a recovery, where that is not what the log says."""
+
     def on_final(self, index: int, event: trace_events.Final, replica: ReplayedReplica) -> None:
         """A replica's state at the end; its log has been replaced by the one given."""
 

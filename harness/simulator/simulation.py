@@ -68,6 +68,7 @@ class Simulation:
         """Build the nodes; :meth:`boot` starts them. With a fixed delay every message takes exactly that long."""
         self.cluster = cluster
         self.variant = variant
+        self._keeps_epochs = variant.has_epoch_cache
         self.family = family_of(variant)
         self.now = 0
         self.ops: list[Op] = []
@@ -307,6 +308,8 @@ class Simulation:
                 self._trace(broker, "append", name, batch.base, batch.epoch, batch.values)
             if found.start:
                 self._trace(broker, "log-start", name, found.start, 0, "recovered")
+            if self._keeps_epochs and found.epochs != found.epochs_of_batches():
+                self._trace(broker, "epochs", name, found.epochs)
             node.disk.recover(name, found)
         _take_apart(node.machine)
         node.machine = self.family.machine(

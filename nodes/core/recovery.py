@@ -72,6 +72,14 @@ class RecoveredPartition:
         if self.leo < 0:
             self.leo = self.batches[-1].end if self.batches else self.start
 
+    def epochs_of_batches(self) -> tuple[tuple[int, int], ...]:
+        """What the epoch cache says if each of its epochs has a record: where each begins, from the log start on."""
+        starts: dict[int, int] = {}
+        for batch in self.batches:
+            if batch.end > self.start:
+                starts.setdefault(batch.epoch, max(batch.base, self.start))
+        return tuple(starts.items())
+
 
 @dataclass(slots=True)
 class Recovered:
@@ -91,11 +99,13 @@ class RecoveryRules(NamedTuple):
         keep_short_logs: keep a log that ends below its start, as it is (KAFKA-8306).
         rebuild_epochs: without the clean mark, take all epochs from the batches, and none from the file.
         skip_epoch_0: add no entry for leader epoch 0 (KAFKA-10432).
+        epochs_pile_up: an epoch that is added drives out none that begins no earlier (before KAFKA-7415).
     """
 
     keep_short_logs: bool = False
     rebuild_epochs: bool = False
     skip_epoch_0: bool = False
+    epochs_pile_up: bool = False
 
 
 def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recovered:  # noqa: B008 (it is immutable)
@@ -118,6 +128,8 @@ def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recover
         if not clean:
             for batch in batches:
                 if batch.epoch > (epochs[-1][0] if epochs else rules.skip_epoch_0 - 1):
+                    while epochs and epochs[-1][1] >= batch.base and not rules.epochs_pile_up:
+                        epochs.pop()
                     epochs.append((batch.epoch, batch.base))
         hw = min(image.high_watermarks.get(name, 0), leo)
         start = max(image.log_starts.get(name, 0), batches[0].base if batches else files.base)

@@ -29,14 +29,24 @@ class Bounds:
         elect_us: from the moment a member of the ISR is well and there is no leader, until there is one. The session of the old
             leader has to end; whoever waited for an answer in the meantime asks again; a broker that just registered has to be
             unfenced, which takes it two heartbeats.
-        shrink_us: from the moment the leader has a record that a member of the ISR cannot fetch, until it is out. Kafka looks each
-            half of ``replica.lag.time.max.ms``, whether somebody has not caught up for that time; the change has to be written.
+        shrink_us: from the moment the leader has a record that a member of the ISR has not, until it is out. Kafka looks each
+            half of ``replica.lag.time.max.ms``, whether somebody has not caught up for that time (``Partition.maybeShrinkIsr``,
+            ``ReplicaManager.startup``); the change has to be written, after another one that was under way.
+        leave_us: from the moment a broker is stopped or paused, until the controller has taken it out of the ISR: its session.
+        advance_us: from the moment all have a record for whom a leader's high watermark waits, until it has passed it: whose answer
+            was lost before asks again, and a new ISR is heard of with a heartbeat.
+        join_us: from the moment a follower has all, until it is in the ISR; the same, twice: for the fetch, and for the change.
+        lag_us: ``replica.lag.time.max.ms``; so long may a follower that is gone be waited for.
         give_up_us: how long a client tries to send.
         send_us: so long has nothing to be wrong before a send that has to succeed: whoever led has been found by every client.
     """
 
     elect_us: int
     shrink_us: int
+    leave_us: int
+    advance_us: int
+    join_us: int
+    lag_us: int
     give_up_us: int
     send_us: int
 
@@ -50,5 +60,7 @@ class Bounds:
         slack = 0 if meta.get("world", "sim") == "sim" else LIVE_SLACK_US
         retry = request + wait + 2 * tick
         elect = session + 2 * heartbeat + retry + slack
-        shrink = lag + lag // 2 + retry + slack
-        return cls(elect, shrink, produce, produce + elect)
+        shrink = max(lag, request + 2 * tick + 2 * heartbeat) + lag // 2 + 2 * tick + slack
+        leave = session + heartbeat + 3 * tick + slack
+        advance = retry + 2 * heartbeat + slack
+        return cls(elect, shrink, leave, advance, advance + retry + slack, lag, produce, produce + elect)

@@ -1,4 +1,5 @@
-"""`no-leader`, `isr-not-shrunk` and `not-acknowledged`: what did not go on while faults struck others.
+"""`no-leader`, `isr-not-shrunk` and `not-acknowledged`: what did not go on while faults struck others; and what else is judged in
+the same pass, by how long it was so.
 
 >>> from tidemark.checkers import History, check
 >>> times = {"session_us": 10, "heartbeat_us": 2, "tick_us": 1, "request_timeout_us": 5, "fetch_wait_us": 2}
@@ -19,9 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tidemark.checkers.history.history import History, Op
-from tidemark.checkers.history.trace_events import TIME, Append, TraceEvent
+from tidemark.checkers.history.trace_events import TIME, Reassign
 from tidemark.checkers.history.turning_points import TurningPoint
 from tidemark.checkers.replicas.liveness.bounds import Bounds
+from tidemark.checkers.replicas.liveness.hw_not_advanced import Committing, committing, not_advanced
+from tidemark.checkers.replicas.liveness.log_ends import LogEnds
+from tidemark.checkers.replicas.liveness.not_let_in import Following, following, not_let_in
 from tidemark.checkers.replicas.liveness.spans import Span, Spans
 from tidemark.checkers.replicas.liveness.who_is_well import WhoIsWell
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
@@ -30,12 +34,14 @@ NO_LEADER, ISR_NOT_SHRUNK, NOT_ACKNOWLEDGED = "no-leader", "isr-not-shrunk", "no
 
 Waiting = tuple[str, int]
 """A partition without a leader, and a broker that could be it."""
+Gone = tuple[str, int, int]
+"""A partition, a member of the ISR that tells the controller nothing any more, and since when."""
 Lagging = tuple[str, int, int, int]
-"""A partition, its leader, the leader's epoch, and a member of the ISR that cannot fetch."""
+"""A partition, its leader, the leader's epoch, and another member of the ISR."""
 
 
 def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up: bool = True) -> list[Anomaly]:
-    """All three, over one history with a trace, of which `points` are the turning points; none if its meta line does not tell the
+    """All of them, over one history with a trace, of which `points` are the turning points; none if its meta line does not tell the
     run's settings.
 
     `gave_up`: whether there are sends that did not succeed.
@@ -44,23 +50,35 @@ def check_liveness(history: History, points: Sequence[TurningPoint], *, gave_up:
     replicas: Mapping[str, Sequence[int]] = history.meta.get("replicas") or {}
     if bounds is None or not replicas or not history.trace:
         return []
-    brokers = sorted({broker for members in replicas.values() for broker in members})
-    state = WhoIsWell([event for _, event in points], history.nemesis, brokers, history.meta.get("holds_back"))
-    waiting, lagging, calm = Spans[Waiting](), Spans[Lagging](), Spans[str]()
+    events = [event for _, event in points]
+    moved = [one.replicas for one in Reassign.among(events)]
+    brokers = sorted({broker for members in (*replicas.values(), *moved) for broker in members})
+    state = WhoIsWell(events, history.nemesis, brokers, history.meta.get("holds_back"), replicas)
+    waiting, lagging, gone, calm = Spans[Waiting](), Spans[Lagging](), Spans[Gone](), Spans[str]()
+    followed, committed = Spans[Following](), Spans[Committing]()
+    one_clock = history.meta.get("world", "sim") == "sim"
     min_isr = int(history.meta.get("min_isr", 1))
     for time in state.moments():
         judged = state.controller_well()
         waiting.now(_waiting(state) if judged else [], time)
-        lagging.now(_lagging(state) if judged else [], time)
+        lagging.now(_lagging(state, one_clock=one_clock) if judged else [], time)
+        gone.now(_gone(state) if judged else [], time)
         if gave_up:
             calm.now(_calm(state, min_isr) if judged else [], time)
+        if one_clock:
+            followed.now([*following(state)] if judged else [], time)
+            committed.now([*committing(state, min_isr)] if judged else [], time)
     end = max(history.trace[-1][TIME], int(history.meta.get("end_us", 0)))
-    for spans in (waiting, lagging, calm):
+    for spans in (waiting, lagging, gone, calm, followed, committed):
         spans.end(end)
+    ends = LogEnds(history.trace)
     return [
         *_no_leader(waiting, bounds),
-        *_not_shrunk(lagging, bounds, history.trace),
+        *_not_shrunk(lagging, bounds, ends, one_clock=one_clock),
+        *_not_taken_out(gone, bounds),
         *_not_acknowledged(calm, bounds, history.ops),
+        *not_advanced(committed, bounds, ends),
+        *not_let_in(followed, bounds, ends),
     ]
 
 
@@ -74,15 +92,27 @@ def _waiting(state: WhoIsWell) -> list[Waiting]:
     ]
 
 
-def _lagging(state: WhoIsWell) -> list[Lagging]:
-    if not state.somebody_cannot_fetch():
-        return []
+def _lagging(state: WhoIsWell, *, one_clock: bool) -> list[Lagging]:
+    """Where several machines wrote the trace, only members that cannot fetch: their log ends may be told late."""
     return [
         (partition, leader, epoch, member)
         for partition, (leader, epoch) in state.elected.items()
         if leader >= 0 and state.well(leader)
         for member in state.life.isrs[partition]
-        if member != leader and state.fetches_nothing(member) and state.life.is_replica(partition, member)
+        if member != leader
+        and (one_clock or state.fetches_nothing(member))
+        and state.life.is_replica(partition, member)
+    ]
+
+
+def _gone(state: WhoIsWell) -> list[Gone]:
+    """Where the ISR has another member that is well: its last one may stay. A leader goes with an election."""
+    return [
+        (partition, member, state.silent_since[member])
+        for partition, (leader, _) in state.elected.items()
+        for member in state.life.isrs[partition]
+        if member != leader and member in state.silent_since and any(map(state.well, state.life.isrs[partition]))
+        if state.life.is_replica(partition, member)
     ]
 
 
@@ -115,31 +145,44 @@ def _no_leader(waiting: Spans[Waiting], bounds: Bounds) -> Iterator[Anomaly]:
         yield _anomaly(NO_LEADER, partition, message, span, bounds.elect_us, {"candidate": member})
 
 
-def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, trace: Sequence[TraceEvent]) -> Iterator[Anomaly]:
+def _not_shrunk(lagging: Spans[Lagging], bounds: Bounds, ends: LogEnds, *, one_clock: bool) -> Iterator[Anomaly]:
+    """A follower has caught up when it asks for more than the leader had by its last request, so never after what it lacks."""
     for (partition, leader, epoch, member), span in sorted(lagging.closed, key=lambda one: (one[1], one[0])):
         if span.length_us <= bounds.shrink_us:
             continue
-        appended = _first_append(trace, partition, leader, epoch, span)
-        if appended is None or span.end - appended.time <= bounds.shrink_us:
-            continue
-        since = Span(appended.time, span.end)
-        message = (
-            f"Broker {member} stayed in the ISR of {partition} from {seconds(since.begin)} to {seconds(since.end)}, though it "
-            f"could not fetch what broker {leader}, which led, had appended at offset {appended.base_offset}: "
-            f"{seconds(since.length_us)}, where {seconds(bounds.shrink_us)} would do."
-        )
-        evidence = {"leader": leader, "leader_epoch": epoch, "member": member, "offset": appended.base_offset}
-        yield _anomaly(ISR_NOT_SHRUNK, partition, message, since, bounds.shrink_us, evidence)
+        led = [led for led, part in ends.parts(partition, leader, span) if part == (leader, epoch, True)][:1]
+        stood = [
+            (*one, led[0].begin)
+            for one in (ends.ends_still(partition, member, led[0], bounds.shrink_us) if led else ())
+        ]
+        for still, end, began in stood:
+            offset = end if one_clock else max(end, ends.end_at(partition, leader, still.begin))
+            appended = ends.beyond(partition, leader, offset, still.end)
+            if appended is None or still.end - max(appended, began) <= bounds.shrink_us:
+                continue
+            since = Span(max(appended, began), still.end)
+            message = (
+                f"Broker {member} stayed in the ISR of {partition} from {seconds(since.begin)} to {seconds(since.end)}, though "
+                f"it did not have what broker {leader}, which led, had at offset {offset}: {seconds(since.length_us)}, where "
+                f"{seconds(bounds.shrink_us)} would do."
+            )
+            evidence = {"leader": leader, "leader_epoch": epoch, "member": member, "offset": offset}
+            yield _anomaly(ISR_NOT_SHRUNK, partition, message, since, bounds.shrink_us, evidence)
+            break
 
 
-def _first_append(trace: Sequence[TraceEvent], partition: str, leader: int, epoch: int, span: Span) -> Append | None:
-    """The first batch that the leader appended in its epoch within the span."""
-    for batch in Append.among(trace, partition):
-        if batch.time >= span.end:
-            return None
-        if batch.time >= span.begin and batch.node == leader and batch.epoch == epoch:
-            return batch
-    return None
+def _not_taken_out(gone: Spans[Gone], bounds: Bounds) -> Iterator[Anomaly]:
+    """The controller takes a broker out of every ISR when its session ends (``ReplicationControlManager.handleBrokerFenced``; with
+    ZooKeeper ``ReplicaStateMachine``, *OfflineReplica*). One that takes over with ZooKeeper does not ask who had gone before.
+    """
+    for (partition, member, since), span in sorted(gone.closed, key=lambda one: (one[1], one[0])):
+        if span.begin == since and span.length_us > bounds.leave_us:
+            message = (
+                f"Broker {member} stayed in the ISR of {partition} from {seconds(span.begin)} to {seconds(span.end)}, though it "
+                f"was stopped or paused, and the controller was well: {seconds(span.length_us)}, where {seconds(bounds.leave_us)} "
+                "would do."
+            )
+            yield _anomaly(ISR_NOT_SHRUNK, partition, message, span, bounds.leave_us, {"member": member})
 
 
 def _not_acknowledged(calm: Spans[str], bounds: Bounds, ops: Sequence[Op]) -> Iterator[Anomaly]:

@@ -70,10 +70,6 @@ class FaultsInForce:
                 if whom == CUT_OFF:
                     self._cut |= nodes
 
-    def in_force(self) -> bool:
-        """Whether any is."""
-        return bool(self._faults)
-
     def touches(self, node: int) -> bool:
         """Whether some fault holds a broker (or the controller, 0) back."""
         return self._everyone or node in self._touched

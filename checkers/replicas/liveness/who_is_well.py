@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from tidemark.checkers.history import trace_events
 from tidemark.checkers.history.history import NemesisOp
-from tidemark.checkers.history.trace_events import KIND, NODE, TIME, TraceEvent
+from tidemark.checkers.history.trace_events import KIND, NODE, PARTITION, TIME, TraceEvent
 from tidemark.checkers.replicas.isr_life import IsrLife
 from tidemark.checkers.replicas.liveness.faults_in_force import FaultsInForce
 
 CONTROLLER = 0
 _KINDS = frozenset(
-    {"elect", "isr-change", "reassign", "stop", "start", "register", "pause", "resume", "fence", "unfence"}
+    {"elect", "isr-change", "stop", "start", "register", "pause", "resume", "fence", "unfence", "reassign"}
 )
 
 
@@ -38,8 +38,10 @@ class WhoIsWell:
         nemesis: Sequence[NemesisOp],
         brokers: Sequence[int],
         holds_back: Mapping[str, str] | None = None,
+        assignment: Mapping[str, Sequence[int]] | None = None,
     ) -> None:
         self.brokers = brokers
+        self._assignment = {**(assignment or {})}
         self.life = IsrLife(trace)
         self.faults = FaultsInForce(holds_back)
         self.elected: dict[str, Elected] = {}
@@ -47,7 +49,11 @@ class WhoIsWell:
         """Brokers whose disk was lost while they were in some ISR: nobody should want them to lead."""
         self.down: set[int] = set()
         """Brokers without a process."""
+        self._away: dict[int, int] = {}
+        """Broker that cannot fetch → since when."""
         self._paused: set[int] = set()
+        self.silent_since: dict[int, int] = {}
+        """Broker that tells nobody anything, for it has no process, or a paused one → since when."""
         self._well: dict[int, bool] = {}
         """What was asked at this moment."""
         self._fenced: set[int] = set()
@@ -69,6 +75,11 @@ class WhoIsWell:
                 self.faults.step(entry)
             self._well.clear()
             if place + 1 == len(self._steps) or self._steps[place + 1][0] != time:
+                for broker in self.brokers:
+                    if self.fetches_nothing(broker):
+                        self._away.setdefault(broker, time)
+                    else:
+                        self._away.pop(broker, None)
                 yield time
 
     def _step(self, event: TraceEvent) -> None:
@@ -80,11 +91,13 @@ class WhoIsWell:
                 self.elected[elect.partition] = Elected(elect.leader, elect.leader_epoch)
             case "stop":
                 self.down.add(node)
+                self.silent_since.setdefault(node, event[TIME])
                 self._paused.discard(node)
                 if trace_events.Stop(event).how == "disk":
                     self.without_log.add(node)
             case "start":
                 self.down.discard(node)
+                self.silent_since.pop(node, None)
             case "fence" if self._tells_unfenced:
                 self._fenced.add(trace_events.Fence(event).broker)
             case "register" if self._tells_unfenced:
@@ -93,8 +106,12 @@ class WhoIsWell:
                 self._fenced.discard(trace_events.Unfence(event).broker)
             case "pause":
                 self._paused.add(node)
-            case "resume":
+                self.silent_since.setdefault(node, event[TIME])
+            case "resume" if node not in self.down:
                 self._paused.discard(node)
+                self.silent_since.pop(node, None)
+            case "reassign":
+                self._assignment[event[PARTITION]] = trace_events.Reassign(event).replicas
 
     def controller_well(self) -> bool:
         """Whether no fault holds the controller back."""
@@ -108,10 +125,14 @@ class WhoIsWell:
             found = self._well[broker] = not held and self.life.alive(broker)
         return found
 
-    def somebody_cannot_fetch(self) -> bool:
-        """Whether there is any broker that cannot."""
-        return bool(self.down or self._paused) or self.faults.in_force()
+    def replicas(self, partition: str) -> Sequence[int]:
+        """A partition's, those that go or come included."""
+        return self._assignment.get(partition, ())
+
+    def away_since(self, broker: int) -> int:
+        """Since when a broker that cannot fetch could not."""
+        return self._away[broker]
 
     def fetches_nothing(self, broker: int) -> bool:
         """Whether a broker cannot fetch: no process, a paused one, or one that is cut off."""
-        return broker in self.down or broker in self._paused or self.faults.cuts(broker)
+        return broker in self.silent_since or self.faults.cuts(broker)

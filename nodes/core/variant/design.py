@@ -218,7 +218,8 @@ class Variant:
     @property
     def recovery(self) -> RecoveryRules:
         """How a replica of this design recovers its log."""
-        return RecoveryRules("KAFKA-8306" in self.bugs, self.rebuild_epochs, "KAFKA-10432" in self.bugs)
+        bugs = self.bugs
+        return RecoveryRules("KAFKA-8306" in bugs, self.rebuild_epochs, "KAFKA-10432" in bugs, not self.epoch_on_lead)
 
     @property
     def rule(self) -> TruncationRule:

@@ -8,7 +8,7 @@ CUTS = frozenset({"cut-below-high-watermark", "cut-below-committed", "cut-by-epo
 STOPS = frozenset(
     {
         "leader-stopped", "follower-stopped", "leader-paused", "follower-paused", "all-stopped", "log-lost",
-        "recovery-dropped-records", "checkpoint-behind",
+        "recovery-dropped-records", "recovery-dropped-an-epoch", "checkpoint-behind",
     }
 )  # fmt: skip
 MARKS = ELECTIONS | FOLLOWING | CUTS | STOPS

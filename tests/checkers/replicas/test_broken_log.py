@@ -53,6 +53,38 @@ def test_a_log_that_goes_on_where_it_was_cut_is_whole():
     )
 
 
+WRITTEN = ((10, 1, "append", P, 0, 1, (7, 8)), (11, 1, "append", P, 2, 3, (9, 10, 11)))
+LOST_POWER = ((20, 1, "stop", "", "power"), (30, 1, "start", "", 2))
+
+
+def test_a_recovery_leaves_whole_batches():
+    for leo in (0, 2, 5):
+        assert broken(*WRITTEN, *LOST_POWER, (31, 1, "recovered", P, leo, 0, 5 - leo)) == []
+    (message,) = broken(*WRITTEN, *LOST_POWER, (31, 1, "recovered", P, 4, 0, 1))
+    assert message == (
+        "The log of broker 1 for t-0 ended at offset 4 after the recovery at 0.000031 s, inside a batch: of its 3 records from "
+        "offset 2 on 2 were left."
+    )
+
+
+def test_a_log_that_ends_below_its_start_begins_anew_there():
+    """Inside what was a batch."""
+    deleted = ((12, 1, "hw", P, 5, 3, True), (13, 1, "log-start", P, 4, 0, "delete-records"))
+    back = ((31, 1, "recovered", P, 4, 4, 1), (31, 1, "log-start", P, 4, 0, "recovered"))
+
+    assert broken(*WRITTEN, *deleted, *LOST_POWER, *back) == []
+
+
+@pytest.mark.parametrize("cache", [(), ((1, 0),), ((1, 0), (3, 3)), ((1, 0), (2, 1), (3, 2)), ((1, 0), (3, 2), (4, 6))])
+def test_the_epoch_cache_of_a_log_that_was_just_recovered(cache):
+    back = (*WRITTEN, *LOST_POWER, (31, 1, "recovered", P, 5, 0, 0))
+
+    (message,) = broken(*back, (31, 1, "epochs", P, cache))
+    assert message.startswith("The recovered log of broker 1 for t-0 is broken at 0.000031 s: ")
+    assert broken(*back, (31, 1, "epochs", P, ((1, 0), (3, 2)))) == []
+    assert broken(*back, (31, 1, "epochs", P, ()), epoch_cache=False) == []
+
+
 LOG = ((0, 1, (7, 8)), (2, 3, (9,)), (3, 3, (10,)))
 """Epoch 1 at offset 0, epoch 3 at offset 2; the log ends at 4."""
 

@@ -5,7 +5,7 @@ import pytest
 from tidemark.checkers import History, Op, check, sent
 from tidemark.checkers.replicas.liveness.bounds import LIVE_SLACK_US, TIMES, Bounds
 
-ELECT, SHRINK, SEND = 23, 31, 38
+ELECT, SHRINK, LEAVE, ADVANCE, JOIN, SEND = 23, 24, 15, 13, 22, 38
 """What follows from the settings below."""
 META = {
     "replicas": {"t-0": [1, 2, 3]},
@@ -32,7 +32,16 @@ def tick(time):
 
 
 def test_the_bounds_follow_from_the_settings():
-    assert Bounds.of(META) == Bounds(elect_us=ELECT, shrink_us=SHRINK, give_up_us=15, send_us=SEND)
+    assert Bounds.of(META) == Bounds(
+        elect_us=ELECT,
+        shrink_us=SHRINK,
+        leave_us=LEAVE,
+        advance_us=ADVANCE,
+        join_us=JOIN,
+        lag_us=15,
+        give_up_us=15,
+        send_us=SEND,
+    )
     assert Bounds.of({**META, "world": "docker"}).elect_us == ELECT + LIVE_SLACK_US
     assert Bounds.of({}) is None
     assert Bounds.of({"times": {"session_us": 1}}) is None
@@ -96,21 +105,55 @@ def test_who_is_dead_paused_unregistered_or_without_its_log_need_not_lead():
 
 AWAY = (50, "strike", 0, "from-peers", {"node": 3})
 APPENDED = (60, 1, "append", "t-0", 0, 0, (7,))
+BY_2 = (61, 2, "append", "t-0", 0, 0, (7,))
 
 
 @pytest.mark.parametrize(
     ("end", "expected"), [(60 + SHRINK, []), (61 + SHRINK, [("isr-not-shrunk", "violation", 60, 61 + SHRINK)])]
 )
 def test_who_cannot_fetch_leaves_the_isr_within_the_bound(end, expected):
-    assert found([APPENDED, tick(end)], [AWAY]) == expected
+    assert found([APPENDED, BY_2, tick(end)], [AWAY]) == expected
+
+
+def test_it_does_not_matter_why_a_member_lacks_a_record():
+    assert found([APPENDED, BY_2, tick(500)]) == [("isr-not-shrunk", "violation", 60, 500)]
+    assert found([APPENDED, BY_2, (80, 3, "append", "t-0", 0, 0, (7,)), tick(500)]) == []
+
+
+def test_where_several_machines_wrote_the_trace_only_who_cannot_fetch_is_judged():
+    late = LIVE_SLACK_US + 500
+
+    assert found([APPENDED, BY_2, tick(late)], world="docker") == []
+    told = [("isr-not-shrunk", "violation", 60, late)]
+    assert found([APPENDED, BY_2, tick(late)], [AWAY], world="docker") == told
+    before = [(40, 1, "append", "t-0", 0, 0, (7,)), BY_2, tick(late)]
+    assert found(before, [AWAY], world="docker") == []
+
+
+STOPPED = (50, 3, "stop", "", "crash")
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"), [(50 + LEAVE, []), (51 + LEAVE, [("isr-not-shrunk", "violation", 50, 51 + LEAVE)])]
+)
+def test_who_is_stopped_leaves_the_isr_with_its_session(end, expected):
+    assert found([STOPPED, tick(end)], [(50, "strike", 0, "crash", {"node": 3})]) == expected
+
+
+def test_the_last_member_of_an_isr_may_stay_in_it():
+    alone = (40, 0, "elect", "t-0", -1, 1, (3,), (), "offline", True, 1)
+
+    assert found([alone, STOPPED, tick(500)], [(50, "strike", 0, "crash", {"node": 3})]) == []
 
 
 def test_who_has_everything_may_stay_in_the_isr():
-    assert found([(40, 1, "append", "t-0", 0, 0, (7,)), tick(500)], [AWAY]) == []
+    all_have_it = [(40 + node, node, "append", "t-0", 0, 0, (7,)) for node in (1, 2, 3)]
+
+    assert found([*all_have_it, tick(500)], [AWAY]) == []
 
 
 def test_who_left_the_isr_in_time_is_all_right():
-    assert found([APPENDED, (80, 0, "isr-change", "t-0", (1, 2), (), 1), tick(500)], [AWAY]) == []
+    assert found([APPENDED, BY_2, (80, 0, "isr-change", "t-0", (1, 2), (), 1), tick(500)], [AWAY]) == []
 
 
 def test_a_leader_whom_a_fault_holds_back_need_not_shrink_its_isr():
