@@ -50,8 +50,8 @@ def nemesis_of(entry: dict[str, Any]) -> NemesisOp:
     return (time, what, index, kind, detail)
 
 
-def op_of(entry: dict[str, Any]) -> Op:
-    """Half an operation."""
+def op_of(entry: dict[str, Any], *, of_logs: bool = True) -> Op:
+    """Half an operation; if it need not be one `of_logs`, a transaction may have any value."""
     time, process, type_, f, value = (_field(entry, name, "an operation") for name in Op._fields[:5])
     if not (isinstance(process, str) or _is_int(process)):
         raise ShapeError(f'"process" must be a string or an integer, and is {shown(process)}')
@@ -60,7 +60,7 @@ def op_of(entry: dict[str, Any]) -> Op:
     if not isinstance(f, str):
         raise ShapeError(f'"f" must be a string, and is {shown(f)}')
     value = _tuples(value)
-    if f in ("send", "txn") or (f == "poll" and value is not None):
+    if f == "send" or (f == "txn" and of_logs) or (f == "poll" and value is not None):
         _check_micro_operations(value)
     elif f == "delete" and not _is_deletion(value):
         raise ShapeError(f'the value of a delete is [["delete", key, offset]], and not {shown(value)}')

@@ -16,7 +16,7 @@ from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is_campaign
 from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of
-from tidemark.cli.model import check_by_model, model_option, refuse_with_model
+from tidemark.cli.model import ModelOptions, check_by_model, model_option, refuse_with_model
 from tidemark.cli.options import POSITIVE, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
@@ -36,6 +36,7 @@ Examples:
   zcat history.jsonl.gz | tidemark check -                    what comes in
   tidemark check history.jsonl --jobs 8                       a long one, read by eight processes
   tidemark check history.edn --model cas-register             is the register linearizable?
+  tidemark check history.edn --model list-append --consistency snapshot-isolation    transactions of keys
   tidemark check history.jsonl --checker mine.py              and by a checker of one's own
   tidemark check history.jsonl --junit report.xml --annotations    for a CI system
   tidemark check results/demo                                 all that a campaign stored: which verdicts are others today?
@@ -85,6 +86,7 @@ class CheckOptions(Options):
     path: Path | StoreAddress = argument(type=CampaignPlace(path_type=Path))
     contract: str | None = shared(contract_option)
     model: str | None = shared(model_option)
+    of_model: ModelOptions = group(ModelOptions)
     checkers: tuple[str, ...] = shared(checker_option)
     jobs: int | None = option(
         "Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
@@ -105,7 +107,7 @@ def check_command(options: CheckOptions) -> int:
     and the runs that are judged otherwise are listed.
     """
     path = at_hand(options.path)
-    contract, model = options.contract, options.model
+    contract, model, asked = options.contract, options.model, options.of_model.asked(options.model)
     if is_campaign(path):
         if model is not None:
             raise click.UsageError("a campaign's histories are logs: --model is for one history")
@@ -124,7 +126,7 @@ def check_command(options: CheckOptions) -> int:
     if model is not None:
         if options.ci.typed:
             raise click.UsageError("--junit and --annotations are for what the checkers find, not for --model")
-        return check_by_model(path, read(path, rows=True), model, as_json=options.as_json)
+        return check_by_model(path, read(path, rows=True), model, asked, as_json=options.as_json)
     own = load_checkers(options.checkers)
     history = read(path, rows=bool(own), jobs=options.jobs or 1)
     with refused(ValueError, of=path):

@@ -9,16 +9,48 @@ from pathlib import Path
 import click
 
 from tidemark.checkers.history.history import History
-from tidemark.checkers.objects.workloads import NAMES, judge
+from tidemark.checkers.objects.transactions.consistency import MODELS
+from tidemark.checkers.objects.workloads import NAMES, Asked, judge
 from tidemark.checkers.verdict.result import Result
 from tidemark.cli.exits import exit_code
 from tidemark.cli.refused import refused
+from tidemark.cli.typed_options import Options, flag, option
 
 model_option = click.option(
     "--model",
     type=click.Choice(NAMES),
     help="Judge the operations as those of such an object (docs/checking-your-own-history.md).",
 )
+
+
+class ModelOptions(Options):
+    """What some models can be told besides."""
+
+    consistency: str | None = option(
+        "list-append, rw-register: the consistency model that is promised.  [default: strict-serializable]",
+        type=click.Choice(list(MODELS)),
+        metavar="MODEL",
+    )
+    keys_are: tuple[str, ...] = option(
+        "rw-register: what every key by itself is, which orders its values; may be given twice.",
+        type=click.Choice(["sequential", "linearizable"]),
+        multiple=True,
+    )
+    total: int | None = option("bank: what there is in all accounts.  [default: what the first read shows]", type=int)
+    negative_balances: bool = flag("bank: an account may have less than nothing.")
+
+    def asked(self, model: str | None) -> Asked:
+        """What the model is told.
+
+        Raises:
+            click.UsageError: it is not for this one.
+        """
+        whose = {"consistency": ("list-append", "rw-register"), "keys_are": ("rw-register",)}
+        for name, word in self.typed.items():
+            models = whose.get(name, ("bank",))
+            if model not in models:
+                raise click.UsageError(f"{word} is for --model {' and '.join(models)}")
+        return Asked(self.consistency, self.keys_are, self.total, self.negative_balances)
 
 
 def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str]) -> None:
@@ -33,17 +65,21 @@ def refuse_with_model(model: str | None, contract: str | None, checkers: Sequenc
         raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
 
 
-def check_by_model(path: Path, history: History, model: str, *, as_json: bool) -> int:
+def check_by_model(path: Path, history: History, model: str, asked: Asked, *, as_json: bool) -> int:
     """Judge the history that was read from `path`, print the result, and give the exit code."""
     with refused(ValueError, of=path):
-        result = judge(history, model)
+        result = judge(history, model, asked=asked)
     click.echo(json.dumps(result.to_json()) if as_json else "\n".join(_lines(result, model)))
     return exit_code([result.valid])
 
 
 def _lines(result: Result, model: str) -> list[str]:
-    lines = [f"{result.valid} as a history of {model}"]
+    return [f"{result.valid} as a history of {model}", *_parts(result, "  ")]
+
+
+def _parts(result: Result, indent: str) -> list[str]:
+    lines = []
     for name, part in result.parts.items():
         because = "" if part.unknown_because is None else f"; unknown because {part.unknown_because}"
-        lines.append(f"  {name}: {part.valid}: {part.message}{because}")
+        lines += [f"{indent}{name}: {part.valid}: {part.message}{because}", *_parts(part, indent + "  ")]
     return lines
