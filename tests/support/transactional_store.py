@@ -122,7 +122,7 @@ class TransactionalStore:
             self._next_key += 1
         return ["append" if self._lists else "w", key, self._written[key]]
 
-    def _state(self, key: int, snapshot: int) -> Any:  # noqa: ANN401 - tuple or value
+    def _state(self, key: int, snapshot: int) -> Any:
         for at, state in reversed(self._versions.get(key, ())):
             if at <= snapshot:
                 return state

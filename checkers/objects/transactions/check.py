@@ -94,7 +94,9 @@ def _result(
         "refuted": {"weakest": least, "all": sorted(broken)},
         "anomalies": [one.to_json() for one in anomalies],
     }
-    parts = {one: _part(one, [other for other in anomalies if other.name == one], times) for one, times in count.items()}
+    parts = {
+        one: _part(one, [other for other in anomalies if other.name == one], times) for one, times in count.items()
+    }
     models = f"not {' and not '.join(least)}" if least else f"nothing that contradicts {promised}"
     message = f"{counted(len(found), 'transaction')}, {models}"
     if promised in broken:

@@ -166,7 +166,9 @@ class _Reading:
         self._process.append(self._processes.setdefault(told.process, len(self._processes)))
         self._outcome.append(outcome)
         if not isinstance(value, (list, tuple)) and not (value is None and outcome != IS_OK):
-            raise ValueError(f"operation {max(begin, end)}: the value of a transaction is a list, and not {value!r:.60}")
+            raise ValueError(
+                f"operation {max(begin, end)}: the value of a transaction is a list, and not {value!r:.60}"
+            )
         try:
             self._micros(number, value or _NOTHING, reads=outcome == IS_OK)
         except ValueError as error:

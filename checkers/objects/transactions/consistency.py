@@ -56,25 +56,17 @@ MODELS = {
     "repeatable-read": Model(("cursor-stability", "monotonic-atomic-view"), ("G2-item",)),
     "serializable": Model(("repeatable-read", "snapshot-isolation", "update-serializable"), ()),
     "strong-session-read-uncommitted": Model(("read-uncommitted",), ("G0-process",)),
-    "strong-session-read-committed": Model(
-        ("read-committed", "strong-session-read-uncommitted"), ("G1c-process",)
-    ),
+    "strong-session-read-committed": Model(("read-committed", "strong-session-read-uncommitted"), ("G1c-process",)),
     "strong-session-snapshot-isolation": Model(
         ("snapshot-isolation", "strong-session-read-committed"), ("G-nonadjacent-process",)
     ),
-    "strong-session-serializable": Model(
-        ("serializable", "strong-session-snapshot-isolation"), ("G2-item-process",)
-    ),
+    "strong-session-serializable": Model(("serializable", "strong-session-snapshot-isolation"), ("G2-item-process",)),
     "strong-read-uncommitted": Model(("strong-session-read-uncommitted",), ("G0-realtime",)),
-    "strong-read-committed": Model(
-        ("strong-session-read-committed", "strong-read-uncommitted"), ("G1c-realtime",)
-    ),
+    "strong-read-committed": Model(("strong-session-read-committed", "strong-read-uncommitted"), ("G1c-realtime",)),
     "strong-snapshot-isolation": Model(
         ("strong-session-snapshot-isolation", "strong-read-committed"), ("G-nonadjacent-realtime",)
     ),
-    "strict-serializable": Model(
-        ("strong-session-serializable", "strong-snapshot-isolation"), ("G2-item-realtime",)
-    ),
+    "strict-serializable": Model(("strong-session-serializable", "strong-snapshot-isolation"), ("G2-item-realtime",)),
 }
 """Every model, none before those that it implies."""
 

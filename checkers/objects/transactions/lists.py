@@ -159,7 +159,8 @@ class Lists:
 
     def _read_by_updates(self) -> Ints:
         """Equal numbers for equal lists of one key, of what is read before it is written: a list is known by key and length, or else
-        is itself only."""
+        is itself only.
+        """
         rows = self.found.updates
         longest = int(self._size.max(initial=0)) + 1
         known: Ints = self.found.read_key[rows] * longest + self._size[rows]
@@ -212,4 +213,3 @@ def _rows(elements: Ints, start: Ints, size: Ints) -> Ints:
     """The elements of some reads, one after the other."""
     before = np.cumsum(size) - size
     return elements[np.repeat(start - before, size) + np.arange(int(size.sum()))]
-

@@ -184,7 +184,8 @@ class _Touched:
 
 def _next_in_time(part: Ints, ended: Ints, begun: Ints, never: int, tails: list[int], heads: list[int]) -> None:
     """The pairs of one key: of each version those that began after it had ended, up to when the soonest of them, begun and ended, was
-    over; the rest came after that one."""
+    over; the rest came after that one.
+    """
     order = np.argsort(begun, kind="stable")
     starts, ends, versions = begun[order], ended[order].tolist(), part[order].tolist()
     soonest: list[tuple[int, ...]] = [()] * (len(versions) + 1)

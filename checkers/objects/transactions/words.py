@@ -41,7 +41,8 @@ class Words:
         names = {node: f"T{number}" for number, node in enumerate(cycle.nodes, start=1)}
         following = (*cycle.nodes[1:], cycle.nodes[0])
         told = [
-            self._step(kind, one, after, names) for kind, one, after in zip(cycle.kinds, cycle.nodes, following, strict=True)
+            self._step(kind, one, after, names)
+            for kind, one, after in zip(cycle.kinds, cycle.nodes, following, strict=True)
         ]
         evidence = {
             "length": len(cycle.nodes),
@@ -89,7 +90,9 @@ class Words:
         }
 
     def _anomaly(self, name: str, time: int, key: str, message: str, evidence: dict[str, Any]) -> Anomaly:
-        return Anomaly(name, VIOLATION if name in self._forbidden else INFORMATIONAL, time, str(key), message, evidence=evidence)
+        return Anomaly(
+            name, VIOLATION if name in self._forbidden else INFORMATIONAL, time, str(key), message, evidence=evidence
+        )
 
     def _half(self, number: int) -> Op:
         end = int(self._found.end[number])
@@ -140,7 +143,9 @@ class Words:
             return
         pairs = []
         if kind == WW:
-            pairs = [(int(found.version_key[version]), version) for version in found.wrote[self._writes_by[before]].tolist()]
+            pairs = [
+                (int(found.version_key[version]), version) for version in found.wrote[self._writes_by[before]].tolist()
+            ]
         else:
             pairs = [(int(found.read_key[row]), self._read(row)) for row in self._reads_by[before].tolist()]
         for key, version in pairs:
@@ -194,11 +199,17 @@ class Words:
 
     def _g1a(self, sight: Sight) -> tuple[int, str]:
         key, name, value = self._version(sight)
-        return key, f"{self._who(sight.reader)}, read {value} of {name}, which {self._who(sight.others[0])}, wrote, and which failed."
+        return (
+            key,
+            f"{self._who(sight.reader)}, read {value} of {name}, which {self._who(sight.others[0])}, wrote, and which failed.",
+        )
 
     def _g1b(self, sight: Sight) -> tuple[int, str]:
         key, name, value = self._version(sight)
-        return key, f"{self._who(sight.reader)}, read {name} as it was after {value}, and {self._who(sight.others[0])}, wrote {name} again after that."
+        return (
+            key,
+            f"{self._who(sight.reader)}, read {name} as it was after {value}, and {self._who(sight.others[0])}, wrote {name} again after that.",
+        )
 
     def _phantom(self, sight: Sight) -> tuple[int, str]:
         key, name, value = self._version(sight)
@@ -211,12 +222,18 @@ class Words:
     def _dirty_update(self, sight: Sight) -> tuple[int, str]:
         key, name, value = self._version(sight)
         first, then = sight.others
-        return key, f"{self._who(then)}, wrote to {name} after {value}, which {self._who(first)}, wrote, and which failed."
+        return (
+            key,
+            f"{self._who(then)}, wrote to {name} after {value}, which {self._who(first)}, wrote, and which failed.",
+        )
 
     def _cyclic_versions(self, sight: Sight) -> tuple[int, str]:
         key = self._version(sight)[0]
         values = [None if one >= len(self._found.values) else self._found.values[one] for one in sight.others]
-        return key, f"Each of {sight.count} values of {self._found.keys[key]} came before the next, and the last before the first: {_shown(values)}."
+        return (
+            key,
+            f"Each of {sight.count} values of {self._found.keys[key]} came before the next, and the last before the first: {_shown(values)}.",
+        )
 
     def _incompatible_order(self, sight: Sight) -> tuple[int, str]:
         found, key = self._found, int(self._found.read_key[sight.version])
@@ -233,7 +250,10 @@ class Words:
         read = "nothing" if version == NIL else f"{_shown(found.values[version])} as its last"
         others = " and ".join(self._who(one) for one in sight.others[:1])
         more = f", and {sight.count - 2} more" if sight.count > 2 else ""
-        return key, f"{self._who(sight.reader)}, and {others}{more}, all read {found.keys[key]} with {read}, and then wrote it."
+        return (
+            key,
+            f"{self._who(sight.reader)}, and {others}{more}, all read {found.keys[key]} with {read}, and then wrote it.",
+        )
 
 
 class _By:

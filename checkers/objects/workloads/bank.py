@@ -44,7 +44,9 @@ def bank(
         if op.f != "read" or op.type != OK:
             continue
         if not isinstance(op.value, Mapping):
-            raise ValueError(f"operation {index}: a read of a bank answers with a balance of each account, not with {op.value!r:.60}")
+            raise ValueError(
+                f"operation {index}: a read of a bank answers with a balance of each account, not with {op.value!r:.60}"
+            )
         reads += 1
         balances = [one for one in op.value.values() if one is not None]
         if not all(type(one) is int for one in balances):
@@ -54,19 +56,29 @@ def bank(
         fault = _fault(op.value, total, accounts, negative_balances=negative_balances)
         if fault:
             name, words = fault
-            one = {"process": op.process, "time": op.time, "read": dict(op.value), "total": sum(balances), "words": words}
+            one = {
+                "process": op.process,
+                "time": op.time,
+                "read": dict(op.value),
+                "total": sum(balances),
+                "words": words,
+            }
             faults.setdefault(name, []).append(one)
     evidence: dict[str, Json] = {
         "read_count": reads,
         "total": total,
         "total_from": "the option" if told else "the first read",
         "error_count": sum(map(len, faults.values())),
-        "errors": {name: {"count": len(found), "first": found[:SHOWN], "last": found[-1]} for name, found in faults.items()},
+        "errors": {
+            name: {"count": len(found), "first": found[:SHOWN], "last": found[-1]} for name, found in faults.items()
+        },
     }
     if faults:
         first = min((found[0] for found in faults.values()), key=lambda one: one["time"])
         kinds = ", ".join(f"{len(found)} of {name}" for name, found in faults.items())
-        return Result(NAME, "invalid", f"{first['process']} read {first['words']}; of {reads} reads {kinds}", None, evidence)
+        return Result(
+            NAME, "invalid", f"{first['process']} read {first['words']}; of {reads} reads {kinds}", None, evidence
+        )
     if not reads:
         return Result(NAME, "unknown", "no balances", "no read was ok", evidence)
     return Result(NAME, "valid", f"{counted(reads, 'read')} with a total of {total}", None, evidence)

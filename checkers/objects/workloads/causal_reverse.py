@@ -52,7 +52,9 @@ def causal_reverse(ops: Sequence[Op]) -> Result:
             message = f"{first['process']} read {first['never_written'][0]}, which nobody wrote"
         else:
             message = f"{first['process']} read {first['later']} and not {first['missing'][0]}, which was ok before that was begun"
-        return Result(NAME, "invalid", f"{message}; {counted(len(errors), 'read')} of {reads} like that", None, evidence)
+        return Result(
+            NAME, "invalid", f"{message}; {counted(len(errors), 'read')} of {reads} like that", None, evidence
+        )
     if not reads:
         return Result(NAME, "unknown", "no reads", "no read was ok", evidence)
     return Result(NAME, "valid", f"{counted(reads, 'read')} with all that came before what they have", None, evidence)

@@ -55,10 +55,14 @@ def long_fork(ops: Sequence[Op]) -> Result:
         because = f"key {twice[0]} was written more than once, and nothing can be said about reads of it"
         return Result(NAME, "unknown", counted(len(reads), "read"), because, evidence)
     if unwritten:
-        return Result(NAME, "invalid", f"{unwritten[0].process} read what nobody wrote: {_plain(unwritten[0])}", None, evidence)
+        return Result(
+            NAME, "invalid", f"{unwritten[0].process} read what nobody wrote: {_plain(unwritten[0])}", None, evidence
+        )
     if forks:
         one, other = forks[0]
-        message = f"{one.process} read {_plain(one)}, and {other.process} read {_plain(other)}: each has what the other lacks"
+        message = (
+            f"{one.process} read {_plain(one)}, and {other.process} read {_plain(other)}: each has what the other lacks"
+        )
         return Result(NAME, "invalid", message, None, evidence)
     if not reads:
         return Result(NAME, "unknown", "no reads", "no read was ok", evidence)
@@ -66,11 +70,15 @@ def long_fork(ops: Sequence[Op]) -> Result:
 
 
 def _micros(op: Op, index: int) -> list[tuple[Any, Value, Value]]:
-    if isinstance(op.value, (list, tuple)) and all(isinstance(one, (list, tuple)) and len(one) == 3 for one in op.value):
+    if isinstance(op.value, (list, tuple)) and all(
+        isinstance(one, (list, tuple)) and len(one) == 3 for one in op.value
+    ):
         micros: list[tuple[Any, Value, Value]] = [tuple(one) for one in op.value]
         if (len(micros) == 1 and micros[0][0] == "w") or all(f == "r" for f, *_ in micros):
             return micros
-    raise ValueError(f'operation {index}: it writes one key, [["w", key, value]], or only reads, and is {op.value!r:.60}')
+    raise ValueError(
+        f'operation {index}: it writes one key, [["w", key, value]], or only reads, and is {op.value!r:.60}'
+    )
 
 
 def _forks(reads: Sequence[tuple[Op, dict[Hashable, Value]]]) -> list[tuple[Op, Op]]:
@@ -81,7 +89,9 @@ def _forks(reads: Sequence[tuple[Op, dict[Hashable, Value]]]) -> list[tuple[Op, 
     forks = []
     for group in groups.values():
         group.sort(key=lambda one: len(one[1]))
-        forks += [(one, other) for (one, seen), (other, more) in zip(group, group[1:], strict=False) if not seen <= more]
+        forks += [
+            (one, other) for (one, seen), (other, more) in zip(group, group[1:], strict=False) if not seen <= more
+        ]
     return forks
 
 

@@ -14,7 +14,9 @@ def cycle(result, name):
 
 
 def steps(result, name):
-    return [(step["kind"], step.get("key"), step.get("version"), step.get("then")) for step in cycle(result, name)["steps"]]
+    return [
+        (step["kind"], step.get("key"), step.get("version"), step.get("then")) for step in cycle(result, name)["steps"]
+    ]
 
 
 def test_readme_one_transaction_reads_what_another_that_came_later_wrote():
@@ -225,7 +227,8 @@ def test_values_of_all_kinds_are_told_apart():
 
 
 @pytest.mark.parametrize(
-    "value", ["x", 3, [["append", "x"]], [["w", "x", 1]], [["r", "x", 3]], [["r"]], ["r"], None, [["r", "x", [1.5, None]], 7]]
+    "value",
+    ["x", 3, [["append", "x"]], [["w", "x", 1]], [["r", "x", 3]], [["r"]], ["r"], None, [["r", "x", [1.5, None]], 7]],
 )
 def test_what_is_no_transaction_is_refused(value):
     with pytest.raises(ValueError, match="operation 0"):
