@@ -7,8 +7,8 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-ORDER = """simulator checking cluster corruptions linearizability transactions hunting spreading rechecking campaigns poison memory stored
-determinism shrinking scripting throughput exploring containers foreign kafka zoo"""
+ORDER = """simulator checking cluster corruptions linearizability transactions hunting spreading rechecking campaigns poison memory
+stored determinism shrinking scripting throughput exploring containers foreign kafka zoo"""
 BENCHMARKS = ORDER.split()
 """Each is a module, with a function `main`."""
 SIZED = ("kafka", "stored", "poison", "campaigns", "rechecking", "memory")

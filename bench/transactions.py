@@ -1,8 +1,8 @@
 """Transactions of keys: what a million cost, and whether what is right and what is wrong is told apart.
 
-Histories are those of the tests' store (`tests/support/transactional_store.py`): clients that overlap, aborted and unknown outcomes,
-operations without end. CPU seconds of one core to judge operations that were read; then the peak of memory of the process. ``python -m
-bench transactions`` ends with 1,000 histories of each level and of each anomaly.
+Histories are those of the tests' store (`tests/support/transactional_store.py`): clients that overlap, aborted and unknown
+outcomes, operations without end. CPU seconds of one core to judge operations that were read; then the peak of memory of the
+process. ``python -m bench transactions`` ends with 1,000 histories of each level and of each anomaly.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Transactions of keys in a line each, and what was found in them.
 
-``"p1 ok: a x 1, r y 1 2"`` is a transaction of p1 that appended 1 to x and read the list 1 2 of y; ``"p1 fail: w x 1, r y _"`` is one
-of registers. Transactions without a process have one of their own, and without an outcome are ok.
+``"p1 ok: a x 1, r y 1 2"`` is a transaction of p1 that appended 1 to x and read the list 1 2 of y; ``"p1 fail: w x 1, r y _"`` is
+one of registers. Transactions without a process have one of their own, and without an outcome are ok.
 """
 
 from tidemark.checkers import Op
@@ -15,10 +15,8 @@ def value(words, *, lists):
     for micro in filter(None, (one.strip() for one in words.split(","))):
         f, key, *rest = micro.split()
         elements = [int(one) for one in rest if one != "_"]
-        if f == "r" and lists:
-            answer = None if rest == ["_"] else elements
-        else:
-            answer = elements[0] if elements else None
+        one = elements[0] if elements else None
+        answer = one if f != "r" or not lists else None if rest == ["_"] else elements
         made.append([F[f], key, answer])
     return made
 

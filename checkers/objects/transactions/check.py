@@ -59,7 +59,7 @@ def rw_register(
 def _judged(name: str, found: Transactions, versions: Lists | Registers, promised: str, ties: Ties) -> Result:
     words = Words(found, versions, forbidden(promised))
     sights = versions.sights()
-    count = Counter(one.name for one in [*found.contradictions, *sights])
+    count = Counter([*(one.name for one in found.contradictions), *(one.name for one in sights)])
     told: dict[str, list[Anomaly]] = {}
     for contradiction in found.contradictions:
         if len(told.setdefault(contradiction.name, [])) < MOST_TOLD:
@@ -107,7 +107,7 @@ def _result(
     elif not len(found.read_of):
         because = "no transaction that was ok read anything"
     elif doubtful:
-        because = f"{counted(len(doubtful), 'key')} had a value written to it twice, such as {doubtful[0]}: nothing is known about that"
+        because = f"a value was written twice to {counted(len(doubtful), 'key')}, such as {doubtful[0]}: nothing is known of that"
     return Result(name, "unknown" if because else "valid", message, because, evidence, parts)
 
 

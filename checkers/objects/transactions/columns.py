@@ -47,8 +47,8 @@ class Transactions:
         write_of, wrote, is_final: of each write its transaction, its version, and whether the transaction wrote the key no more.
         read_of, read_key: of each read of a transaction that is ok, and its key.
         first: whether the transaction had neither read nor written the key before that read.
-        starts: of registers the version that was read; of lists where a read's elements begin in `elements`, and the end of the last.
-        updates: reads after which their transaction wrote the key, having written it never before; one of each key.
+        starts: of registers the version that was read; of lists where a read's elements begin in `elements`, and the end of the
+        last. updates: reads after which their transaction wrote the key, having written it never before; one of each key.
         contradictions: reads that contradict what their own transaction did.
     """
 
@@ -236,7 +236,7 @@ class _Reading:
         if answer is None:
             return []
         if not isinstance(answer, (list, tuple)):
-            raise ValueError(f"a read of a list answers with a list, and not with {answer!r:.60}")
+            raise ValueError(f"a read of a list answers with a list, and not with {answer!r:.60}")  # noqa: TRY004 - of a history
         plain = _PLAIN.issuperset(map(type, answer))
         return list(map(self._versions[key].__getitem__, answer if plain else map(identity, answer)))
 
@@ -246,7 +246,9 @@ class _Reading:
             self._starts.append(len(self._elements))
         return Transactions(
             self._halves,
-            *map(_ints, (self._begin, self._end, self._process)),
+            _ints(self._begin),
+            _ints(self._end),
+            _ints(self._process),
             np.array(self._outcome, np.int8),
             self._names,
             self._all.values,

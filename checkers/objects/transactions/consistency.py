@@ -1,12 +1,12 @@
 """Consistency models: which implies which, and which anomalies each forbids.
 
-The names are those of the literature where it has one, and Elle's where it has none. A row has only what a model forbids beyond those
-that it implies. Sources: A. Adya, Weak Consistency (1999): PL-1 is `read-uncommitted`, PL-2 `read-committed`, PL-2+
-`consistent-view`, PL-2.99 `repeatable-read`, PL-3 `serializable`, PL-SI `snapshot-isolation`; P. Bailis and others, Highly Available
-Transactions (2013): `monotonic-atomic-view`, lost updates; A. Cerone, G. Bernardi, A. Gotsman, A Framework for Transactional
-Consistency Models with Atomic Visibility (2015): `read-atomic`, `causal`, `prefix`, internal consistency; A. Cerone, A. Gotsman,
-Analysing Snapshot Isolation (2016): no two `rw` that follow each other; K. Daudjee, K. Salem (2004, 2006): the strong and
-strong session kinds; the whole as ``elle.consistency-model`` relates it.
+The names are those of the literature where it has one, and Elle's where it has none. A row has only what a model forbids beyond
+those that it implies. Sources: A. Adya, Weak Consistency (1999): PL-1 is `read-uncommitted`, PL-2 `read-committed`, PL-2+
+`consistent-view`, PL-2.99 `repeatable-read`, PL-3 `serializable`, PL-SI `snapshot-isolation`; P. Bailis and others, Highly
+Available Transactions (2013): `monotonic-atomic-view`, lost updates; A. Cerone, G. Bernardi, A. Gotsman, A Framework for
+Transactional Consistency Models with Atomic Visibility (2015): `read-atomic`, `causal`, `prefix`, internal consistency; A. Cerone,
+A. Gotsman, Analysing Snapshot Isolation (2016): no two `rw` that follow each other; K. Daudjee, K. Salem (2004, 2006): the strong
+and strong session kinds; the whole as ``elle.consistency-model`` relates it.
 
 >>> sorted(weakest(refuted(["G-single"])))
 ['consistent-view', 'repeatable-read']

@@ -12,8 +12,8 @@
 
 Whether there are any is seen in linear time, from strongly connected components: for `G-nonadjacent` of a graph in which every
 transaction is twice, once for those who came over an `rw`, and may not leave by one. Which is the shortest, and whether it is a
-`G-single`, is searched for in a bounded number of steps. A component in which a graver anomaly was told, of which this one is only a
-weaker form (`tidemark.checkers.objects.transactions.consistency.IS_ALSO`), is not told again.
+`G-single`, is searched for in a bounded number of steps. A component in which a graver anomaly was told, of which this one is only
+a weaker form (`tidemark.checkers.objects.transactions.consistency.IS_ALSO`), is not told again.
 """
 
 from __future__ import annotations

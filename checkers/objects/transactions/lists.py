@@ -1,9 +1,9 @@
 """Lists to which elements are appended: the order of a key's versions is in every read of it.
 
-Inferred is, for each key: the order of the elements in its longest read; that those which it lacks, and that may have been appended,
-came after all of them, in an order that nobody knows; and that it was empty first. Aborted elements and those that nobody appended
-are left out of the order. A read that is no prefix of the longest is an `incompatible-order`: it tells whom its last element is from,
-and nothing of what came next. Of a key to which an element was appended twice nothing is inferred.
+Inferred is, for each key: the order of the elements in its longest read; that those which it lacks, and that may have been
+appended, came after all of them, in an order that nobody knows; and that it was empty first. Aborted elements and those that nobody
+appended are left out of the order. A read that is no prefix of the longest is an `incompatible-order`: it tells whom its last
+element is from, and nothing of what came next. Of a key to which an element was appended twice nothing is inferred.
 
 Source: K. Kingsbury, P. Alvaro, Elle: Inferring Isolation Anomalies from Experimental Observations (VLDB 2020), section 4;
 ``elle.list-append``.
@@ -158,8 +158,8 @@ class Lists:
         ]
 
     def _read_by_updates(self) -> Ints:
-        """Equal numbers for equal lists of one key, of what is read before it is written: a list is known by key and length, or else
-        is itself only.
+        """Equal numbers for equal lists of one key, of what is read before it is written: a list is known by key and length, or
+        else is itself only.
         """
         rows = self.found.updates
         longest = int(self._size.max(initial=0)) + 1

@@ -1,9 +1,9 @@
 """Registers that are written and read: of the order of a key's versions only some is known.
 
 Inferred is, for each key: that it was nil first; that what a transaction wrote came after what it had read of the key before; and,
-where somebody says that every key by itself is *sequential* or *linearizable*, that versions follow each other as the transactions of
-one process do, or those of which one was over before the other began. Where that contradicts itself, or the rest, the versions are
-cyclic, and what was said is not used for that key. Of a key to which a value was written twice nothing is inferred.
+where somebody says that every key by itself is *sequential* or *linearizable*, that versions follow each other as the transactions
+of one process do, or those of which one was over before the other began. Where that contradicts itself, or the rest, the versions
+are cyclic, and what was said is not used for that key. Of a key to which a value was written twice nothing is inferred.
 
 That writes follow reads is no assumption (Elle has an option for it): were the version that a transaction read the later one, it
 would have read what came after its own write, which is `G1c`. As ``rw`` it therefore counts against those models only that forbid
@@ -156,8 +156,8 @@ class _Touched:
         return edges.where(edges.tail != edges.head)
 
     def in_time(self, *, listed: bool) -> Edges:
-        """From versions to those that came next: a version came before another if a transaction that had it last was over before one
-        that had the other first began. Between some, that follow from these, no pair is kept.
+        """From versions to those that came next: a version came before another if a transaction that had it last was over before
+        one that had the other first began. Between some, that follow from these, no pair is kept.
         """
         found = self._found
         times = np.array([half.time for half in found.halves], np.int64)
@@ -171,7 +171,8 @@ class _Touched:
         begun = np.full(versions, -1, np.int64)
         known = found.begin[self.transaction] != NEVER
         np.maximum.at(begun, self.first[known], times[found.begin[self.transaction[known]]])
-        tails, heads = [], []
+        tails: list[int] = []
+        heads: list[int] = []
         version_key = np.concatenate((found.version_key, np.arange(len(found.keys))))
         there = np.zeros(versions, np.bool_)
         there[self.first] = there[self.last] = True
@@ -183,8 +184,8 @@ class _Touched:
 
 
 def _next_in_time(part: Ints, ended: Ints, begun: Ints, never: int, tails: list[int], heads: list[int]) -> None:
-    """The pairs of one key: of each version those that began after it had ended, up to when the soonest of them, begun and ended, was
-    over; the rest came after that one.
+    """The pairs of one key: of each version those that began after it had ended, up to when the soonest of them, begun and ended,
+    was over; the rest came after that one.
     """
     order = np.argsort(begun, kind="stable")
     starts, ends, versions = begun[order], ended[order].tolist(), part[order].tolist()

@@ -1,7 +1,7 @@
 """A shortest cycle through one component, in so many steps at most.
 
-A search begins with a dependency of one kind and looks, breadth-first, for the way back. Hubs and moments cost nothing, so that what
-is short is short in transactions. Steps are counted, and no clock is asked: a history has the same cycle everywhere.
+A search begins with a dependency of one kind and looks, breadth-first, for the way back. Hubs and moments cost nothing, so that
+what is short is short in transactions. Steps are counted, and no clock is asked: a history has the same cycle everywhere.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class _Search:
                 kinds.append(led)
             at = before
         nodes[1:] = nodes[:0:-1]
-        kinds = kinds[::-1]
+        kinds.reverse()
         return _simple(Cycle(tuple(nodes), tuple(kinds), shortest=True))
 
 

@@ -1,7 +1,8 @@
 """The transactions that may lie on a cycle: a look by whole columns that sets aside nearly all of a history that has none.
 
-As for logs (`tidemark.checkers.clients.cycles.suspects`, with the reasons): each transaction gets as its *colour* the latest beginning
-among those that come before it, its own included; on a cycle all of it has one. Here hubs hand colours on, and have no beginning.
+As for logs (`tidemark.checkers.clients.cycles.suspects`, with the reasons): each transaction gets as its *colour* the latest
+beginning among those that come before it, its own included; on a cycle all of it has one. Here hubs hand colours on, and have no
+beginning.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Words:
         """An anomaly for something that a version, or a row of reads, shows."""
         key, words = getattr(self, "_" + sight.name.replace("-", "_").lower())(sight)
         shown = [one for one in (sight.reader, *sight.others) if one >= 0]
-        evidence = {"count": sight.count, "operations": [self.operation(one) for one in dict.fromkeys(shown)]}
+        evidence = {"count": sight.times, "operations": [self.operation(one) for one in dict.fromkeys(shown)]}
         time = max((self._half(one).time for one in shown), default=0)
         return self._anomaly(sight.name, time, str(self._found.keys[key]), words, evidence)
 
@@ -71,7 +71,8 @@ class Words:
         if one.name == "future-read":
             message = f"{who}read {micro[2]!r} of {micro[1]} before it wrote that."
         else:
-            message = f"{who}read {_shown(micro[2])} of {micro[1]}, and had to see {self._answer(one.expected)} from what it did before."
+            expected = self._answer(one.expected)
+            message = f"{who}read {_shown(micro[2])} of {micro[1]}, and had to see {expected} from what it did before."
         evidence = {"place": one.place, "operations": [self.operation(one.transaction)]}
         time = self._half(one.transaction).time
         return self._anomaly(one.name, time, str(micro[1]), message, evidence)
@@ -208,7 +209,10 @@ class Words:
         key, name, value = self._version(sight)
         return (
             key,
-            f"{self._who(sight.reader)}, read {name} as it was after {value}, and {self._who(sight.others[0])}, wrote {name} again after that.",
+            (
+                f"{self._who(sight.reader)}, read {name} as it was after {value}, and {self._who(sight.others[0])}, wrote {name} again "
+                "after that."
+            ),
         )
 
     def _phantom(self, sight: Sight) -> tuple[int, str]:
@@ -232,16 +236,19 @@ class Words:
         values = [None if one >= len(self._found.values) else self._found.values[one] for one in sight.others]
         return (
             key,
-            f"Each of {sight.count} values of {self._found.keys[key]} came before the next, and the last before the first: {_shown(values)}.",
+            (
+                f"Each of {sight.times} values of {self._found.keys[key]} came before the next, and the last before the first: "
+                f"{_shown(values)}."
+            ),
         )
 
     def _incompatible_order(self, sight: Sight) -> tuple[int, str]:
         found, key = self._found, int(self._found.read_key[sight.version])
-        assert isinstance(self._versions, Lists)
-        mine = [found.values[one] for one in self._versions.elements_of(sight.version).tolist()]
+        versions = cast("Lists", self._versions)
+        mine = [found.values[one] for one in versions.elements_of(sight.version).tolist()]
         return key, (
             f"{self._who(sight.reader)}, read {_shown(mine)} of {found.keys[key]}, which is not how the longest read of it begins, "
-            f"by {self._who(sight.others[0])}: {_shown(self._versions.longest(key))}."
+            f"by {self._who(sight.others[0])}: {_shown(versions.longest(key))}."
         )
 
     def _lost_update(self, sight: Sight) -> tuple[int, str]:
@@ -249,7 +256,7 @@ class Words:
         key, version = int(found.read_key[row]), self._read(row)
         read = "nothing" if version == NIL else f"{_shown(found.values[version])} as its last"
         others = " and ".join(self._who(one) for one in sight.others[:1])
-        more = f", and {sight.count - 2} more" if sight.count > 2 else ""
+        more = f", and {sight.times - 2} more" if sight.times > 2 else ""
         return (
             key,
             f"{self._who(sight.reader)}, and {others}{more}, all read {found.keys[key]} with {read}, and then wrote it.",

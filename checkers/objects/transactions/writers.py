@@ -19,14 +19,14 @@ class Sight(NamedTuple):
         name: of the anomaly.
         version: the version.
         reader: the first that read it; -1 if the key's order alone tells of it.
-        count: so many reads show it.
+        times: so many reads show it, or so many are part of it.
         others: transactions that are part of it, and others than the reader.
     """
 
     name: str
     version: int
     reader: int
-    count: int
+    times: int
     others: tuple[int, ...] = ()
 
 

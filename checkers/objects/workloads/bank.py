@@ -1,8 +1,8 @@
 """Accounts between which money is transferred: every read shows the same total. Jepsen's ``tests.bank``.
 
-Operations: ``transfer`` ``{"from": account, "to": account, "amount": integer}``; ``read``, answered with the balance of each account.
-Of a read that has several faults the first of these is told: ``unexpected-key`` (no such account), ``nil-balance``, ``wrong-total``,
-``negative-value``. If nobody says how much there is in all, the first read does.
+Operations: ``transfer`` ``{"from": account, "to": account, "amount": integer}``; ``read``, answered with the balance of each
+account. Of a read that has several faults the first of these is told: ``unexpected-key`` (no such account), ``nil-balance``,
+``wrong-total``, ``negative-value``. If nobody says how much there is in all, the first read does.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def bank(
         if op.f != "read" or op.type != OK:
             continue
         if not isinstance(op.value, Mapping):
-            raise ValueError(
+            raise ValueError(  # noqa: TRY004 - it is the history's
                 f"operation {index}: a read of a bank answers with a balance of each account, not with {op.value!r:.60}"
             )
         reads += 1

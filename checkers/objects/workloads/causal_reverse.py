@@ -2,8 +2,8 @@
 
 Operations: ``write`` a value of its own; ``read``, answered with all values that are there. If a value is read, everything that was
 ok when its write began must be in that read too. That a read shows all that was ok when *it* began is not asked. With a key before
-each value, ``[key, value]`` and ``[key, [values]]`` (Jepsen's ``independent``), each key is judged by itself. Where a value is written
-twice, its first write counts.
+each value, ``[key, value]`` and ``[key, [values]]`` (Jepsen's ``independent``), each key is judged by itself. Where a value is
+written twice, its first write counts.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 ``tests.long-fork``.
 
 Operations are transactions: a write of one key, ``[["w", key, value]]``, each key once; and reads of a group of keys,
-``[["r", key, value], …]``, null where nothing was written. Reads of the same keys have to be in one line: of any two the one has all
-that the other has. Sorted by how much they have, each is compared with the next, where Jepsen compares all pairs.
+``[["r", key, value], …]``, null where nothing was written. Reads of the same keys have to be in one line: of any two the one has
+all that the other has. Sorted by how much they have, each is compared with the next, where Jepsen compares all pairs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tidemark.checkers.history.history import Op
@@ -89,9 +90,7 @@ def _forks(reads: Sequence[tuple[Op, dict[Hashable, Value]]]) -> list[tuple[Op, 
     forks = []
     for group in groups.values():
         group.sort(key=lambda one: len(one[1]))
-        forks += [
-            (one, other) for (one, seen), (other, more) in zip(group, group[1:], strict=False) if not seen <= more
-        ]
+        forks += [(one, other) for (one, seen), (other, more) in pairwise(group) if not seen <= more]
     return forks
 
 

@@ -1,4 +1,5 @@
-"""Bank, long fork, causal reverse: cases of ``jepsen.tests.long-fork-test`` and ``causal-reverse-test`` among them, in our own form."""
+"""Bank, long fork, causal reverse: cases of ``jepsen.tests.long-fork-test`` and ``causal-reverse-test`` among them, in our own
+form."""
 
 import pytest
 
