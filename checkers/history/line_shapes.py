@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tidemark.checkers.history.history import NemesisOp, Op
@@ -71,6 +71,20 @@ def op_of(entry: dict[str, Any], *, of_logs: bool = True) -> Op:
     if not (final is None or isinstance(final, bool)):
         raise ShapeError(f'"final" must be true or false, and is {shown(final)}')
     return Op(time, process, type_, f, value, error, acks, bool(final))
+
+
+def refuse_what_is_no_log(ops: Iterable[Op]) -> None:
+    """Of operations that were read as those of any object: those of logs only may stay.
+
+    Raises:
+        ShapeError: a transaction has something else than sends and polls.
+    """
+    for number, op in enumerate(ops):
+        if op.f == "txn" and op.value.__class__ is tuple:
+            try:
+                _check_micro_operations(op.value)
+            except ShapeError as error:
+                raise ShapeError(f"operation {number}: {error}") from None
 
 
 def trace_event_of(entry: dict[str, Any]) -> TraceEvent:

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from tidemark.checkers import HistoryFormatError, check, read_stream
+from tidemark.checkers.history.line_shapes import refuse_what_is_no_log
 from tidemark.checkers.own_checkers import and_checked_by
 from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is_campaign
@@ -130,6 +131,8 @@ def check_command(options: CheckOptions) -> int:
     own = load_checkers(options.checkers)
     history = read(path, rows=bool(own), jobs=options.jobs or 1)
     with refused(ValueError, of=path):
+        if own:
+            refuse_what_is_no_log(history.ops)
         verdict = check(history, contract)
     if path.is_dir() and contract is None:
         store_verdict_again(path, verdict, history)

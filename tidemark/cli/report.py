@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.checkers import HistoryFormatError, check
+from tidemark.checkers.history.line_shapes import refuse_what_is_no_log
 from tidemark.checkers.own_checkers import and_checked_by
 from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand, keep_pages, place_of
 from tidemark.cli.campaign_report import summarise_all
@@ -173,6 +174,8 @@ def _judged(
 ) -> Verdict | Result:
     with refused(ValueError, of=path):
         if model is None:
+            if own:
+                refuse_what_is_no_log(history.ops)
             verdict = check(history, contract)
             return and_checked_by(verdict, history, own) if own else verdict
         from tidemark.checkers.objects.workloads import judge

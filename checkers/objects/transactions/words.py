@@ -207,13 +207,8 @@ class Words:
 
     def _g1b(self, sight: Sight) -> tuple[int, str]:
         key, name, value = self._version(sight)
-        return (
-            key,
-            (
-                f"{self._who(sight.reader)}, read {name} as it was after {value}, and {self._who(sight.others[0])}, wrote {name} again "
-                "after that."
-            ),
-        )
+        reader, writer = self._who(sight.reader), self._who(sight.others[0])
+        return key, f"{reader}, read {name} as it was after {value}, and {writer}, wrote {name} again after that."
 
     def _phantom(self, sight: Sight) -> tuple[int, str]:
         key, name, value = self._version(sight)
