@@ -1,7 +1,7 @@
 """Run all benchmarks, or those named; ``kafka:VERSION`` measures against that version, ``stored:RUNS`` so many stored runs,
-``corrupted_files:FILES`` with so many of those, ``poison:PLANS``, ``unusual_shapes:RUNS``, ``campaigns:RUNS`` and
-``memory:RUNS`` so large a campaign, ``rechecking:OPERATIONS`` so many stored operations, ``adversary:EACH`` so many histories of each
-kind; ``forgeries:all`` cuts after every line, ``porcupine:PATH`` takes a checkout of anishathalye/porcupine.
+``corrupted_files:FILES`` with so many of those, ``poison:PLANS``, ``unusual_shapes:RUNS``, ``campaigns:RUNS`` and ``memory:RUNS``
+so large a campaign, ``rechecking:OPERATIONS`` so many stored operations, ``adversary:EACH`` so many histories of each kind;
+``forgeries:all`` cuts after every line, ``porcupine:PATH`` takes a checkout of anishathalye/porcupine.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-ORDER = """simulator checking cluster corruptions corrupted_files linearizability hunting spreading rechecking campaigns poison
-memory stored unusual_shapes determinism forgeries shrinking scripting throughput exploring containers foreign kafka zoo adversary
-porcupine"""
+ORDER = """simulator checking cluster corruptions corrupted_files linearizability transactions hunting spreading rechecking
+campaigns poison memory stored unusual_shapes determinism forgeries shrinking scripting throughput exploring containers foreign
+kafka zoo adversary porcupine"""
 BENCHMARKS = ORDER.split()
 """Each is a module, with a function `main`."""
 SIZED = (

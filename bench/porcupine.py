@@ -29,7 +29,7 @@ def main(path: str = "") -> None:
     agree, seconds = 0, {}
     for file, legal in expected.items():
         etcd = file.suffix == ".log"
-        checker = checker_named("cas-register" if etcd else "key-value", "listed", initial=None if etcd else "")
+        checker = checker_named("cas-register" if etcd else "key-value", "listed")
         ops = read_any(file, rows=True).ops
         start = process_time()
         valid = checker(ops).valid

@@ -197,7 +197,7 @@ def parse_history(lines: Iterable[str | bytes], *, allow_torn_tail: bool = False
         try:
             entry = entry_of(line, number)
             counted.add(number, entry)
-            _add(history, entry, number, order)
+            _add(history, entry, number, order, of_logs=columns)
             if columns and len(history.ops) >= MANY:
                 many.take()
         except NotJsonError as error:
@@ -294,10 +294,10 @@ def _no_number(word: str) -> float:
 _decode = json.JSONDecoder(parse_constant=_no_number).decode
 
 
-def _add(history: History, entry: dict[str, Any], number: int, order: EntryOrder) -> None:
+def _add(history: History, entry: dict[str, Any], number: int, order: EntryOrder, *, of_logs: bool) -> None:
     kind = entry.pop("kind", None)
     if kind == "op":
-        op = plain_op(entry) or op_of(entry)
+        op = plain_op(entry) or op_of(entry, of_logs=of_logs)
         history.ops.append(op)
         order.op(number, op)
     elif kind == "trace":

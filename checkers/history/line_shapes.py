@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any
 
@@ -52,8 +52,8 @@ def nemesis_of(entry: dict[str, Any]) -> NemesisOp:
     return (time, what, index, kind, detail)
 
 
-def op_of(entry: dict[str, Any]) -> Op:
-    """Half an operation."""
+def op_of(entry: dict[str, Any], *, of_logs: bool = True) -> Op:
+    """Half an operation; if it need not be one `of_logs`, a transaction may have any value."""
     time, process, type_, f, value = (_field(entry, name, "an operation") for name in Op._fields[:5])
     if not (isinstance(process, str) or _is_int(process)):
         raise ShapeError(f'"process" must be a string or an integer, and is {shown(process)}')
@@ -62,7 +62,7 @@ def op_of(entry: dict[str, Any]) -> Op:
     if not isinstance(f, str):
         raise ShapeError(f'"f" must be a string, and is {shown(f)}')
     value = _tuples(value)
-    if f in ("send", "txn") or (f == "poll" and value is not None):
+    if f == "send" or (f == "txn" and of_logs) or (f == "poll" and value is not None):
         _check_micro_operations(value)
     elif f == "delete" and not (_is_deletion(value) or _is_of_a_key(value)):
         raise ShapeError(f'the value of a delete is [["delete", key, offset]], and not {shown(value)}')
@@ -73,6 +73,20 @@ def op_of(entry: dict[str, Any]) -> Op:
     if not (final is None or isinstance(final, bool)):
         raise ShapeError(f'"final" must be true or false, and is {shown(final)}')
     return Op(time, process, type_, f, value, error, acks, bool(final))
+
+
+def refuse_what_is_no_log(ops: Iterable[Op]) -> None:
+    """Of operations that were read as those of any object: those of logs only may stay.
+
+    Raises:
+        ShapeError: a transaction has something else than sends and polls.
+    """
+    for number, op in enumerate(ops):
+        if op.f == "txn" and op.value.__class__ is tuple:
+            try:
+                _check_micro_operations(op.value)
+            except ShapeError as error:
+                raise ShapeError(f"operation {number}: {error}") from None
 
 
 def trace_event_of(entry: dict[str, Any]) -> TraceEvent:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
 from tidemark.checkers import HistoryFormatError, check, read_stream
+from tidemark.checkers.history.line_shapes import refuse_what_is_no_log
 from tidemark.checkers.own_checkers import and_checked_by
 from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand
 from tidemark.cli.check_campaign import CampaignCheckOptions, check_campaign, is_campaign
 from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of
-from tidemark.cli.model import check_by_model, initial_option, model_option, refuse_with_model, told_models
+from tidemark.cli.model import ModelOptions, check_by_model, model_option, refuse_with_model, told_models
 from tidemark.cli.options import POSITIVE, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
@@ -37,6 +38,7 @@ Examples:
   tidemark check history.jsonl --jobs 8                       a long one, read by eight processes
   tidemark check history.edn --model cas-register             is the register linearizable?
   tidemark check history.edn --model register --initial 0     it held 0 before the first write
+  tidemark check history.edn --model list-append --consistency snapshot-isolation    transactions of keys
   tidemark check history.jsonl --checker mine.py              and by a checker of one's own
   tidemark check history.jsonl --junit report.xml --annotations    for a CI system
   tidemark check results/demo                                 all that a campaign stored: which verdicts are others today?
@@ -86,7 +88,7 @@ class CheckOptions(Options):
     path: Path | StoreAddress = argument(type=CampaignPlace(path_type=Path))
     contract: str | None = shared(contract_option)
     model: str | None = shared(model_option)
-    initial: Any = shared(initial_option)
+    of_model: ModelOptions = group(ModelOptions)
     checkers: tuple[str, ...] = shared(checker_option)
     jobs: int | None = option(
         "Of a long file of JSON lines: so many processes read it, which is most of the work.  [default: 1]",
@@ -107,12 +109,10 @@ def check_command(options: CheckOptions) -> int:
     and the runs that are judged otherwise are listed.
     """
     path = at_hand(options.path)
-    contract, model = options.contract, options.model
+    contract, model, asked = options.contract, options.model, options.of_model.asked(options.model)
     if is_campaign(path):
         if model is not None:
             raise click.UsageError("a campaign's histories are logs: --model is for one history")
-        if options.initial is not None:
-            raise click.UsageError("a campaign's histories are logs: --initial is for one history of registers")
         if options.jobs is not None:
             raise click.UsageError("--jobs is for one history: a campaign is spread by --master")
         own = load_checkers(options.checkers)
@@ -124,13 +124,14 @@ def check_command(options: CheckOptions) -> int:
         raise click.UsageError(
             "--jobs is for our own checkers of logs: --model and --checker want each operation, by one reader"
         )
-    refuse_with_model(model, contract, options.checkers, options.initial)
+    refuse_with_model(model, contract, options.checkers)
     if model is not None:
-        judged = read(path, rows=True)
-        return check_by_model(path, judged, model, options.ci, initial=options.initial, as_json=options.as_json)
+        return check_by_model(path, read(path, rows=True), model, asked, options.ci, as_json=options.as_json)
     own = load_checkers(options.checkers)
     history = read(path, rows=bool(own), jobs=options.jobs or 1)
     with refused(ValueError, of=path):
+        if own:
+            refuse_what_is_no_log(history.ops)
         verdict = check(history, contract)
     if path.is_dir() and contract is None:
         store_verdict_again(path, verdict, history)

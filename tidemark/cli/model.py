@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,16 @@ from typing import Any
 import click
 
 from tidemark.checkers.history.history import History
+from tidemark.checkers.objects.transactions.consistency import MODELS
 from tidemark.checkers.objects.values import Value
-from tidemark.checkers.objects.workloads import NAMES, REGISTERS, judge, models_for
+from tidemark.checkers.objects.workloads import NAMES, Asked, judge, models_for
+from tidemark.checkers.objects.workloads.by_name import REGISTERS, TRANSACTIONS
 from tidemark.checkers.verdict.result import Result
 from tidemark.checkers.verdict.visible import brief, visible
 from tidemark.cli.exits import exit_code
 from tidemark.cli.for_ci import CiOptions, case_of_result
 from tidemark.cli.refused import refused
+from tidemark.cli.typed_options import Options, flag, option
 
 
 class JsonValue(click.ParamType[Value]):
@@ -34,11 +38,6 @@ class JsonValue(click.ParamType[Value]):
             return value
 
 
-initial_option = click.option(
-    "--initial",
-    type=JsonValue(),
-    help="What a register, or each key, holds before the first write: JSON, or a word.  [default: null]",
-)
 model_option = click.option(
     "--model",
     type=click.Choice(NAMES),
@@ -49,7 +48,54 @@ LONGEST = 1_000
 """So many characters of a sentence are printed; --json has all of them."""
 
 
-def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str], initial: Value = None) -> None:
+class ModelOptions(Options):
+    """What some models can be told besides."""
+
+    initial: Any = option(
+        "register, cas-register: what it holds before the first write: JSON, or a word.  [default: null]",
+        type=JsonValue(),
+    )
+    consistency: str | None = option(
+        "list-append, rw-register: the consistency model that is promised.  [default: strict-serializable]",
+        type=click.Choice(list(MODELS)),
+        metavar="MODEL",
+    )
+    keys_are: tuple[str, ...] = option(
+        "rw-register: what every key by itself is, which orders its values; may be given twice.",
+        type=click.Choice(["sequential", "linearizable"]),
+        multiple=True,
+    )
+    total: int | None = option("bank: what there is in all accounts.  [default: what the first read shows]", type=int)
+    negative_balances: bool = flag("bank: an account may have less than nothing.")
+
+    def asked(self, model: str | None) -> Asked:
+        """What the model is told.
+
+        Raises:
+            click.UsageError: it is not for this one.
+        """
+        whose = {"initial": REGISTERS, "consistency": TRANSACTIONS, "keys_are": ("rw-register",)}
+        for name, word in self.typed.items():
+            models = whose.get(name, ("bank",))
+            if model not in models:
+                raise click.UsageError(f"{word} is for --model {' or '.join(models)}")
+        return Asked(self.initial, self.consistency, self.keys_are, self.total, self.negative_balances)
+
+    @property
+    def words(self) -> str:
+        """What was typed of them, as a shell takes it."""
+        words = []
+        for name, word in self.typed.items():
+            value = getattr(self, name)
+            if value is True and name != "initial":
+                words.append(word)
+            else:
+                each = value if isinstance(value, tuple) else (json.dumps(value) if name == "initial" else str(value),)
+                words += [part for one in each for part in (word, shlex.quote(one))]
+        return "".join(f" {one}" for one in words)
+
+
+def refuse_with_model(model: str | None, contract: str | None, checkers: Sequence[str]) -> None:
     """A model judges by itself.
 
     Raises:
@@ -59,8 +105,6 @@ def refuse_with_model(model: str | None, contract: str | None, checkers: Sequenc
         raise click.UsageError("a model makes no promise: --model or --contract, not both")
     if model is not None and checkers:
         raise click.UsageError("a checker judges beside ours, and a model instead of them: --model or --checker")
-    if initial is not None and model not in REGISTERS:
-        raise click.UsageError(f"--initial is what a register holds: it goes with --model {', '.join(REGISTERS)}")
 
 
 def told_models(history: History) -> list[str]:
@@ -72,18 +116,23 @@ def told_models(history: History) -> list[str]:
     return [f"these are no operations on logs: {words} judges such (docs/checking-your-own-history.md)"]
 
 
-def check_by_model(path: Path, history: History, model: str, ci: CiOptions, *, initial: Value, as_json: bool) -> int:
+def check_by_model(path: Path, history: History, model: str, asked: Asked, ci: CiOptions, *, as_json: bool) -> int:
     """Judge the history that was read from `path`, print the result, tell it to CI, and give the exit code."""
     with refused(ValueError, of=path):
-        result = judge(history, model, initial=initial)
+        result = judge(history, model, asked=asked)
     ci.tell([case_of_result(result, f"tidemark check --model {model}", str(path))])
     click.echo(json.dumps(result.to_json()) if as_json else "\n".join(_lines(result, model)))
     return exit_code([result.valid])
 
 
 def _lines(result: Result, model: str) -> list[str]:
-    lines = [f"{result.valid} as a history of {model}"]
+    return [f"{result.valid} as a history of {model}", *_parts(result, "  ")]
+
+
+def _parts(result: Result, indent: str) -> list[str]:
+    lines = []
     for name, part in result.parts.items():
         because = "" if part.unknown_because is None else f"; unknown because {part.unknown_because}"
-        lines.append(f"  {name}: {part.valid}: {brief(visible(part.message), LONGEST)}{because}")
+        told = brief(visible(part.message), LONGEST)
+        lines += [f"{indent}{name}: {part.valid}: {told}{because}", *_parts(part, indent + "  ")]
     return lines

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tidemark.checkers import HistoryFormatError, check
+from tidemark.checkers.history.line_shapes import refuse_what_is_no_log
 from tidemark.checkers.own_checkers import and_checked_by
 from tidemark.cli.campaign_place import CampaignPlace, StoreAddress, at_hand, keep_pages, place_of
 from tidemark.cli.campaign_report import summarise_all
 from tidemark.cli.check import STANDARD_INPUT, read
 from tidemark.cli.check_campaign import MANIFEST, is_campaign
 from tidemark.cli.extras import need
-from tidemark.cli.model import initial_option, model_option, refuse_with_model
+from tidemark.cli.model import ModelOptions, model_option, refuse_with_model
 from tidemark.cli.options import RealRange, contract_option, json_option
 from tidemark.cli.own_checkers import checker_option, load_checkers
 from tidemark.cli.refused import refused
-from tidemark.cli.typed_options import Options, argument, flag, option, shared, taking
+from tidemark.cli.typed_options import Options, argument, flag, group, option, shared, taking
 from tidemark.harness.runs.folder import HISTORY, PLAN, REPORT, load_history
 from tidemark.nemesis import PlanError, read_plan
 
@@ -61,7 +62,7 @@ class ReportOptions(Options):
     end: float | None = option("The timeline ends here, seconds.", "--to", type=RealRange())
     contract: str | None = shared(contract_option)
     model: str | None = shared(model_option)
-    initial: Any = shared(initial_option)
+    of_model: ModelOptions = group(ModelOptions)
     checkers: tuple[str, ...] = shared(checker_option)
     force: bool = flag("Write over files that Tidemark did not write.")
     as_json: bool = shared(json_option)
@@ -74,7 +75,7 @@ class ReportOptions(Options):
     @property
     def judge_again(self) -> bool:
         """Whether something else judges than what is stored says."""
-        return bool(self.contract or self.model or self.checkers or self.initial is not None)
+        return bool(self.contract or self.model or self.checkers)
 
 
 @click.command("report", epilog=EPILOG)
@@ -88,7 +89,8 @@ def report_command(options: ReportOptions) -> int:
     begin, end = options.window
     if begin is not None and end is not None and begin > end:
         raise click.UsageError(f"--from {begin:g} is later than --to {end:g}")
-    refuse_with_model(options.model, options.contract, options.checkers, options.initial)
+    refuse_with_model(options.model, options.contract, options.checkers)
+    options.of_model.asked(options.model)
     path = at_hand(options.path)
     if is_campaign(path):
         if options.out or options.judge_again or options.window != (None, None):
@@ -167,7 +169,7 @@ def _report_history(path: Path, place: Path, options: ReportOptions) -> dict[str
     from tidemark.harness.report.history_page import write_history_page  # not before it is needed: it loads matplotlib
 
     typed = f" --contract {contract}" if contract else f" --model {model}" if model else ""
-    typed += "" if options.initial is None else f" --initial {shlex.quote(json.dumps(options.initial))}"
+    typed += options.of_model.words
     typed += "".join(f" --checker {shlex.quote(one)}" for one in options.checkers)
     page = write_history_page(history, judged, place, str(path), options=typed, window=options.window)
     return _told(page.page, page.timeline, judged, page.plots.to_json())
@@ -176,11 +178,13 @@ def _report_history(path: Path, place: Path, options: ReportOptions) -> dict[str
 def _judged(path: Path, history: History, options: ReportOptions, own: Mapping[str, Checker]) -> Verdict | Result:
     with refused(ValueError, of=path):
         if options.model is None:
+            if own:
+                refuse_what_is_no_log(history.ops)
             verdict = check(history, options.contract)
             return and_checked_by(verdict, history, own) if own else verdict
         from tidemark.checkers.objects.workloads import judge
 
-        return judge(history, options.model, initial=options.initial)
+        return judge(history, options.model, asked=options.of_model.asked(options.model))
 
 
 def _told(page: Path, timeline: Path | None, judged: Verdict | Result, over_time: dict[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tidemark.checkers.clients.cycles.operations import NEVER, Operations
+from tidemark.checkers.graphs.edges import Edges
 from tidemark.checkers.history.columns.columns import FIRST_NUMBERED, Bits, Ints, Value
 from tidemark.checkers.history.columns.versions import Versions, table
 
@@ -36,17 +37,6 @@ WW, WR, PROCESS, REALTIME = "ww", "wr", "process", "realtime"
 Kinds = frozenset[str]
 NOBODY = -1
 """The group of those that are in none."""
-
-
-class Edges(NamedTuple):
-    """Edges between numbered nodes."""
-
-    tail: Ints
-    head: Ints
-
-    def where(self, wanted: Bits) -> Edges:
-        """Some of them."""
-        return Edges(self.tail[wanted], self.head[wanted])
 
 
 class Dependencies:

@@ -16,12 +16,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tidemark.checkers.clients.cycles.dependencies import Dependencies, Edges
+from tidemark.checkers.clients.cycles.dependencies import Dependencies
 from tidemark.checkers.clients.cycles.operations import NEVER, Operations
-from tidemark.checkers.history.columns.columns import Bits, Ints
-from tidemark.checkers.history.columns.versions import table
+from tidemark.checkers.graphs.edges import ROUNDS, Edges, on_both_sides
+from tidemark.checkers.history.columns.columns import Ints
 
-ROUNDS = 64
 _ALWAYS = np.iinfo(np.int64).max
 
 
@@ -89,18 +88,3 @@ def _spread_in_time(colour: Ints, operations: Operations, begin: Ints) -> None:
     np.maximum.accumulate(line, out=line)
     known = begin != NEVER
     colour[known] = np.maximum(colour[known], line[begin[known]])
-
-
-def on_both_sides(edges: Edges, nodes: int) -> Bits:
-    """The nodes that have something before and something after them, once those that have not are gone, and so on for a while."""
-    found = np.zeros(nodes, np.bool_)
-    for _ in range(ROUNDS):
-        if not len(edges.tail):
-            return found
-        both = table(nodes, edges.tail) & table(nodes, edges.head)
-        kept = both[edges.tail] & both[edges.head]
-        if kept.all():
-            break
-        edges = edges.where(kept)
-    found[edges.tail] = found[edges.head] = True
-    return found

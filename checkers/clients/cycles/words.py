@@ -9,14 +9,9 @@ import numpy as np
 from tidemark.checkers.clients.cycles.dependencies import PROCESS, WR, WW, Dependencies, Graph
 from tidemark.checkers.clients.cycles.operations import NEVER
 from tidemark.checkers.clients.cycles.shortest import Cycle, Edge
+from tidemark.checkers.graphs.sentence import MOST_EVIDENCE, sentence
 from tidemark.checkers.history.columns.columns import TYPES, Ints
 from tidemark.checkers.verdict.verdict import Anomaly, Judgement, at_offset, seconds
-
-MOST_TOLD = 6
-"""So many steps of a cycle are in the message."""
-
-MOST_EVIDENCE = 64
-"""So many are in the evidence."""
 
 
 def anomaly(
@@ -99,18 +94,7 @@ class _Told:
 
     def message(self, steps: list[str]) -> str:
         """One sentence."""
-        length = len(self._order)
-        names = [f"{self._names[one]} ({self._who(one)})" for one in self._order[:MOST_TOLD]]
-        if length > MOST_TOLD:
-            rest = f"and {length - MOST_TOLD} more steps lead back to T1"
-            return f"Each of {length} operations came before the next, and the last before the first: " + "; ".join(
-                [f"{', '.join(names)} and so on", *steps[:MOST_TOLD], f"{rest}."]
-            )
-        who = f"{', '.join(names[:-1])} and {names[-1]}"
-        how = (
-            "each came before the other" if len(steps) == 2 else "each came before the next, the last before the first"
-        )
-        return f"{who}: {how}, for {'; '.join(steps[:-1])}; but {steps[-1]}."
+        return sentence([f"{self._names[one]} ({self._who(one)})" for one in self._order], steps)
 
     def _who(self, operation: int) -> str:
         one = self.operation(operation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,9 +11,12 @@ from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.objects.linearizability import AppendLog, CasRegister, KeyValue, Model, Register, linearizable
 from tidemark.checkers.objects.linearizability.operation import Ties
 from tidemark.checkers.objects.values import Value
+from tidemark.checkers.objects.workloads.bank import bank
+from tidemark.checkers.objects.workloads.causal_reverse import causal_reverse
 from tidemark.checkers.objects.workloads.compose import Checker, together
 from tidemark.checkers.objects.workloads.counter import counter
 from tidemark.checkers.objects.workloads.final_set import final_set
+from tidemark.checkers.objects.workloads.long_fork import long_fork
 from tidemark.checkers.objects.workloads.op_stats import op_stats
 from tidemark.checkers.objects.workloads.queue import queue
 from tidemark.checkers.objects.workloads.set_full import set_full
@@ -33,8 +36,12 @@ WORKLOADS: dict[str, Checker] = {
     "unique-ids": unique_ids,
     "total-queue": total_queue,
     "queue": queue,
+    "bank": bank,
+    "long-fork": long_fork,
+    "causal-reverse": causal_reverse,
 }
-NAMES = (*LINEARIZABLE, *WORKLOADS)
+TRANSACTIONS = ("list-append", "rw-register")
+NAMES = (*LINEARIZABLE, *WORKLOADS, *TRANSACTIONS)
 REGISTERS = tuple(name for name, model in LINEARIZABLE.items() if isinstance(model, Register))
 OPERATIONS: dict[str, str] = {
     "register": "read write",
@@ -47,22 +54,64 @@ OPERATIONS: dict[str, str] = {
     "unique-ids": "generate",
     "total-queue": "enqueue dequeue drain",
     "queue": "enqueue dequeue",
+    "bank": "transfer read",
+    "long-fork": "write read",
+    "causal-reverse": "write read",
+    "list-append": "txn",
+    "rw-register": "txn",
 }
 """The operations of each, by which somebody's history is recognised."""
+MICRO_OPERATIONS = ("long-fork", *TRANSACTIONS)
+"""Those whose values are lists of ``[what, key, value]``."""
 NEEDS_THE_END = ("set", "set-full", "total-queue")
 """Those that find something missing: of a history that was cut off, they can say nothing against it."""
 
 
-def checker_named(name: str, ties: Ties = "concurrent", timeout: float | None = None, initial: Value = None) -> Checker:
-    """The checker of a name in `NAMES`; `ties` and `timeout` (s) are for linearizability, `initial` for `REGISTERS`: what one
-    holds at first.
+@dataclass(frozen=True)
+class Asked:
+    """What some of the checkers can be told besides.
+
+    Attributes:
+        initial: of `REGISTERS`, what one holds at first.
+        consistency: of transactions, the consistency model that is promised; None for the strongest.
+        keys_are: of registers in transactions, what every key by itself is: ``sequential``, ``linearizable``.
+        total: of a bank, what there is in all accounts; None for what the first read shows.
+        negative_balances: whether an account of a bank may have less than nothing.
     """
+
+    initial: Value = None
+    consistency: str | None = None
+    keys_are: tuple[str, ...] = ()
+    total: int | None = None
+    negative_balances: bool = False
+
+
+NOTHING = Asked()
+
+
+def checker_named(
+    name: str, ties: Ties = "concurrent", timeout: float | None = None, asked: Asked = NOTHING
+) -> Checker:
+    """The checker of a name in `NAMES`; `ties` are for linearizability and transactions, `timeout` (s) is for the former."""
     if name in LINEARIZABLE:
         model = LINEARIZABLE[name]
         if isinstance(model, Register):
-            model = replace(model, initial=initial)
+            model = replace(model, initial=asked.initial)
         return partial(linearizable, model=model, ties=ties, timeout=timeout)
+    if name in TRANSACTIONS:
+        return _transactions(name, ties, asked)
+    if name == "bank":
+        return partial(bank, total=asked.total, negative_balances=asked.negative_balances)
     return WORKLOADS[name]
+
+
+def _transactions(name: str, ties: Ties, asked: Asked) -> Checker:
+    from tidemark.checkers.objects.transactions import check  # it imports numpy
+
+    promised = asked.consistency or check.PROMISED
+    if name == check.LIST_APPEND:
+        return partial(check.list_append, promised=promised, ties=ties)
+    return partial(check.rw_register, promised=promised, keys_are=asked.keys_are, ties=ties)
 
 
 def models_for(history: History) -> list[str]:
@@ -74,25 +123,32 @@ def models_for(history: History) -> list[str]:
     kinds = {op.f for op in ops} if history.columns is None else _kinds(history.columns)
     fitting = [name for name, words in OPERATIONS.items() if kinds and kinds <= {*words.split()}]
     asked = [op.value for op in ops if op.f not in ("cas", "add") and op.value is not None]
-    if asked and all(isinstance(value, list | tuple) and len(value) == 2 for value in asked):
-        keyed = [name for name in fitting if name in LINEARIZABLE and LINEARIZABLE[name].by_key]
-        return keyed or fitting
-    if ops and kinds & {"write", "cas"}:
-        return [name for name in fitting if not LINEARIZABLE[name].by_key]
+    if asked and all(_is_list(value) and all(_is_list(one) and len(one) == 3 for one in value) for value in asked):
+        return [name for name in fitting if name in MICRO_OPERATIONS]
+    fitting = [name for name in fitting if name not in MICRO_OPERATIONS]
+    keyed = [name for name in fitting if name in LINEARIZABLE and LINEARIZABLE[name].by_key]
+    if keyed and asked and all(_is_list(value) and len(value) == 2 for value in asked):
+        return keyed
     answers = [op.value for op in ops if op.f == "read" and op.type == "ok"]
+    lists = bool(answers) and all(map(_is_list, answers))
+    if ops and kinds & {"write", "cas"}:
+        return [name for name in fitting if name not in keyed and (name == "causal-reverse") == lists]
     if answers and "add" in kinds:
-        sets = all(isinstance(value, list | tuple) for value in answers)
-        return [name for name in fitting if name.startswith("set") == sets]
+        return [name for name in fitting if name.startswith("set") == lists]
     return fitting
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple)
 
 
 def _kinds(columns: Columns) -> set[str]:
     return {columns.fs[number] for number in set(columns.f.tolist())}
 
 
-def judge(history: History, name: str, timeout: float | None = None, initial: Value = None) -> Result:
-    """The checker of a name over a whole history, with how its operations ended; see `checker_named`. ``meta["ties"]`` may say that
-    halves of one time happened in the order in which they are listed.
+def judge(history: History, name: str, timeout: float | None = None, asked: Asked = NOTHING) -> Result:
+    """The checker of a name over a whole history, with how its operations ended. ``meta["ties"]`` may say that halves of one time
+    happened in the order in which they are listed.
 
     Raises:
         ValueError: the operations are not those of such an object.
@@ -101,9 +157,9 @@ def judge(history: History, name: str, timeout: float | None = None, initial: Va
     if history.columns is not None:
         raise ValueError("only the operations on logs were kept of this history; read it with its rows")
     ties: Ties = "listed" if history.meta.get("ties") == "listed" else "concurrent"
-    found = checker_named(name, ties, timeout, initial)(ops)
+    found = checker_named(name, ties, timeout, asked)(ops)
     doubt = history.gaps or history.cut_off
     if doubt and (found.valid == "valid" or history.gaps or name in NEEDS_THE_END):
-        found = Result(found.checker, "unknown", found.message, doubt, found.evidence)
+        found = Result(found.checker, "unknown", found.message, doubt, found.evidence, found.parts)
     parts = {name: found, "stats": op_stats(ops), "unhandled-exceptions": unhandled_exceptions(ops)}
     return together(parts, name)

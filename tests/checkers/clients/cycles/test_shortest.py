@@ -12,11 +12,13 @@ from transactional_log import TransactionalLog
 from tidemark.checkers import History
 from tidemark.checkers.clients.check_clients import clients_of
 from tidemark.checkers.clients.cycles import checker
-from tidemark.checkers.clients.cycles.components import components, connected
-from tidemark.checkers.clients.cycles.dependencies import Dependencies, Edges
+from tidemark.checkers.clients.cycles.components import components
+from tidemark.checkers.clients.cycles.dependencies import Dependencies
 from tidemark.checkers.clients.cycles.operations import Operations
 from tidemark.checkers.clients.cycles.shortest import Budget, shortest_cycle
 from tidemark.checkers.clients.cycles.suspects import suspects
+from tidemark.checkers.graphs.connected import connected
+from tidemark.checkers.graphs.edges import Edges
 
 
 def ring(size, key="r", at=0):

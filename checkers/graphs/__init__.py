@@ -1,0 +1,1 @@
+"""Graphs of operations as columns of numbers, whatever the operations are: their edges, and what lies on cycles."""
