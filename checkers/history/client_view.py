@@ -202,12 +202,13 @@ class ClientView:
             self.info_sends.append(info)
 
     def _poll(self, op: Op, answer: dict[str, list[Placed]]) -> None:
-        at = self._at.setdefault((op.process, op.final), {})
+        _, process, kind, _, _, _, _, final = op
+        at = self._at.setdefault((process, final), {})
         for name, records in answer.items():
             view = self.keys.get(name) or self.key(name)
-            (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
+            (view.ok_reads if kind == "ok" else view.other_reads).update(records)
             if not records:
-                if op.type == "ok":
+                if kind == "ok":
                     at.pop(name, None)
                 continue
             first = records[0][0]
@@ -215,5 +216,5 @@ class ClientView:
                 len(records) > 1 and [offset for offset, _ in records] != list(range(first, first + len(records)))
             ):
                 self.polled_on = False
-            if op.type == "ok":
+            if kind == "ok":
                 at[name] = records[-1][0]

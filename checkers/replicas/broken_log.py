@@ -32,6 +32,10 @@ LOG_START_FORGOTTEN = "log-start-forgotten"
 """The epochs of deleted records are missing in the cache, though a crash has taken the log start back below those records."""
 
 
+_Look = tuple[Sequence[tuple[int, int, Sequence[Value]]], int, int, int]
+"""Batches, log end, log start, and up to where records were deleted on purpose."""
+
+
 class BrokenLog(Finder):
     """Looks at appends that do not continue their log, and at final logs.
 
@@ -47,6 +51,9 @@ class BrokenLog(Finder):
         """Up to where a replica's epoch cache was cut from its start."""
         self._deleted: dict[str, int] = {}
         """Up to where anybody deleted a partition's records on purpose."""
+        self._looked_at: _Look | None = None
+        self._found: tuple[str | None, list[tuple[int, int]]] = None, []
+        """Of the final log that was looked at last, and what was found: the next replica's is mostly the same."""
 
     def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """The epoch cache is cut with the log. A log must not start beyond its end."""
@@ -103,7 +110,10 @@ class BrokenLog(Finder):
         time, node, partition = event.time, event.node, event.partition
         leo, cache, batches = event.leo, event.cache, event.batches
         deleted = self._deleted.get(partition, 0)
-        wrong, starts = _broken_batches(batches, leo, replica.start, deleted)
+        what = batches, leo, replica.start, deleted
+        if what != self._looked_at:
+            self._looked_at, self._found = what, _broken_batches(*what)
+        wrong, starts = self._found
         verdict, clause = VIOLATION, None
         if wrong is None and (cache or self._epoch_cache):
             wrong = _broken_cache(self._in_use(replica, cache), starts, leo)
