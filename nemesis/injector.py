@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from tidemark.nemesis import kind as does
 from tidemark.nemesis.fault import Fault
 from tidemark.nemesis.holds import Holds
+from tidemark.nemesis.kinds import CONTROLLER_KINDS
 from tidemark.nemesis.links import CONTROLLER, Around, Link
 
 TAKEN_BACK = (frozenset({"cuts", "files"}), frozenset({"cuts"}), frozenset({"files"}))
@@ -167,7 +168,7 @@ class Injector:
         world = self._world
         names = world.partitions()
         partition = names[fault.partition % len(names)]
-        of_controller = fault.row.on is does.Part.CONTROLLER
+        of_controller = fault.kind in CONTROLLER_KINDS
         node = CONTROLLER if of_controller else self._resolve(fault, partition)
         role = "controller" if of_controller else fault.target
         detail: dict[str, Any] = {"node": node, "role": role, "partition": partition}

@@ -84,16 +84,15 @@ def _sent_on(sends: Iterable[Op], offsets: dict[str, dict[Value, int]]) -> bool:
     sent: dict[str, dict[str, int]] = {}
     for op in sends:
         at = sent.setdefault(op.process, {})
-        last = ""
+        last, following = "", 0
         for _, key, what in op.value:
-            offset = offsets[key].get(what[1] if what.__class__ is tuple else what)
+            offset = offsets[key].get(what[1] if type(what) is tuple else what)
             if offset is None:
                 continue
-            before = at.get(key, -1)
-            if offset <= before or (key == last and offset != before + 1):
+            if offset != following if key == last else offset <= at.get(key, -1):
                 return False
             at[key] = offset
-            last = key
+            last, following = key, offset + 1
     return True
 
 
@@ -110,17 +109,17 @@ def _in_order(ops: Iterable[Op], offsets: dict[str, dict[Value, int]]) -> bool:
             if type_ == "invoke":
                 key = value[0][1]
                 before = over.get(key, -1)
-                last = None
+                following = 0
                 for _, one, what in value:
-                    offset = offsets[one].get(what[1] if what.__class__ is tuple else what)
+                    offset = offsets[one].get(what[1] if type(what) is tuple else what)
                     if offset is None:
                         continue
-                    if one != key or offset <= before or (last is not None and offset != last + 1):
+                    if one != key or (offset != following if following else offset <= before):
                         return False
-                    last = offset
+                    following = offset + 1
             elif type_ == "ok" and acks != "0":
                 _, key, what = value[-1]
-                offset = offsets[key].get(what[1] if what.__class__ is tuple else what)
+                offset = offsets[key].get(what[1] if type(what) is tuple else what)
                 if offset is not None and offset > over.get(key, -1):
                     over[key] = offset
         elif f == "poll" and type_ == "ok":

@@ -206,10 +206,11 @@ class ClientView:
             self.info_sends.append(info)
 
     def _poll(self, op: Op, answer: dict[str, list[Placed]]) -> None:
-        at = self._at.setdefault((op.process, op.final), {})
+        _, process, kind, _, _, _, _, final = op
+        at = self._at.setdefault((process, final), {})
         for name, records in answer.items():
             view = self.keys.get(name) or self.key(name)
-            (view.ok_reads if op.type == "ok" else view.other_reads).update(records)
+            (view.ok_reads if kind == "ok" else view.other_reads).update(records)
             if not records:
                 continue
             first = records[0][0]
@@ -217,10 +218,10 @@ class ClientView:
                 len(records) > 1 and [offset for offset, _ in records] != list(range(first, first + len(records)))
             ):
                 self.polled_on = False
-            if op.type == "ok":
+            if kind == "ok":
                 at[name] = records[-1][0]
-                if op.final:
-                    self.final_reads[op.process, name] = (
-                        self.final_reads.get((op.process, name), records[0])[0],
+                if final:
+                    self.final_reads[process, name] = (
+                        self.final_reads.get((process, name), records[0])[0],
                         records[-1][0],
                     )

@@ -27,7 +27,7 @@ from tidemark.checkers.replicas.consensus.groups import group_of
 from tidemark.checkers.replicas.finder import Finder
 from tidemark.checkers.replicas.log_chain import agree
 from tidemark.checkers.replicas.lost_committed_write import LostWrites
-from tidemark.checkers.replicas.replayed_replica import ReplayedReplica
+from tidemark.checkers.replicas.replayed_replica import NEVER, ReplayedReplica
 from tidemark.checkers.verdict.verdict import VIOLATION, Anomaly, seconds
 
 NAME = "acked-by-too-few"
@@ -77,18 +77,18 @@ class AckedByTooFew(Finder):
         """A leader commits what its high watermark passes."""
         partition, time, hw = replica.partition, event[TIME], replica.hw
         self._moves[partition].append((time, hw))
+        group = None
         if partition in self._replicas.configurations:
             group = group_of(self._replicas, replica, self._first.get(partition, ()))
             self._groups[partition].append((time, hw, group))
-        if hw > previous and not self._have_enough(replica, previous, hw):
+        if hw > previous and not self._have_enough(replica, previous, hw, group):
             self._few.setdefault(partition, []).append((previous, hw))
 
-    def _have_enough(self, leader: ReplayedReplica, begin: int, end: int) -> bool:
+    def _have_enough(self, leader: ReplayedReplica, begin: int, end: int, group: Sequence[int] | None) -> bool:
         chain = leader.chain
         if begin < 0 or end >= len(chain) or self._held_by is not Append:
             return False
         link = chain[end]
-        group = self._groups[leader.partition][-1][2] if leader.partition in self._groups else None
         missing = self._enough_of(group)
         for replica in self._replicas.by_partition[leader.partition]:
             if group is not None and replica.node not in group:
@@ -115,12 +115,12 @@ class AckedByTooFew(Finder):
 
     def _doubtful(self, partition: str, view: KeyView) -> list[Ack]:
         """Acknowledgements of what was not seen to be committed before, or with too few replicas that had it."""
-        moves, few = self._moves.get(partition, ()), self._few.get(partition, ())
+        moves, few = [*self._moves.get(partition, ()), (NEVER, 0)], self._few.get(partition, ())
         found = []
         hw = place = 0
         for ack in view.acked.values():
             time, _, _, offset, acks = ack
-            while place < len(moves) and moves[place][0] <= time:
+            while moves[place][0] <= time:
                 hw = moves[place][1]
                 place += 1
             if acks != "all" or offset is None:

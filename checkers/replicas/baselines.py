@@ -78,12 +78,13 @@ class Baseline:
 class Baselines:
     """The baselines of a run, and the `losses`: what a later leader did not have, in order of discovery."""
 
+    _replicas: ReplayedReplicas
+
     def __init__(self, trace: Sequence[TraceEvent], keys: Mapping[str, KeyView]) -> None:
         self.losses: list[Loss] = []
         self._trace = trace
         self._keys = keys
         self._baselines: dict[str, Baseline] = {}
-        self._replicas = ReplayedReplicas()
         self._by_offset: dict[tuple[str, int], list[Loss]] = {}
         self._listed = 0
 
@@ -97,7 +98,7 @@ class Baselines:
             base = self._baselines[partition] = Baseline(partition)
             view = self._keys.get(partition)
             if view is not None:
-                base.acks = [ack for ack in view.acked.values() if ack.acks == "all"]
+                base.acks = [ack for ack in view.acked.values() if ack[4] == "all"]  # by place, for speed
         return base
 
     def deleted_values(self, partition: str) -> set[Value]:

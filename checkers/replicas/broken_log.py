@@ -46,6 +46,10 @@ LOG_START_FORGOTTEN = "log-start-forgotten"
 """The epochs of deleted records are missing in the cache, though a crash has taken the log start back below those records."""
 
 
+_Look = tuple[Sequence[tuple[int, int, Sequence[Value]]], int, int, int]
+"""Batches, log end, log start, and up to where records were deleted on purpose."""
+
+
 class BrokenLog(Finder):
     """Looks at appends that do not continue their log, and at final logs.
 
@@ -64,6 +68,9 @@ class BrokenLog(Finder):
         """The last hole of a replica of which nobody knows yet."""
         self._lied: dict[tuple[str, int], tuple[str, str | None]] = {}
         """What was told of a replica's epoch cache after a recovery, and by which clause it is permitted."""
+        self._looked_at: _Look | None = None
+        self._found: tuple[str | None, list[tuple[int, int]]] = None, []
+        """Of the final log that was looked at last, and what was found: the next replica's is mostly the same."""
 
     def on_log_start(self, index: int, event: LogStart, replica: ReplayedReplica, previous: int) -> None:
         """The epoch cache is cut with the log. A log must not start beyond its end."""
@@ -188,11 +195,17 @@ class BrokenLog(Finder):
         node, partition = event.node, event.partition
         leo, cache, batches = event.leo, event.cache, event.batches
         deleted = self._replicas.deleted.get(partition, 0)
-        wrong, starts = _broken_batches(batches, leo, replica.start, deleted)
+        what = batches, leo, replica.start, deleted
+        if what != self._looked_at:
+            self._looked_at, self._found = what, _broken_batches(*what)
+        wrong, starts = self._found
         clause = None
         if wrong is None:
             wrong, clause = self._wrong_cache(
-                replica, cache, leo, lambda start: _broken_batches(batches, leo, start, deleted)[1]
+                replica,
+                cache,
+                leo,
+                lambda start: starts if start == replica.start else _broken_batches(batches, leo, start, deleted)[1],
             )
             if wrong is not None and self._has_told((partition, node), wrong):
                 return

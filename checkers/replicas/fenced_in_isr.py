@@ -29,7 +29,7 @@ _KINDS = {kind.kind: kind for kind in (Fence, Unfence, Register, Elect, IsrChang
 
 def fenced_in_isrs(points: Sequence[TurningPoint]) -> list[Anomaly]:
     """All of a run."""
-    if not any(event[KIND] == "unfence" for _, event in points):
+    if "unfence" not in {event[KIND] for _, event in points}:
         return []
     told = [_KINDS[event[KIND]](event) for _, event in points if event[KIND] in _KINDS]
     fenced: dict[int, int] = {}

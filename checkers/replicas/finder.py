@@ -13,9 +13,10 @@ from tidemark.checkers.verdict.verdict import Anomaly
 class Finder(TraceChecker):
     """What `anomalies` it has found by the end of the trace is judged then, with the `losses` of the run."""
 
+    _replicas: ReplayedReplicas
+
     def __init__(self) -> None:
         self.anomalies: list[Anomaly] = []
-        self._replicas = ReplayedReplicas()
         self._told_of: set[Hashable] = set()
 
     def on_begin(self, replicas: ReplayedReplicas) -> None:

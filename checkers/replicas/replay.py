@@ -33,7 +33,7 @@ class _Replay:
 
     def __init__(self, checkers: Sequence[TraceChecker]) -> None:
         self.replicas = ReplayedReplicas()
-        self._known = self.replicas.by_place.get
+        self._known, self._differing = self.replicas.by_place.get, self.replicas.differing
         self._holes = 0
         self._written: dict[tuple[str, int, int], _Written] = {}
         """Per partition, base offset and epoch the batch that was written there last."""
@@ -83,7 +83,14 @@ class _Replay:
             hook(*told)
 
     def _told_of(self, moment: str, kind: type[trace_events.Event]) -> Callable[[int, TraceEvent], None]:
-        return lambda index, event: self.tell(moment, index, kind(event))
+        hooks = self._hooks[moment]
+
+        def tell(index: int, event: TraceEvent) -> None:
+            told = kind(event)
+            for hook in hooks:
+                hook(index, told)
+
+        return tell
 
     def _append(self, index: int, event: TraceEvent) -> None:
         _, node, _, partition, base_offset, epoch, values = event
@@ -117,7 +124,7 @@ class _Replay:
                         unlike(index, event, follower, replica)
         for hook in self._append_hooks:
             hook(index, event, replica)
-        if self.replicas.differing:
+        if self._differing:
             self.tell("on_differing", index, event)
 
     def _write(self, replica: ReplayedReplica, base_offset: int, epoch: int, values: Sequence[Value]) -> None:
@@ -164,7 +171,7 @@ class _Replay:
             any_hook(index, event, replica)
         if hw > len(replica.records):
             self.tell("on_hw_beyond", index, event, replica)
-        if self.replicas.differing:
+        if self._differing:
             self.tell("on_differing", index, event)
 
     def _truncate(self, index: int, event: TraceEvent) -> None:
@@ -258,7 +265,7 @@ class _Replay:
         replica.source = leader
         leader.followers.append(replica)
         self.tell("on_fetched", index, fetched, replica, leader)
-        if self.replicas.differing:
+        if self._differing:
             self.tell("on_differing", index, fetched)
 
     def _elect(self, index: int, event: TraceEvent) -> None:
@@ -335,14 +342,16 @@ class _Replay:
         begin = batches[0][0] if batches else min(final.leo, replica.start)
         records = replica.records[:begin]
         for base, epoch, values in batches:
-            self._holes += max(0, base - len(records))
-            if self._holes > MOST_HOLES:
-                raise TooSparseError(
-                    replica.node,
-                    f"the final log of broker {replica.node} for {replica.partition} goes on at offset {base}, far beyond what is "
-                    "known of it",
-                )
-            records += [HOLE] * (base - len(records))
+            missing = base - len(records)
+            if missing > 0:
+                self._holes += missing
+                if self._holes > MOST_HOLES:
+                    raise TooSparseError(
+                        replica.node,
+                        f"the final log of broker {replica.node} for {replica.partition} goes on at offset {base}, far beyond "
+                        "what is known of it",
+                    )
+                records += [HOLE] * missing
             written = self._written.get((replica.partition, base, epoch))
             if written is not None and written[0] == values:
                 records += written[1]

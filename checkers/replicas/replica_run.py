@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
 
 from tidemark.checkers.history.client_view import ClientView
 from tidemark.checkers.history.history import History
@@ -109,7 +109,8 @@ class ReplicaRun:
         self.losses.promises = PROMISES if self.has_isr or self._silent else without_isr
 
 
-class ReplicaChecker(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReplicaChecker:
     """A line of the registry: what finds some anomalies in a run's trace, either by listening to the pass or afterwards.
 
     Attributes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import ClassVar
 
 from tidemark.checkers.history import trace_events
@@ -27,9 +28,10 @@ class TraceChecker:
         cls.wanted = tuple(name for name in names if getattr(cls, name) is not getattr(TraceChecker, name))
 
     @staticmethod
-    def moments() -> list[str]:
+    @cache
+    def moments() -> tuple[str, ...]:
         """The names of all."""
-        return [name for name in vars(TraceChecker) if name.startswith("on_")]
+        return tuple(name for name in vars(TraceChecker) if name.startswith("on_"))
 
     def on_begin(self, replicas: ReplayedReplicas) -> None:
         """The trace begins; `replicas` will always be up to date."""

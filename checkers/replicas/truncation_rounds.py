@@ -30,6 +30,7 @@ from tidemark.checkers.history.turning_points import TurningPoint
 
 _BY_ANSWER = ("to the leader's offset", "to the end of", "to where the logs part", "leader ")
 """How the reasons of cuts begin that a leader's answer makes."""
+_TELLING = frozenset({"ask", "truncate", "fetched", "follow", "lead", "stop"})
 _UNANSWERED = "no answer"
 
 
@@ -90,6 +91,8 @@ def rounds_needed(points: Iterable[TurningPoint]) -> Counter[int]:
             mending.begin()
 
     for _, event in points:
+        if event[KIND] not in _TELLING:
+            continue
         node, partition = event[NODE], event[PARTITION]
         match event[KIND]:
             case "ask":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from tidemark.harness.evidence.run_error import RunError
@@ -158,12 +157,12 @@ def voted_view(name: str, state: Mapping[str, Any], brokers: Mapping[int, AdminR
     if leader is None:
         return view
     found = {
-        broker: replace(replica, leo=min(replica.leo, leader.leo))
+        broker: replica._replace(leo=min(replica.leo, leader.leo))
         if replica is not None and replica.role == "follower" and replica.leader_epoch == view.leader_epoch
         else replica
         for broker, replica in view.brokers.items()
     }
-    return replace(view, brokers=found)
+    return view._replace(brokers=found)
 
 
 def compare_clocks(controls: Mapping[int, NodeControl]) -> dict[int, int]:

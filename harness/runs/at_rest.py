@@ -6,11 +6,10 @@ One definition for every world: a world gives a :class:`PartitionView` of each p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaView:
+class ReplicaView(NamedTuple):
     """A running replica at one moment.
 
     Attributes:
@@ -28,8 +27,7 @@ class ReplicaView:
     refused: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionView:
+class PartitionView(NamedTuple):
     """A partition at one moment: the controller's state of it, and its replicas.
 
     Attributes:

@@ -120,7 +120,7 @@ def variant_options(variant: str) -> str:
 
 def digests(variant: str) -> dict[str, str]:
     """Own rule of a variant → the digest of its text."""
-    return {rule.name: rule.digest for rule in used_by([variant], known())}
+    return {rule.name: rule.digest for rule in used_by([variant], known())} if _known else {}
 
 
 def forget() -> None:

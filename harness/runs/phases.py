@@ -173,12 +173,13 @@ def work_on(run: Ending, duration_us: int) -> None:
     world = run.world
     hurt = list(world.partitions())
     until = world.now_us() + duration_us
-    while world.now_us() < until:
-        views = run.views(hurt, with_reasons=False) if hurt else {}
-        for name in [name for name, view in views.items() if restored(view)]:
-            hurt.remove(name)
-            world.trace_event(CONTROLLER, "restored", name)
+    while hurt and world.now_us() < until:
+        for name, view in run.views(tuple(hurt), with_reasons=False).items():
+            if restored(view):
+                hurt.remove(name)
+                world.trace_event(CONTROLLER, "restored", name)
         world.run_until(min(world.now_us() + WATCH_US, until))
+    world.run_until(until)
 
 
 def come_to_rest(run: Ending, bounds: Bounds) -> None:

@@ -43,7 +43,7 @@ class FaultsInForce:
 
     def __init__(self, holds_back: Mapping[str, str] | None = None) -> None:
         """None are; ``holds_back`` is the meta line's."""
-        self._holds_back = _UNTOLD | {**(holds_back or {})}
+        self._holds_back = holds_back or {}
         self._faults: dict[int, tuple[str, frozenset[int] | None]] = {}
         """Fault → what its kind does, and whom it touches; `None`: everyone."""
         self._everyone = False
@@ -54,7 +54,7 @@ class FaultsInForce:
         """Take an operation in."""
         _, what, index, kind, detail = op
         if what == "strike":
-            whom = self._holds_back.get(kind, "")
+            whom = self._holds_back.get(kind) or _UNTOLD.get(kind, "")
             nodes = _touched(whom, detail)
             if nodes is None or nodes:
                 self._faults[index] = whom, nodes

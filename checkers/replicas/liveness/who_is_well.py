@@ -64,7 +64,7 @@ class WhoIsWell:
             ],
             key=itemgetter(0, 1),
         )
-        self._tells_unfenced = any(of_trace and entry[KIND] == "unfence" for _, of_trace, entry in self._steps)
+        self._tells_unfenced = "unfence" in {event[KIND] for event in trace}
 
     def moments(self) -> Iterator[int]:
         """Each time at which something has changed, in µs, after all that happened then; the last state lasts."""

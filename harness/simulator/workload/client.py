@@ -23,6 +23,7 @@ class Client(Actor):
 
     __slots__ = (
         "_asked",
+        "_brokers",
         "_correlation",
         "_generation",
         "_metadata_correlation",
@@ -48,7 +49,8 @@ class Client(Actor):
         self._correlation = 0
         self._metadata_correlation = 0
         self._generation = 0
-        self._asked = int(self._noise.random() * len(simulation.brokers()))
+        self._brokers = simulation.brokers()
+        self._asked = int(self._noise.random() * len(self._brokers))
         simulation.actors[client_id] = self
 
     def timer(self, name: str, delay_us: int) -> None:
@@ -72,7 +74,7 @@ class Client(Actor):
 
     def ask_metadata(self) -> None:
         """Ask the next broker in turn who leads."""
-        brokers = self.simulation.brokers()
+        brokers = self._brokers
         self._asked = (self._asked + 1) % len(brokers)
         self._metadata_correlation += 1
         self.simulation.send(

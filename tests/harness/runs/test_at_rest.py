@@ -1,7 +1,5 @@
 """What a partition is said to wait for, from what a world shows of it (each world's own tests show real states)."""
 
-from dataclasses import replace
-
 from tidemark.harness.runs.at_rest import PartitionView, ReplicaView, refusal, restored, waiting_for
 
 LEADER = ReplicaView("leader", 3, 10, 10, (1, 2))
@@ -9,7 +7,7 @@ AT_REST = PartitionView(1, 3, (1, 2), (), (1, 2), {1: LEADER, 2: ReplicaView("fo
 
 
 def with_follower(**changes):
-    return replace(AT_REST, brokers={1: LEADER, 2: replace(AT_REST.brokers[2], **changes)})
+    return AT_REST._replace(brokers={1: LEADER, 2: AT_REST.brokers[2]._replace(**changes)})
 
 
 def test_at_rest_nothing_is_waited_for():
@@ -18,13 +16,13 @@ def test_at_rest_nothing_is_waited_for():
 
 
 def test_without_a_leader_the_sets_are_told():
-    view = replace(AT_REST, leader=-1, isr=(), elr=(2,))
+    view = AT_REST._replace(leader=-1, isr=(), elr=(2,))
 
     assert waiting_for(view) == "no leader: ISR [], ELR [2]"
 
 
 def test_a_replica_nobody_runs():
-    assert waiting_for(replace(AT_REST, brokers={1: LEADER, 2: None})) == "broker 2 is not running"
+    assert waiting_for(AT_REST._replace(brokers={1: LEADER, 2: None})) == "broker 2 is not running"
 
 
 def test_an_older_epoch_comes_before_a_shorter_log():
@@ -45,7 +43,7 @@ def test_a_high_watermark_below_the_end():
 
 
 def test_a_leader_that_does_not_know_the_isr_yet():
-    view = replace(AT_REST, brokers={1: replace(LEADER, isr=(1,)), 2: AT_REST.brokers[2]})
+    view = AT_REST._replace(brokers={1: LEADER._replace(isr=(1,)), 2: AT_REST.brokers[2]})
 
     assert waiting_for(view) == "ISR is [1, 2] (leader: [1]), replicas are [1, 2]"
     assert not restored(view)
