@@ -101,9 +101,7 @@ def test_a_register_may_hold_something_before_the_first_write(tmp_path, typed, r
 def test_only_registers_hold_something_at_first(tmp_path, arguments):
     result = run(written(tmp_path, STALE), *arguments, "--initial", "0")
 
-    assert str(result.exception) == (
-        "--initial is what a register holds: it goes with --model register, cas-register, key-value"
-    )
+    assert str(result.exception) == "--initial is for --model register or cas-register or key-value"
 
 
 def test_an_initial_value_that_is_no_json_is_refused(tmp_path):
