@@ -173,9 +173,13 @@ class ZooKeeperController(Controller):
     def _take_over(self, now: int) -> None:
         """Whoever has a node is live; tell them all everything, and elect where no live broker leads (``onControllerFailover``).
 
-        What the last controller had not sent is never sent. A member of an ISR that is gone stays in it until the leader sees.
+        What the last controller had not sent is never sent. A member of an ISR that is gone stays in it until the leader sees. One
+        that stopped and started meanwhile stays too: what the last controller had seen of broker epochs went with it.
         """
+        bounced = []
         for broker, session in self.sessions.items():
+            if session.live and self._there[broker] and self._seen[broker] != session.broker_epoch:
+                bounced.append(broker)
             if session.live and not self._there[broker]:
                 self.out.append((now, CONTROLLER, "fence", "", broker))
             session.live = self._there[broker]
@@ -185,6 +189,9 @@ class ZooKeeperController(Controller):
         if not self._opened:
             self._online(now)
             return
+        if bounced and self.variant.failover_sees_bounces:
+            self._fail(now, bounced)
+            self._start_up(now, bounced)
         for partition in self.partitions.values():
             self._broadcast(now, partition)
         for partition in self.partitions.values():

@@ -30,6 +30,14 @@ class Variant:
         word="bounce-detection",
         default=False,
     )
+    failover_sees_bounces: bool = switch(
+        "a bounce behind a failover",
+        "A new controller handles a broker that stopped and started while there was no controller as failed and as new.",
+        "A new controller takes a broker that stopped and started while there was no controller for one that was there all "
+        "the time, in the ISR as before.",
+        word="failover-sees-bounces",
+        default=False,
+    )
     min_isr_gates_hw: bool = switch(
         "min ISR gates HW (KAFKA-15583)",
         "The high watermark does not advance while the ISR is smaller than min.insync.replicas.",

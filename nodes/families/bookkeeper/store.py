@@ -111,10 +111,14 @@ class MetadataStore:
     def _on_acquire(self, now: int, m: Acquire) -> None:
         partition = self._partitions[m.partition]
         if (partition.owner == NOBODY and m.number == partition.number) or m.by_force:
+            returns = m.source not in self._sessions
             self._sessions[m.source] = now
             partition.owner = m.source
             partition.number += 1
-            self._changed(m.partition)
+            if returns:
+                self._tell_all()
+            else:
+                self._changed(m.partition)
 
     def _on_update(self, _now: int, m: Update) -> None:
         partition = self._partitions[m.partition]

@@ -41,6 +41,7 @@ def test_a_script_is_named_like_its_file(scenario):
 def test_the_worked_examples_are_there():
     assert [scenario.name for scenario in SCENARIOS] == [
         "added-replica-fails",
+        "bounce-behind-a-failover",
         "cut-at-a-log-start-inside-a-batch",
         "divergence-case-a",
         "divergence-case-b",

@@ -261,6 +261,9 @@ def test_a_bounce_while_there_was_no_controller_is_no_news(taken_over, variant):
     c.tick(1_300 * MS)
     assert c.stands == (1, 0, (1, 2, 3), 0)
 
+    c = taken_over(bounce, silent(), variant=f"{variant}+failover-sees-bounces")
+    assert c.stands[2] == (1, 2)
+
 
 def test_of_a_controlled_shutdown_the_next_knows_nothing(taken_over):
     c = taken_over(silent(), prepare=lambda c: c.beat(1 * MS, 1, shutting_down=True))

@@ -212,6 +212,12 @@ def test_a_session_ends_and_the_lock_with_it():
     assert (told.owner, told.live) == (-1, ())
 
 
+def test_who_comes_back_by_asking_for_a_lock_is_live_for_every_partition():
+    store = MetadataStore((1, 2), {P: (1, 2), "t-9": (1, 2)}, parse_variant("bookkeeper"), Settings())
+    sent = [action.message for action in store.step(0, Acquire(1, P, 0, by_force=True)) if isinstance(action, Send)]
+    assert {told.partition: told.live for told in sent} == {P: (1,), "t-9": (1,)}
+
+
 @pytest.mark.parametrize(("variant", "limbo"), [("bookkeeper", 1), ("bookkeeper+no-cookies", 0)])
 def test_a_bookie_that_comes_back_without_a_cookie_is_in_limbo(variant, limbo):
     zoo = Zoo(variant)
