@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tidemark.nodes.core.recovery import RecoveryRules
-from tidemark.nodes.core.switches import Switch, choice, options, switch
+from tidemark.nodes.core.switches import Need, Switch, choice, options, switch
 from tidemark.nodes.core.truncation import RULES, TruncationRule
 from tidemark.nodes.core.variant.bugs import BugsOption
 from tidemark.nodes.core.variant.fences import Fence, FencesOption
@@ -36,6 +36,7 @@ class Variant:
         "A new controller takes a broker that stopped and started while there was no controller for one that was there all "
         "the time, in the ISR as before.",
         word="failover-sees-bounces",
+        need=Need("a controller with ZooKeeper", lambda variant: not variant.metadata_log),
         default=False,
     )
     min_isr_gates_hw: bool = switch(

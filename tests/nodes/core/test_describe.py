@@ -44,6 +44,7 @@ def test_it_is_told_in_an_order_for_reading():
         "fence: hw",
         "fence: isr",
         "bounce detection (KIP-380)",
+        "a bounce behind a failover",
         "min ISR gates HW (KAFKA-15583)",
         "broker epochs (KIP-841/903)",
         "ELR (KIP-966)",
