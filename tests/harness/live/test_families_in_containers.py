@@ -61,7 +61,7 @@ def test_a_leader_is_lost_and_what_there_is_none_of_is_told(three):
 )
 def test_a_script_has_the_outcome_that_the_simulator_gives(three, name, variant):
     script = read_scenario(SCRIPTS / f"{name}.scenario")
-    outcome = run_scenario(script, variant, LiveTargets(three.machines).target)
+    outcome = run_scenario(script, variant, LiveTargets(three.machines, time_scale=3).target)
 
     assert outcome.mismatches == []
 
