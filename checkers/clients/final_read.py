@@ -8,8 +8,9 @@ another would have returned more, so a final read has come to its end where
 - it was one poll, and the client's only one.
 
 It covers the keys of which its polls tell. One that returned nothing at all tells of the keys that its client was assigned, else of
-those of which no final read tells. An `assign` or `subscribe` begins another. Where the client had read the key already, and its
-first record comes right after the last one of these, it went on from there, and says nothing of what lies before.
+those of which no final read tells. An `assign` or `subscribe` begins another, but of a key that it names, and that the client had
+begun to read, it is the same one, unless what comes then shows that it went elsewhere. Where the client had read the key before all
+of that, and its first record comes right after the last one of these, it went on from there, and says nothing of what lies before.
 
 >>> from tidemark.checkers import History, check, polled, sent
 >>> verdict = check(History.of(ops=[sent(1, "p1", "t-0", 7, 0), polled(9, "c1", "t-0")._replace(final=True)]))
@@ -62,11 +63,16 @@ class FinalRead(NamedTuple):
 
 
 class _Reader(NamedTuple):
-    """The final polls of one process after one assignment, as halves; `assigned` is that, `_NO_HALF` if there was none."""
+    """The final polls of one process after one assignment, as halves; `assigned` is that, `_NO_HALF` if there was none.
+
+    `before` is the number of the reader of that process whose turn was before, if any, and `keeps` are the keys where it may go on.
+    """
 
     process: int
     assigned: int
     polls: list[int]
+    before: int = _NOBODY
+    keeps: frozenset[int] = frozenset()
 
 
 class FinalReads:
@@ -109,13 +115,25 @@ class FinalReads:
             return []
         process = columns.process[halves]
         begins = np.concatenate(([True], process[1:] != process[:-1])) | moves[halves]
-        found = []
+        found: list[_Reader] = []
+        keeps: frozenset[int] | None = None
         for part in np.split(halves, np.flatnonzero(begins)[1:]):
+            own = int(columns.process[part[0]])
             assigned = int(part[0]) if moves[part[0]] else _NO_HALF
+            before = len(found) - 1 if found and found[-1].process == own else _NOBODY
+            if before != _NOBODY:
+                keeps = self._named(assigned) if keeps is None else keeps & self._named(assigned)
             told = part[polls[part]].tolist()
             if told:
-                found.append(_Reader(int(columns.process[part[0]]), assigned, told))
+                found.append(_Reader(own, assigned, told, before, keeps or frozenset()))
+                keeps = None
         return found
+
+    def _named(self, assigned: int) -> frozenset[int]:
+        """The keys that an assignment names."""
+        columns = self._columns
+        begin, end = np.searchsorted(columns.row_half, (assigned, assigned + 1))
+        return frozenset(columns.row_key[begin:end][columns.row_kind[begin:end] == KEPT].tolist())
 
     def _gather(self, readers: list[_Reader]) -> None:
         columns, versions = self._columns, self._versions
@@ -127,24 +145,29 @@ class FinalReads:
         pairs, pair = np.unique(of_half[columns.row_half[rows]] * keys + columns.row_key[rows], return_inverse=True)
         ok = columns.type[columns.row_half[rows]] == OK
         read = columns.row_kind[rows] == READ
+        returned = np.searchsorted(versions.rows, rows[read])  # they, as rows of the versions
+        same, began = self._same(readers, pairs, pair[read], versions.row_position[returned])
+        known = {*pairs.tolist(), *same.tolist()}
+        pairs, now = np.unique(same, return_inverse=True)
+        pair = now[pair]
         last_named = _greatest(len(pairs), pair[ok], columns.row_half[rows[ok]])
         last_read = _greatest(len(pairs), pair[ok & read], columns.row_half[rows[ok & read]])
-        returned = np.searchsorted(versions.rows, rows[read])  # they, as rows of the versions
         end = _greatest(len(pairs), pair[read], versions.offset[returned])
         answers = [[half for half in reader.polls if columns.type[half] == OK] for reader in readers]
         full = np.zeros(len(columns), np.bool_)
         full[columns.row_half[rows[read]]] = True
         empty = [max((half for half in own if not full[half]), default=_NO_HALF) for own in answers]
-        since = self._went_on(readers, pairs, pair[read], returned)
+        since = self._went_on(readers, pairs, pair[read], returned, began)
         found: list[tuple[int, FinalRead, int]] = []
         for place, (number, key) in enumerate(zip(*np.divmod(pairs, max(keys, 1)), strict=True)):
             last = max(int(last_named[place]), empty[number])
             ended = last != _NO_HALF and (last != last_read[place] or len(answers[number]) == 1)
             if (ended or self._read_back) and columns.type[readers[number].polls[-1]] == OK:
-                found.append((int(key), self._read(readers[number], int(end[place]), int(since[place])), place))
+                first = began.get(int(pairs[place]), number)
+                found.append((int(key), self._read(readers, number, int(end[place]), int(since[place]), first), place))
         told = set((pairs % max(keys, 1)).tolist())
-        for number, key in self._of_nothing(readers, empty, told, set(pairs.tolist())):
-            found.append((key, self._read(readers[number], UNKNOWN, UNKNOWN), _NOBODY))
+        for number, key in self._of_nothing(readers, empty, told, known):
+            found.append((key, self._read(readers, number, UNKNOWN, UNKNOWN, number), _NOBODY))
         found.sort(key=lambda one: (one[0], one[1].ended, one[1].began))
         place_of = np.full(len(pairs), _NOBODY, np.int64)
         for key, one, at in found:
@@ -155,9 +178,37 @@ class FinalReads:
         places = place_of[pair[read]]
         self.rows, self.places = returned[places != _NOBODY], places[places != _NOBODY]
 
-    def _read(self, reader: _Reader, end: int, since: int) -> FinalRead:
-        columns = self._columns
-        began = int(columns.time[self._clients.began(np.array(reader.polls[:1]))[0]])
+    def _same(self, readers: list[_Reader], pairs: Ints, pair: Ints, position: Ints) -> tuple[Ints, dict[int, int]]:
+        """By pair of reader and key: the pair of the last reader that went on with it; and by the latter who began, if others did.
+
+        Args:
+            readers: all of them.
+            pairs: numbers of reader and key in one.
+            pair: of each record that was returned.
+            position: its place in the order of its key.
+        """
+        same, began = pairs.copy(), dict[int, int]()
+        if all(reader.before == _NOBODY for reader in readers):
+            return same, began
+        keys = len(self._columns.keys)
+        first = np.full(len(pairs), np.iinfo(np.int64).max, np.int64)
+        np.minimum.at(first, pair, position)
+        last = dict(zip(pairs.tolist(), _greatest(len(pairs), pair, position).tolist(), strict=True))
+        begin = {code: int(first[place]) for place, code in enumerate(pairs.tolist()) if last[code] != UNKNOWN}
+        to = dict[int, int]()
+        for number, reader in enumerate(readers):
+            for key in sorted(reader.keeps):
+                old, new = reader.before * keys + key, number * keys + key
+                if last.get(old, UNKNOWN) != UNKNOWN and (new not in begin or begin[new] == last[old] + 1):
+                    to[old], began[new] = new, began.pop(old, reader.before)
+                    last[new] = max(last[old], last.get(new, UNKNOWN))
+        for old in reversed(to):
+            to[old] = to.get(to[old], to[old])
+        return np.array([to.get(code, code) for code in pairs.tolist()], np.int64), began
+
+    def _read(self, readers: list[_Reader], number: int, end: int, since: int, first: int) -> FinalRead:
+        columns, reader = self._columns, readers[number]
+        began = int(columns.time[self._clients.began(np.array(readers[first].polls[:1]))[0]])
         return FinalRead(columns.processes[reader.process], began, int(columns.time[reader.polls[-1]]), end, since)
 
     def _of_nothing(
@@ -174,15 +225,13 @@ class FinalReads:
             if reader.assigned == _NO_HALF:
                 latest = number if latest is None or readers[latest].polls[0] < reader.polls[0] else latest
             elif columns.f[reader.assigned] == F_ASSIGN and columns.type[reader.assigned] == OK:
-                begin, end = np.searchsorted(columns.row_half, (reader.assigned, reader.assigned + 1))
-                kept = columns.row_key[begin:end][columns.row_kind[begin:end] == KEPT]
-                for key in np.unique(kept).tolist():
+                for key in sorted(self._named(reader.assigned)):
                     if number * len(columns.keys) + key not in known:
                         yield number, key
         if latest is not None:
             yield from ((latest, key) for key in untold)
 
-    def _went_on(self, readers: list[_Reader], pairs: Ints, pair: Ints, returned: Ints) -> Ints:
+    def _went_on(self, readers: list[_Reader], pairs: Ints, pair: Ints, returned: Ints, began: dict[int, int]) -> Ints:
         """By pair of reader and key: the first offset that was returned, if it is next to the last that its process had read."""
         columns, versions = self._columns, self._versions
         since = np.full(len(pairs), UNKNOWN, np.int64)
@@ -204,7 +253,7 @@ class FinalReads:
         np.minimum.at(offset, pair, versions.offset[returned])
         for place in np.unique(pair).tolist():
             number, key = divmod(int(pairs[place]), keys)
-            reader = readers[number]
+            reader = readers[began.get(int(pairs[place]), number)]
             begin, end = np.searchsorted(code, (reader.process * keys + key, reader.process * keys + key + 1))
             last = begin + int(np.searchsorted(half[before[begin:end]], reader.polls[0])) - 1
             if last < begin or half[before[last]] < reader.assigned:

@@ -150,6 +150,10 @@ class SimDisk:
         for partition in self.came_back:
             log = self.file(partition)
             log.synced = max(log.synced, sum(1 for written in log.written_us if written < since))
+        self._settle()
+
+    def _settle(self) -> None:
+        """What a power loss left is what the disk has: no later one takes back more."""
         self._cuts.clear()
         self._replaced.clear()
 
@@ -173,6 +177,7 @@ class SimDisk:
             del log.batches[keep:]
             del log.written_us[keep:]
             log.synced = keep
+        self._settle()
 
     def keep_synced(self) -> None:
         """The page cache is gone, and nothing of it had reached the disk on its own."""
@@ -180,6 +185,7 @@ class SimDisk:
             del log.batches[log.synced :]
             del log.written_us[log.synced :]
             log.torn = None
+        self._settle()
 
     def wipe(self) -> None:
         """A new, empty disk."""

@@ -178,6 +178,31 @@ def test_a_read_that_goes_on_from_where_its_process_was_tells_of_what_follows():
     assert lost(judged(before, Op(57, "f", "ok", "assign", (K,)), final(60, *REST))) == [*range(1, 21), None]
 
 
+ASSIGNED = Op(61, "f", "ok", "assign", (K,))
+OUT_OF_RANGE = Op(60, "f", "fail", "poll", (("poll", {}),), "OFFSET_OUT_OF_RANGE", final=True)
+
+
+@pytest.mark.parametrize("ends", [(ASSIGNED,), (OUT_OF_RANGE, ASSIGNED)])
+def test_a_final_read_that_another_keys_reset_interrupts_is_one(ends):
+    """Our own consumers say with an `assign` that names the others that they begin anew with one key."""
+    began = [final(59, *SOME), *ends]
+
+    assert judged(*began, final(62, *REST)).valid == "valid"
+    assert judged(*began, final(62, *REST), ASSIGNED._replace(time=63), final(64)).valid == "valid"
+    assert lost(judged(*began, final(62, *REST[:5]), final(63))) == list(range(46, 51))
+    assert lost(judged(final(59, *SOME[1:]), *ends, final(62, *REST))) == [1]
+    assert lost(judged(final(59, *SOME, *REST), *ends, final(62, (0, 4711), key="t-1"), final(63), read_back=True)) == []
+
+
+def test_but_not_one_that_begins_again_elsewhere():
+    """A client of Jepsen's assigns the same keys and seeks to their beginning."""
+    assert lost(judged(final(59, *SOME, *REST), ASSIGNED, final(62, *REST), final(63))) == [*range(1, 21), None]
+    assert lost(judged(final(59, *SOME), ASSIGNED._replace(value=("t-1",)), final(62, *REST), final(63))) == [
+        *range(1, 21),
+        None,
+    ]
+
+
 OTHERS = [(0, 4711)]
 
 

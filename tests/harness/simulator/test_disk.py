@@ -214,6 +214,16 @@ def test_a_sync_commits_the_cut():
     assert epochs_of(disk) == [0, 1]
 
 
+@pytest.mark.parametrize("lose", [lambda disk: disk.lose_power(65, Steady(0.0)), lambda disk: disk.keep_synced()])
+def test_what_a_power_loss_left_is_not_taken_back_by_the_next(lose):
+    disk = cut_disk()
+    lose(disk)
+    left = epochs_of(disk)
+    disk.take_back(40, BOTH)
+
+    assert (epochs_of(disk), disk.came_back, disk.high_watermarks) == (left, {}, {T: 1})
+
+
 def test_one_cut_after_another_comes_back():
     disk = cut_disk()
     disk.truncate(T, 0, 65)
