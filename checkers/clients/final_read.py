@@ -146,7 +146,7 @@ class FinalReads:
         ok = columns.type[columns.row_half[rows]] == OK
         read = columns.row_kind[rows] == READ
         returned = np.searchsorted(versions.rows, rows[read])  # they, as rows of the versions
-        same, began = self._same(readers, pairs, pair[read], versions.row_position[returned])
+        same, began = self._same(readers, pairs, pair[read], versions.offset[returned])
         known = {*pairs.tolist(), *same.tolist()}
         pairs, now = np.unique(same, return_inverse=True)
         pair = now[pair]
@@ -178,28 +178,28 @@ class FinalReads:
         places = place_of[pair[read]]
         self.rows, self.places = returned[places != _NOBODY], places[places != _NOBODY]
 
-    def _same(self, readers: list[_Reader], pairs: Ints, pair: Ints, position: Ints) -> tuple[Ints, dict[int, int]]:
+    def _same(self, readers: list[_Reader], pairs: Ints, pair: Ints, offset: Ints) -> tuple[Ints, dict[int, int]]:
         """By pair of reader and key: the pair of the last reader that went on with it; and by the latter who began, if others did.
 
         Args:
             readers: all of them.
             pairs: numbers of reader and key in one.
             pair: of each record that was returned.
-            position: its place in the order of its key.
+            offset: where it was.
         """
         same, began = pairs.copy(), dict[int, int]()
         if all(reader.before == _NOBODY for reader in readers):
             return same, began
         keys = len(self._columns.keys)
         first = np.full(len(pairs), np.iinfo(np.int64).max, np.int64)
-        np.minimum.at(first, pair, position)
-        last = dict(zip(pairs.tolist(), _greatest(len(pairs), pair, position).tolist(), strict=True))
+        np.minimum.at(first, pair, offset)
+        last = dict(zip(pairs.tolist(), _greatest(len(pairs), pair, offset).tolist(), strict=True))
         begin = {code: int(first[place]) for place, code in enumerate(pairs.tolist()) if last[code] != UNKNOWN}
         to = dict[int, int]()
         for number, reader in enumerate(readers):
             for key in sorted(reader.keeps):
                 old, new = reader.before * keys + key, number * keys + key
-                if last.get(old, UNKNOWN) != UNKNOWN and (new not in begin or begin[new] == last[old] + 1):
+                if last.get(old, UNKNOWN) != UNKNOWN and (new not in begin or begin[new] > last[old]):
                     to[old], began[new] = new, began.pop(old, reader.before)
                     last[new] = max(last[old], last.get(new, UNKNOWN))
         for old in reversed(to):

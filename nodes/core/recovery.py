@@ -124,13 +124,14 @@ def recover(image: DiskImage, rules: RecoveryRules = RecoveryRules()) -> Recover
     for name, files in image.partitions.items():
         batches = [stored.batch for stored in files.batches] if clean else _scan(files.batches)
         leo = batches[-1].end if batches else files.base
-        epochs = [] if rules.rebuild_epochs and not clean else [entry for entry in files.epochs if entry[1] < leo]
+        epochs = [] if rules.rebuild_epochs and not clean else [*files.epochs]
         if not clean:
             for batch in batches:
                 if batch.epoch > (epochs[-1][0] if epochs else rules.skip_epoch_0 - 1):
                     while epochs and epochs[-1][1] >= batch.base and not rules.epochs_pile_up:
                         epochs.pop()
                     epochs.append((batch.epoch, batch.base))
+        epochs = [entry for entry in epochs if entry[1] < leo]
         hw = min(image.high_watermarks.get(name, 0), leo)
         start = max(image.log_starts.get(name, 0), batches[0].base if batches else files.base)
         if start == 0:
