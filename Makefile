@@ -7,7 +7,7 @@ VARIANTS := kafka-0.10,kafka-0.11,kafka-2.0,kafka-2.1,kafka-2.7
 LOCK := $(BIN)/uv pip compile --quiet --no-header --universal --python-version 3.11 --generate-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check test lint format bench env tools lock clean
+.PHONY: help demo check measure test lint format bench env tools lock clean
 
 # Compiled code is kept, whoever asks for what: tests start hundreds of Pythons, and most of their start would be compiling.
 unexport PYTHONDONTWRITEBYTECODE
@@ -23,14 +23,21 @@ demo: env ## compare five truncation rules over the same 2,000 fault plans; repo
 	$(BIN)/tidemark compare --variants $(VARIANTS) --plans 2000 --seed 1 --out results/demo --report $(ARGS)
 
 check: env ## what a change wants tried every few minutes: lint, and the tests that need no engine, JVM or patience
-	@$(MAKE) --no-print-directory --keep-going -j 3 lint quick-tests-of-nodes quick-tests-of-the-rest
+	@$(MAKE) --no-print-directory --keep-going -j 4 lint $(QUICK_GROUPS)
 
-# Two halves, because each process of a run collects all of its tests before it begins.
-.PHONY: quick-tests-of-nodes quick-tests-of-the-rest
-quick-tests-of-nodes: env
-	$(PYTEST) -n 2 -m "$(QUICK)" -q -r fE -o cache_dir=.pytest_cache/nodes tests/nodes
-quick-tests-of-the-rest: env
-	$(PYTEST) -n 2 -m "$(QUICK)" -q -r fE tests --ignore tests/nodes
+# Groups of about the same size, one process each: with two, each of them would collect all tests before it begins.
+QUICK_GROUPS := quick-tests-of-harness quick-tests-of-nodes-and-commands quick-tests-of-the-rest
+.PHONY: $(QUICK_GROUPS)
+quick-tests-of-harness: GROUP := tests/harness
+quick-tests-of-nodes-and-commands: GROUP := tests/nodes tests/tidemark
+quick-tests-of-the-rest: GROUP := tests --ignore tests/harness --ignore tests/nodes --ignore tests/tidemark
+$(QUICK_GROUPS): env
+	$(BIN)/python -m pytest -m "$(QUICK)" -q -r fE -o cache_dir=.pytest_cache/$@ $(GROUP)
+
+# Twice, because the first test of a file may have paid for what all of them use.
+measure: env ## write down in tests/slow.txt which tests make check leaves out because they take long
+	: > tests/slow.txt
+	for time in 1 2; do $(BIN)/python -m pytest --measure -m "$(QUICK)" -q tests || exit; done
 
 test: lint tools ## lint, then all tests, with Docker, Kafka and Spark (ARGS=-x stops at the first failure)
 	$(PYTEST) -n 4 $(ARGS)

@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 
 import pytest
+import slow_tests
 from hypothesis import HealthCheck, settings
 from missing import MISSING, skip_without
 from one_engine import WORKER_KEY, OneEngine, ask
@@ -32,7 +33,13 @@ settings.register_profile("tidemark", deadline=None, suppress_health_check=[Heal
 settings.load_profile("tidemark")
 
 
+def pytest_addoption(parser):
+    parser.addoption("--measure", action="store_true", help="write down in tests/slow.txt what takes long")
+
+
 def pytest_configure(config):
+    if config.getoption("--measure"):
+        config.pluginmanager.register(slow_tests.Measured())
     # Who is started with nohup or in the background of a script ignores Ctrl-C, and so does all that it starts.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -51,7 +58,9 @@ def pytest_configure_node(node):
     node.workerinput[WORKER_KEY] = node.config.stash[_engine].address
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    slow_tests.mark(items)
     put_in_order(items)
 
 

@@ -192,7 +192,9 @@ def test_a_final_read_that_another_keys_reset_interrupts_is_one(ends):
     assert lost(judged(*began, final(62, *REST[:5]), final(63))) == list(range(46, 51))
     assert lost(judged(*began, final(62, *REST[2:]), final(63))) == [41, 42]
     assert lost(judged(final(59, *SOME[1:]), *ends, final(62, *REST))) == [1]
-    assert lost(judged(final(59, *SOME, *REST), *ends, final(62, (0, 4711), key="t-1"), final(63), read_back=True)) == []
+    assert (
+        lost(judged(final(59, *SOME, *REST), *ends, final(62, (0, 4711), key="t-1"), final(63), read_back=True)) == []
+    )
 
 
 def test_but_not_one_that_begins_again_elsewhere():

@@ -167,7 +167,7 @@ def test_recovery_cuts_what_does_not_follow(disk, values_in):
 def test_epochs_that_recovery_changed_are_written_back(disk):
     disk.append(1, epoch=0)
     disk.append(2, epoch=4)
-    disk.directory.carry_out(WriteEpochs(T, ((0, 0), (9, 9))))
+    disk.directory.carry_out(WriteEpochs(T, ((0, 0),)))
     found = restart(disk)
 
     assert found.partitions[T].epochs == ((0, 0), (4, 1))

@@ -1,0 +1,56 @@
+"""Which tests `make check` leaves out beside those marked by hand: what took long when it was measured last (`tests/slow.txt`)."""
+
+import resource
+import time
+from pathlib import Path
+
+import pytest
+
+FILE = Path(__file__).parent.parent / "slow.txt"
+LONG_S = 0.3
+"""Of processor time, its children's included, or of waiting. A thousand quick tests take as long as ten of these."""
+
+
+def names():
+    """The ids of those tests."""
+    return set(FILE.read_text(encoding="utf-8").splitlines())
+
+
+def mark(items):
+    """Mark them slow."""
+    slow = names()
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker(pytest.mark.slow)
+
+
+class Measured:
+    """Adds to the file what takes long in this run, and takes out what its file does not have any more."""
+
+    def __init__(self):
+        self.there, self.long = set(), set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items):
+        """Before marks deselect any."""
+        self.there = {item.nodeid for item in items}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        """With its fixtures: where a whole file shares one, the first test pays; so measure again without those that were long."""
+        processor, clock = _processor_s(), time.monotonic()
+        found = yield
+        if max(_processor_s() - processor, time.monotonic() - clock) >= LONG_S:
+            self.long.add(item.nodeid)
+        return found
+
+    def pytest_sessionfinish(self):
+        """Write the file."""
+        asked = {name.partition("::")[0] for name in self.there}
+        others = {name for name in names() if name in self.there or name.partition("::")[0] not in asked}
+        FILE.write_text("".join(f"{name}\n" for name in sorted(others | self.long)), encoding="utf-8")
+
+
+def _processor_s():
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)
