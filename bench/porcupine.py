@@ -11,7 +11,7 @@ from pathlib import Path
 from time import process_time
 
 from tidemark.checkers import read_any
-from tidemark.checkers.objects.workloads import checker_named
+from tidemark.checkers.objects.workloads import Asked, checker_named
 
 _EXPECTED = re.compile(r'check(Jepsen|Kv)\(t, (?:(\d+)|"([\w-]+)"), (true|false)')
 
@@ -29,7 +29,9 @@ def main(path: str = "") -> None:
     agree, seconds = 0, {}
     for file, legal in expected.items():
         etcd = file.suffix == ".log"
-        checker = checker_named("cas-register" if etcd else "key-value", "listed")
+        checker = checker_named(
+            "cas-register" if etcd else "key-value", "listed", asked=Asked(initial=None if etcd else "")
+        )
         ops = read_any(file, rows=True).ops
         start = process_time()
         valid = checker(ops).valid
