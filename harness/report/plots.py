@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from tidemark.checkers.history.history import History
 from tidemark.harness.report.availability import MOST_KEYS, availability_over_time, recovery_over_time, worst_off
+from tidemark.harness.report.behind import MOST_LINES, Behind, behind_of, behind_over_time
 from tidemark.harness.report.fault_spans import Episode, episodes, fault_spans
 from tidemark.harness.report.latency import latency_over_time, latency_points, points_to_draw
 from tidemark.harness.report.operations import NONE, OUTCOMES, Operations
@@ -102,6 +103,7 @@ class Plots:
     episodes: list[Episode] = field(default_factory=list)
     recoveries: list[Recovery] = field(default_factory=list)
     recoveries_left_out: int = 0
+    behind: Behind = field(default_factory=Behind)
     window: int = 0
 
     @property
@@ -122,6 +124,7 @@ class Plots:
             "operations": [kind.to_json() for kind in self.kinds],
             "availability": [share.to_json() for share in self.shares],
             "recovery": [_recovery_json(recovery) for recovery in self.recoveries],
+            **self.behind.to_json(),
         }
 
 
@@ -148,9 +151,10 @@ def plots_of(history: History, operations: Operations, folder: Path, name: str) 
     axis = TimeAxis(begin, end, fault_spans(history, end))
     windows = Windows.over(begin, end, int(np.bincount(operations.f).max()))
     by_kind, by_key = availabilities(operations, windows)
+    behind = behind_of(history, windows)
     all_recoveries = recoveries(operations, episodes(axis.faults), windows.length)
     with looks():
-        pictures = _pictures(operations, windows, axis, (by_kind, by_key), all_recoveries, (folder, name))
+        pictures = _pictures(operations, windows, axis, (by_kind, by_key), behind, all_recoveries, (folder, name))
     return Plots(
         pictures=pictures,
         kinds=kinds,
@@ -158,6 +162,7 @@ def plots_of(history: History, operations: Operations, folder: Path, name: str) 
         episodes=episodes(axis.faults),
         recoveries=all_recoveries[:MOST_RECOVERIES],
         recoveries_left_out=max(len(all_recoveries) - MOST_RECOVERIES, 0),
+        behind=behind,
         window=windows.length,
     )  # fmt: skip
 
@@ -188,6 +193,7 @@ def _pictures(
     windows: Windows,
     axis: TimeAxis,
     availability: tuple[list[Availability], list[Availability]],
+    behind: Behind,
     recovered: list[Recovery],
     place: tuple[Path, str],
 ) -> list[Picture]:
@@ -242,6 +248,17 @@ def _pictures(
         "ok in it, though an operation waited all the while, or some began and none of them succeeded. "
         f"Where nothing is drawn, nothing was asked.{named}{hidden}{shaded}",
     )
+    if behind:
+        more = max(len(behind.unread), len(behind.lag_us)) > MOST_LINES
+        rest = f" Drawn are the {MOST_LINES} keys and consumers that were furthest behind." if more else ""
+        add(
+            "How far behind consumers were",
+            behind_over_time(behind, windows, axis),
+            "behind",
+            f"The most in each {length}. Above: acknowledged records of each key that no ok poll had returned yet (Jepsen's "
+            "unseen). Below: for how long a record beyond a consumer's position had been known to be there when it polled "
+            f"(realtime-lag); of several keys the most.{rest}{shaded}",
+        )
     if recovered and any(_has_points(recovery) for recovery in recovered):
         add(
             "Recovery",

@@ -116,7 +116,7 @@ class Page(HTMLParser):
         self.text += data
 
 
-FIGURES = ("latency", "latency-quantiles", "rate", "availability", "recovery")
+FIGURES = ("latency", "latency-quantiles", "rate", "availability", "behind", "recovery")
 
 
 @pytest.fixture(scope="module")

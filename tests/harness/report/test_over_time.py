@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tidemark.checkers.history.columns.builder import columns_of
 from tidemark.checkers.history.history import History, Op
+from tidemark.harness.report.behind import behind_of
 from tidemark.harness.report.fault_spans import Episode, FaultSpan, episodes, fault_spans
 from tidemark.harness.report.operations import FAIL, INFO, NONE, OK, Operations, halves_of
 from tidemark.harness.report.recovery import recoveries
@@ -410,3 +411,53 @@ def test_never_more_points_than_asked_for_and_always_the_extremes(points, most):
     for one in set(group.tolist()):
         inside, left = value[group == one], value[kept][group[kept] == one]
         assert (inside.min(), inside.max()) == (left.min(), left.max())
+
+
+# How far behind consumers were
+
+
+def poll(time, process, ended, **records):
+    return [
+        Op(time, process, "invoke", "poll", (("poll", {}),)),
+        Op(ended, process, "ok", "poll", (("poll", records),)),
+    ]
+
+
+BEHIND = history(
+    send(1, "p", 10),
+    send(11, "p", 20, key="b"),
+    Op(31, "p", "invoke", "send", (("send", "a", 2),)),
+    Op(32, "p", "ok", "send", (("send", "a", (1, 2)),)),
+    poll(45, "c", 50, a=[(0, 0)]),
+    poll(60, "c", 61, a=[]),
+    poll(70, "d", 75, a=[(0, 0)]),
+)
+
+
+def test_what_nobody_had_polled_yet_is_counted_until_somebody_has():
+    windows = Windows(0, 79, 10)
+    behind = behind_of(BEHIND, windows)
+
+    assert {one.name: (one.most.tolist(), one.left) for one in behind.unread} == {
+        "a": ([0, 1, 1, 2, 2, 1, 1, 1], 1),
+        "b": ([0, 0, 1, 1, 1, 1, 1, 1], 1),
+    }
+
+
+def test_a_consumers_lag_is_the_most_of_a_window():
+    behind = behind_of(BEHIND, Windows(0, 79, 10))
+
+    assert {one.name: one.most.tolist() for one in behind.lag_us} == {
+        "c": [0, 0, 0, 0, 13, 0, 28, 0],
+        "d": [0, 0, 0, 0, 0, 0, 0, 38],
+    }
+    assert behind.to_json()["realtime_lag_us"][0] == {
+        "name": "d",
+        "most": 38,
+        "left": 38,
+        "by_window": [0, 0, 0, 0, 0, 0, 0, 38],
+    }
+
+
+def test_of_something_else_than_a_log_there_is_neither():
+    assert not behind_of(history(Op(1, "p", "invoke", "add", 1), Op(2, "p", "ok", "add", 1)), Windows(0, 9, 1))
