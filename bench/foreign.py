@@ -131,6 +131,7 @@ def valid_history(size: int) -> Columns:
 
     return Columns(
         time=time,
+        time_ns=np.zeros(len(time), np.int16),
         process=tiled(halves // 2, np.int32),
         type=tiled(np.where(halves % 2, OK, INVOKE), np.int8),
         f=tiled(np.where(is_send, 0, 1), np.int32),

@@ -13,7 +13,7 @@ with every history of clients, and all can be plotted. Source: ``jepsen.tests.ka
 ...     polled(5, "c1", "t-0"),
 ... ]))
 >>> verdict.stats["worst_realtime_lag"]
-{'lag_us': 1, 'time': 4, 'process': 'c1', 'key': 't-0'}
+{'lag_us': 1, 'time': 4, 'process': 'c1', 'key': 't-0', 'lag_ns': 1000}
 """
 
 from __future__ import annotations
@@ -42,12 +42,17 @@ NEVER = np.iinfo(np.int64).max
 
 
 class Lags(NamedTuple):
-    """One process and one key: when each of its ok polls was invoked, and how far behind it was then; µs."""
+    """One process and one key: when each of its ok polls was invoked (µs), and how far behind it was then (ns)."""
 
     process: str | int
     key: str
     time: Ints
-    lag_us: Ints
+    lag_ns: Ints
+
+    @property
+    def lag_us(self) -> Ints:
+        """The same in whole µs."""
+        return self.lag_ns // 1000
 
 
 def worst_realtime_lag(clients: Clients) -> dict[str, Any] | None:
@@ -55,29 +60,36 @@ def worst_realtime_lag(clients: Clients) -> dict[str, Any] | None:
     worst: dict[str, Any] | None = None
     for lags in realtime_lags(clients):
         if len(lags.time):
-            at = int(np.argmax(lags.lag_us))
-            lag_us, time = int(lags.lag_us[at]), int(lags.time[at])
-            if worst is None or (-lag_us, time) < (-worst["lag_us"], worst["time"]):
-                worst = {"lag_us": lag_us, "time": time, "process": lags.process, "key": lags.key}
+            at = int(np.argmax(lags.lag_ns))
+            lag_ns, time = int(lags.lag_ns[at]), int(lags.time[at])
+            if worst is None or (-lag_ns, time) < (-worst["lag_ns"], worst["time"]):
+                worst = {
+                    "lag_us": lag_ns // 1000,
+                    "time": time,
+                    "process": lags.process,
+                    "key": lags.key,
+                    "lag_ns": lag_ns,
+                }
     return worst
 
 
 def realtime_lags(clients: Clients) -> Iterator[Lags]:
     """All, by process and key: of each key that the process was assigned, or that a poll has given it."""
     columns = clients.columns
-    expired = _Expired(columns)
+    time_ns = columns.time * 1000 + columns.time_ns
+    expired = _Expired(columns, time_ns)
     of_process = _OfProcess(columns)
     for process, name in enumerate(columns.processes):
         polls, resets = of_process.halves(process)
         if not len(polls):
             continue
-        invoked = columns.time[clients.began(polls)]
+        invoked = time_ns[clients.began(polls)]
         for key, (ended, offsets) in of_process.reads(process).items():
             best = np.full(len(polls), -1, np.int64)
             np.maximum.at(best, np.searchsorted(polls, ended), offsets)
             position, tracked = _positions(best, np.searchsorted(polls, resets), of_process.named(resets, key))
             behind = invoked - np.minimum(expired.when(key, position + 1), invoked)
-            yield Lags(name, columns.keys[key], invoked[tracked], behind[tracked])
+            yield Lags(name, columns.keys[key], invoked[tracked] // 1000, behind[tracked])
 
 
 def _positions(best: Ints, cuts: Ints, named: Bits) -> tuple[Ints, Ints]:
@@ -106,16 +118,16 @@ def _positions(best: Ints, cuts: Ints, named: Bits) -> tuple[Ints, Ints]:
 class _Expired:
     """When each offset of a key was first known to be there, so that the one below was no longer the last."""
 
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, time_ns: Ints) -> None:
         told = np.flatnonzero(((columns.row_kind == READ) | (columns.row_kind == SEND)) & (columns.row_offset >= 0))
         self._of_key: dict[int, tuple[Ints, Ints]] = {}
         for key, rows in _by(columns.row_key, told):
             furthest = np.maximum.accumulate(columns.row_offset[rows])
             first = np.flatnonzero(np.diff(furthest, prepend=-1))
-            self._of_key[key] = furthest[first], columns.time[columns.row_half[rows[first]]]
+            self._of_key[key] = furthest[first], time_ns[columns.row_half[rows[first]]]
 
     def when(self, key: int, offsets: Ints) -> Ints:
-        """In µs; `NEVER` for what nobody knew of."""
+        """In ns; `NEVER` for what nobody knew of."""
         furthest, times = self._of_key.get(key, (np.empty(0, np.int64),) * 2)
         return np.append(times, NEVER)[np.searchsorted(furthest, offsets)]
 

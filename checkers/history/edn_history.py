@@ -47,18 +47,18 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
     builder = ColumnsBuilder()
     names = _Names()
     nemesis: list[NemesisHalf] = []
-    latest = 0
+    latest = 0  # ns
     for op in operations(file):
         if forms:
             history.forms.append(op.fields)
         if not isinstance(op.process, int):
             if op.process is _NEMESIS:
-                time = latest if op.time is None else op.time // 1000
-                nemesis.append(NemesisHalf(time, str(plain_form(op.f)), plain_form(op.value)))
+                time = latest if op.time is None else op.time
+                nemesis.append(NemesisHalf(time // 1000, str(plain_form(op.f)), plain_form(op.value)))
             continue
         try:
-            latest = max(latest, latest if op.time is None else op.time // 1000)
-            builder.add(_op(op, latest, names), _rebalanced(op, names))
+            latest = max(latest, latest if op.time is None else op.time)
+            builder.add(_op(op, latest // 1000, names), _rebalanced(op, names), latest % 1000)
         except (TypeError, ValueError, OverflowError, LookupError, AttributeError) as error:
             sentence = str(error) if isinstance(error, _ShapeError) else f"{_shown(op.value)} is no value of {op.f}"
             raise EdnError(op.line, None, sentence) from None
@@ -175,15 +175,17 @@ def edn_lines(history: History) -> Iterator[str]:
         for form in history.forms:
             yield written(form)
         return
-    ops: Iterable[Op] = history.ops if history.columns is None else ops_of(history.columns)
+    columns = history.columns
+    ops: Iterable[Op] = history.ops if columns is None else ops_of(columns)
     numbers: dict[object, int] = {}
     index = 0
     strikes = sorted(history.nemesis, key=lambda one: one[0])
-    for op in ops:
+    for place, op in enumerate(ops):
         while strikes and strikes[0][0] <= op.time:
             yield _line(_nemesis(strikes.pop(0)), index)
             index += 1
-        yield _line(_client(op, numbers), index)
+        ns = 0 if columns is None else int(columns.time_ns[place])
+        yield _line(_client(op, numbers, ns), index)
         index += 1
     for strike in strikes:
         yield _line(_nemesis(strike), index)
@@ -194,7 +196,7 @@ def _line(form: dict[Form, Form], index: int) -> str:
     return written({**form, Keyword("index"): index})
 
 
-def _client(op: Op, numbers: dict[object, int]) -> dict[Form, Form]:
+def _client(op: Op, numbers: dict[object, int], ns: int) -> dict[Form, Form]:
     process: object = op.process
     client = {}
     if not isinstance(process, int):
@@ -205,7 +207,7 @@ def _client(op: Op, numbers: dict[object, int]) -> dict[Form, Form]:
         Keyword("process"): process,
         Keyword("f"): Keyword(op.f),
         Keyword("value"): _written_value(op.value),
-        Keyword("time"): op.time * 1000,
+        Keyword("time"): op.time * 1000 + ns,
         **client,
     }
     for name, value in (("error", op.error), ("acks", op.acks), ("final?", op.final)):

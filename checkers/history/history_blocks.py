@@ -199,7 +199,7 @@ class _Reading:
         return Block(self._builder.columns(), self._first, self._open, self._completed, self._began, self._ended)
 
 
-_OF_HALVES: Final = ("time", "type", "acks", "final")
+_OF_HALVES: Final = ("time", "time_ns", "type", "acks", "final")
 _OF_ROWS: Final = ("row_kind", "row_offset")
 
 

@@ -80,6 +80,7 @@ class ColumnsBuilder:
 
     def __init__(self) -> None:
         self._time = array("q")
+        self._time_ns = array("h")
         self._process = array("i")
         self._type = array("b")
         self._f = array("i")
@@ -103,11 +104,14 @@ class ColumnsBuilder:
         """Whether a value is neither integer nor string, so that its name depends on all others'."""
         return any(kind is not int and kind is not str for kind, _ in self._values)
 
-    def add(self, op: Op, rebalanced: Sequence[str] = ()) -> None:
-        """One half of an operation; `rebalanced` are the keys that were assigned anew while it lasted."""
+    def add(self, op: Op, rebalanced: Sequence[str] = (), ns: int = 0) -> None:
+        """One half of an operation; `rebalanced` are the keys that were assigned anew while it lasted, `ns` is what its time in µs
+        leaves out.
+        """
         time, process, type_, f, value, error, acks, final = op
         half = len(self._time)
         self._time.append(time)
+        self._time_ns.append(ns)
         self._process.append(self._processes[process])
         self._type.append(_TYPE[type_])
         self._f.append(self._fs[f])
@@ -167,6 +171,7 @@ class ColumnsBuilder:
         """All that was added; nothing can be added after that."""
         return Columns(
             time=np.frombuffer(self._time, np.int64),
+            time_ns=np.frombuffer(self._time_ns, np.int16),
             process=np.frombuffer(self._process, np.int32),
             type=np.frombuffer(self._type, np.int8),
             f=np.frombuffer(self._f, np.int32),

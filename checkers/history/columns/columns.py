@@ -39,7 +39,7 @@ FIRST_NUMBERED = 1 << 62
 """The number of the first value that is no integer of 62 bits."""
 
 
-_OF_HALVES = ("time", "process", "type", "f", "acks", "error", "final")
+_OF_HALVES = ("time", "time_ns", "process", "type", "f", "acks", "error", "final")
 _OF_ROWS = ("row_kind", "row_key", "row_offset", "row_value")
 
 
@@ -49,11 +49,13 @@ class Columns:
 
     Attributes:
         time, process, type, f, acks, error, final: of the halves.
+        time_ns: by how many nanoseconds each is later than its time, where the history has them.
         row_half, row_kind, row_key, row_offset, row_value: of the rows.
         keys, processes, values, errors, fs: what the numbers stand for.
     """
 
     time: Ints
+    time_ns: NDArray[np.int16]
     process: NDArray[np.int32]
     type: Small
     f: NDArray[np.int32]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.checkers import History, Op, check, sent
+from tidemark.checkers import History, Op, check, read_any, sent
 from tidemark.checkers.clients.check_clients import clients_of
 from tidemark.checkers.clients.realtime_lag import realtime_lags
 
@@ -77,7 +77,13 @@ def test_the_worst_is_told_of_clients_alone():
     ops = [*SENT, poll(40, 41, "c1", k=[0]), poll(60, 61, "c2", k=[0, 1])]
     history = History.of(ops=[op for some in ops for op in some])
 
-    assert check(history).stats["worst_realtime_lag"] == {"lag_us": 30, "time": 60, "process": "c2", "key": K}
+    assert check(history).stats["worst_realtime_lag"] == {
+        "lag_us": 30,
+        "lag_ns": 30000,
+        "time": 60,
+        "process": "c2",
+        "key": K,
+    }
     assert check(History.of(ops=[sent(1, "p1", K, 0, 0)])).stats["worst_realtime_lag"] is None
 
 
@@ -139,3 +145,22 @@ def histories(draw):
 @given(histories())
 def test_as_jepsen_counts(ops):
     assert lags(ops) == slowly(ops)
+
+
+def test_a_lag_shorter_than_a_microsecond_is_kept(tmp_path):
+    """Jepsen's times are nanoseconds."""
+    file = tmp_path / "history.edn"
+    file.write_text(
+        "{:process 0 :type :invoke :f :send :value [[:send 1 5]] :time 1000}\n"
+        "{:process 0 :type :ok :f :send :value [[:send 1 [0 5]]] :time 1100}\n"
+        "{:process 1 :type :invoke :f :poll :value [[:poll]] :time 1050}\n"
+        "{:process 1 :type :ok :f :poll :value [[:poll {1 [[0 5]]}]] :time 1450}\n"
+        "{:process 0 :type :invoke :f :send :value [[:send 1 6]] :time 1500}\n"
+        "{:process 0 :type :ok :f :send :value [[:send 1 [1 6]]] :time 1600}\n"
+        "{:process 1 :type :invoke :f :poll :value [[:poll]] :time 1950}\n"
+        "{:process 1 :type :ok :f :poll :value [[:poll {1 []}]] :time 1960}\n",
+        encoding="utf-8",
+    )
+    worst = check(read_any(file)).stats["worst_realtime_lag"]
+
+    assert (worst["lag_ns"], worst["lag_us"], worst["process"]) == (350, 0, 1)

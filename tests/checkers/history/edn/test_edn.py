@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tidemark.checkers import read_any
 from tidemark.checkers.history.edn import reader as reader_module
 from tidemark.checkers.history.edn.forms import Char, EdnList, EdnMap, EdnSet, Keyword, Long, Precise, Symbol, Tagged
 from tidemark.checkers.history.edn.operations import operations
 from tidemark.checkers.history.edn.reader import EdnError, elements, read_all
 from tidemark.checkers.history.edn.writer import written
+from tidemark.checkers.history.edn_history import edn_lines
 
 K = Keyword
 
@@ -208,3 +210,12 @@ def test_whatever_a_file_holds_it_is_read_or_refused_in_a_sentence(data):
         refused = error
 
     assert refused is None or (refused.line >= 1 and refused.column >= 1)
+
+
+def test_nanoseconds_are_written_again(tmp_path):
+    file = tmp_path / "history.edn"
+    file.write_text("{:process 0 :type :invoke :f :poll :value [[:poll]] :time 1234567}\n", encoding="utf-8")
+    history = read_any(file)
+
+    assert history.columns.time.tolist() == [1234]
+    assert ":time 1234567" in next(edn_lines(history))
