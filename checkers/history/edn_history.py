@@ -23,7 +23,7 @@ from tidemark.checkers.history.edn.writer import written
 from tidemark.checkers.history.edn_ops import plain_form
 from tidemark.checkers.history.history import History, Op
 from tidemark.checkers.history.jepsen_nemesis import NemesisHalf, strikes_and_healings
-from tidemark.checkers.history.line_shapes import VALUE
+from tidemark.checkers.history.line_shapes import VALUE, ShapeError, no_micro_operation
 
 _SEND, _POLL = Keyword("send"), Keyword("poll")
 _NEMESIS = Keyword("nemesis")
@@ -60,15 +60,11 @@ def read_edn(file: BinaryIO, *, forms: bool = False) -> History:
             latest = max(latest, latest if op.time is None else op.time)
             builder.add(_op(op, latest // 1000, names), _rebalanced(op, names), latest % 1000)
         except (TypeError, ValueError, OverflowError, LookupError, AttributeError) as error:
-            sentence = str(error) if isinstance(error, _ShapeError) else f"{_shown(op.value)} is no value of {op.f}"
+            sentence = str(error) if isinstance(error, ShapeError) else f"{_shown(op.value)} is no value of {op.f}"
             raise EdnError(op.line, None, sentence) from None
     history.columns = builder.columns()
     history.nemesis = strikes_and_healings(nemesis)
     return history
-
-
-class _ShapeError(ValueError):
-    """What is wrong with an operation."""
 
 
 class _Names(dict[Form, Word]):
@@ -86,7 +82,7 @@ class _Names(dict[Form, Word]):
         if kind is int or kind is Keyword:
             return self[form]
         if not _is_key(form):
-            raise _ShapeError(f"a key is a string, an integer, a keyword or a vector of such, and not {_shown(form)}")
+            raise ShapeError(f"a key is a string, an integer, a keyword or a vector of such, and not {_shown(form)}")
         return Word(written(form)) if isinstance(form, tuple) else self[form]
 
     def value(self, form: Form) -> Any:  # noqa: ANN401 - likewise
@@ -96,10 +92,10 @@ class _Names(dict[Form, Word]):
             return form
         if isinstance(form, int) and kind is not bool:
             if not -_INT64 <= form < 2 * _INT64:
-                raise _ShapeError(f"{VALUE}, and is {_shown(form)}")
+                raise ShapeError(f"{VALUE}, and is {_shown(form)}")
             return int(form)
         if isinstance(form, tuple | EdnMap | EdnSet):
-            raise _ShapeError(f"a record's value must be no collection, and is {_shown(form)}")
+            raise ShapeError(f"a record's value must be no collection, and is {_shown(form)}")
         return self[form] if kind is Keyword else Word(written(form))
 
 
@@ -133,13 +129,13 @@ def _micro(micro: Sequence[Form], type_: str, names: _Names) -> tuple[Any, ...]:
         if what.__class__ is tuple and len(what) == 2:
             return ("send", names.key(micro[1]), (_offset(what[0]), names.value(what[1])))
         if what.__class__ is tuple:
-            raise _ShapeError(f"a send completes with [offset value], and not with {_shown(what)}")
+            raise ShapeError(f"a send completes with [offset value], and not with {_shown(what)}")
         return ("send", names.key(micro[1]), names.value(what))
     if kind is _POLL and len(micro) == 1:
         return ("poll", {})
     if kind is _POLL and len(micro) == 2 and isinstance(micro[1], EdnMap | None):
         return ("poll", {names.key(key): _records(records, names) for key, records in (micro[1] or {}).items()})
-    raise _ShapeError(f"{_shown(micro)} is neither [:send key value] nor [:poll {{…}}]")
+    raise no_micro_operation(_shown(micro), plain_form(kind), "[:send key value] nor [:poll {…}]")
 
 
 def _records(records: Sequence[Form], names: _Names) -> list[tuple[int | None, Any]]:
@@ -151,7 +147,7 @@ def _offset(form: Form) -> int | None:
     if form is None or form == -1:
         return None
     if not isinstance(form, int) or isinstance(form, bool) or not 0 <= form < _INT64:
-        raise _ShapeError(f"an offset is an integer from 0 on, and not {_shown(form)}")
+        raise ShapeError(f"an offset is an integer from 0 on, and not {_shown(form)}")
     return int(form)
 
 

@@ -27,6 +27,14 @@ class ShapeError(ValueError):
     """What is wrong with a line, as a sentence without its number."""
 
 
+def no_micro_operation(micro: str, first: object, wanted: str) -> ShapeError:
+    """What to say of one of another kind: as it is written, its first word, and those that there are."""
+    hint = (
+        "; --model list-append or rw-register judges transactions of keys" if str(first) in ("append", "r", "w") else ""
+    )
+    return ShapeError(f"{micro} is neither {wanted}{hint}")
+
+
 def shown(value: object) -> str:
     """A value as far as a sentence has room for it."""
     return _shorten.repr(value)
@@ -132,7 +140,8 @@ def _check_micro_operations(value: Json) -> None:
                 if not isinstance(records, list) or not all(map(_is_read, records)):
                     _refuse_poll(key, records)
         else:
-            raise ShapeError(f'{shown(micro)} is neither ["send", key, value] nor ["poll", {{…}}]')
+            first = micro[0] if isinstance(micro, tuple) and micro else None
+            raise no_micro_operation(shown(micro), first, '["send", key, value] nor ["poll", {…}]')
 
 
 def _check_send(key: Json, what: Json) -> None:

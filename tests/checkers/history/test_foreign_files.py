@@ -91,6 +91,13 @@ def test_a_history_of_ours_in_edn():
         ("[{}]", "[{}] is no value of :send"),
         ("7", "7 is no value of :send"),
         ("[[:poll 3]]", "[:poll 3] is neither [:send key value] nor [:poll {…}]"),
+        (
+            "[[:append 3 4]]",
+            (
+                "[:append 3 4] is neither [:send key value] nor [:poll {…}]; "
+                "--model list-append or rw-register judges transactions of keys"
+            ),
+        ),
     ],
 )
 def test_what_is_no_operation_of_a_log_is_refused_with_its_line(value, sentence):

@@ -196,6 +196,10 @@ def test_a_torn_line_in_the_middle_is_refused_always():
         (COMPLETED[2].replace("[[1,8]]", "[8]"), "a poll of x must be a list of [offset, value] pairs"),
         (COMPLETED[0].replace('["send"', '["sent"'), """('sent', 'x', (0, 7)) is neither"""),
         (
+            COMPLETED[0].replace('["send"', '["append"'),
+            "; --model list-append or rw-register judges transactions of keys",
+        ),
+        (
             '{"kind":"trace","time":1,"node":1,"event":"append","partition":"x","epoch":1}',
             "the trace event append needs",
         ),
